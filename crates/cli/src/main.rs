@@ -1,0 +1,3 @@
+//! The `goc` command.
+
+fn main() {}

@@ -1,0 +1,433 @@
+//! Candidates: the empirical uncertainty sets of all objects (paper, eq. 4).
+//!
+//! `n` objects; object `i` has `m_i >= 1` candidate feature vectors of `q` features, each with a penalty.
+//! Everything is checked once, while the sets are pushed; afterwards no algorithm meets a NaN, a negative
+//! penalty or an empty set.
+//!
+//! # Layout
+//! One flat vector; the candidates of one object lie together, *feature after feature*: first
+//! the object's `m_i` values of feature 0, then those of feature 1, and so on. The selection kernel holds eight
+//! candidates in registers and walks over the centres; with this layout their loads are contiguous,
+//! nothing is padded, and an object with a single candidate is simply a row of a table.
+
+use crate::Points;
+
+/// How the objects are called, for messages and output.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Ids {
+    /// By position, from 0.
+    Position,
+    /// By a number, such as a catalogue's `source_id`.
+    Integer(Vec<i64>),
+    /// By a text.
+    Text(Vec<String>),
+}
+
+/// The ragged sets of all objects. Made by [`CandidatesBuilder`] or [`Candidates::from_points`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidates {
+    features: usize,
+    offsets: Vec<usize>,
+    values: Vec<f64>,
+    /// Empty when no candidate has a penalty.
+    penalties: Vec<f64>,
+    ids: Ids,
+}
+
+/// Why sets do not make [`Candidates`]. Objects and candidates are counted from 0.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CandidatesError {
+    /// No objects at all.
+    #[error("there are no objects")]
+    NoObjects,
+    /// Not a single feature.
+    #[error("candidates need at least one feature")]
+    NoFeatures,
+    /// An object with an empty set.
+    #[error("object {object} has no candidates")]
+    NoCandidates {
+        /// The object's id or position.
+        object: String,
+    },
+    /// The values are not whole candidates.
+    #[error("object {object}: {values} values do not make whole candidates of {features} features")]
+    Ragged {
+        /// The object's id or position.
+        object: String,
+        /// Values given.
+        values: usize,
+        /// Features expected.
+        features: usize,
+    },
+    /// NaN or infinity among the features.
+    #[error("object {object}, candidate {candidate}, feature {feature}: {value} is not a finite number")]
+    NotFinite {
+        /// The object's id or position.
+        object: String,
+        /// Candidate within the object.
+        candidate: usize,
+        /// Feature.
+        feature: usize,
+        /// The value found.
+        value: f64,
+    },
+    /// A penalty that is negative, NaN or infinite.
+    #[error("object {object}, candidate {candidate}: penalty {value} must be a finite number not below 0")]
+    Penalty {
+        /// The object's id or position.
+        object: String,
+        /// Candidate within the object.
+        candidate: usize,
+        /// The value found.
+        value: f64,
+    },
+    /// Not one penalty for each candidate.
+    #[error("object {object}: {penalties} penalties for {candidates} candidates")]
+    PenaltyCount {
+        /// The object's id or position.
+        object: String,
+        /// Penalties given.
+        penalties: usize,
+        /// Candidates given.
+        candidates: usize,
+    },
+    /// Not one id for each object, or the same id twice.
+    #[error("{reason}")]
+    Ids {
+        /// What is wrong with the ids.
+        reason: String,
+    },
+}
+
+/// Takes the objects one by one, checks each and builds [`Candidates`].
+///
+/// ```
+/// use goc::candidates::CandidatesBuilder;
+/// let mut builder = CandidatesBuilder::new(2);
+/// builder.push(&[0.0, 0.0, 1.0, 1.0], &[0.0, 0.5])?; // two candidates with penalties
+/// builder.push(&[5.0, 5.0], &[])?; // one candidate, no penalty
+/// let candidates = builder.build()?;
+/// assert_eq!((candidates.objects(), candidates.total()), (2, 3));
+/// assert_eq!(candidates.candidate(0, 1), [1.0, 1.0]);
+/// # Ok::<(), goc::candidates::CandidatesError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct CandidatesBuilder {
+    features: usize,
+    offsets: Vec<usize>,
+    values: Vec<f64>,
+    penalties: Vec<f64>,
+}
+
+impl CandidatesBuilder {
+    /// For candidates of `features` features.
+    pub fn new(features: usize) -> Self {
+        Self::with_capacity(features, 0, 0)
+    }
+
+    /// With room for so many objects and candidates, so that a million objects are not copied while growing.
+    pub fn with_capacity(features: usize, objects: usize, candidates: usize) -> Self {
+        let mut offsets = Vec::with_capacity(objects + 1);
+        offsets.push(0);
+        Self { features, offsets, values: Vec::with_capacity(candidates * features), penalties: Vec::new() }
+    }
+
+    /// Adds an object: its candidates row after row, and one penalty each or none at all.
+    pub fn push(&mut self, rows: &[f64], penalties: &[f64]) -> Result<&mut Self, CandidatesError> {
+        let q = self.features;
+        if q == 0 {
+            return Err(CandidatesError::NoFeatures);
+        }
+        let object = || (self.offsets.len() - 1).to_string();
+        if rows.is_empty() {
+            return Err(CandidatesError::NoCandidates { object: object() });
+        }
+        if !rows.len().is_multiple_of(q) {
+            return Err(CandidatesError::Ragged { object: object(), values: rows.len(), features: q });
+        }
+        let m = rows.len() / q;
+        if let Some(at) = rows.iter().position(|v| !v.is_finite()) {
+            return Err(CandidatesError::NotFinite {
+                object: object(),
+                candidate: at / q,
+                feature: at % q,
+                value: rows[at],
+            });
+        }
+        if !penalties.is_empty() && penalties.len() != m {
+            return Err(CandidatesError::PenaltyCount {
+                object: object(),
+                penalties: penalties.len(),
+                candidates: m,
+            });
+        }
+        if let Some(at) = penalties.iter().position(|p| !(p.is_finite() && *p >= 0.0)) {
+            return Err(CandidatesError::Penalty { object: object(), candidate: at, value: penalties[at] });
+        }
+
+        let before = self.offsets[self.offsets.len() - 1];
+        if !penalties.is_empty() && self.penalties.is_empty() {
+            self.penalties.reserve_exact(self.values.capacity() / q);
+            self.penalties.resize(before, 0.0);
+        }
+        if !penalties.is_empty() {
+            self.penalties.extend_from_slice(penalties);
+        } else if !self.penalties.is_empty() {
+            self.penalties.resize(before + m, 0.0);
+        }
+        for f in 0..q {
+            self.values.extend(rows.iter().skip(f).step_by(q));
+        }
+        self.offsets.push(before + m);
+        Ok(self)
+    }
+
+    /// The finished candidates, objects called by their position.
+    pub fn build(self) -> Result<Candidates, CandidatesError> {
+        self.build_with(Ids::Position)
+    }
+
+    /// The finished candidates, objects called by `ids`: one each, no two alike.
+    pub fn build_with(self, ids: Ids) -> Result<Candidates, CandidatesError> {
+        if self.features == 0 {
+            return Err(CandidatesError::NoFeatures);
+        }
+        let n = self.offsets.len() - 1;
+        if n == 0 {
+            return Err(CandidatesError::NoObjects);
+        }
+        let (count, repeated) = match &ids {
+            Ids::Position => (n, None),
+            Ids::Integer(v) => (v.len(), repeated(v).map(|id| id.to_string())),
+            Ids::Text(v) => (v.len(), repeated(v).map(|id| id.to_string())),
+        };
+        if count != n {
+            return Err(CandidatesError::Ids { reason: format!("{count} ids for {n} objects") });
+        }
+        if let Some(id) = repeated {
+            return Err(CandidatesError::Ids { reason: format!("object {id} occurs twice") });
+        }
+        let Self { features, offsets, values, penalties } = self;
+        Ok(Candidates { features, offsets, values, penalties, ids })
+    }
+}
+
+fn repeated<T: Ord + Clone>(ids: &[T]) -> Option<T> {
+    let mut sorted: Vec<&T> = ids.iter().collect();
+    sorted.sort_unstable();
+    sorted.windows(2).find(|w| w[0] == w[1]).map(|w| w[0].clone())
+}
+
+impl Candidates {
+    /// Plain points: one candidate each, no penalty.
+    pub fn from_points(points: &Points) -> Result<Self, CandidatesError> {
+        if points.is_empty() {
+            return Err(CandidatesError::NoObjects);
+        }
+        Ok(Self {
+            features: points.features(),
+            offsets: (0..=points.len()).collect(),
+            values: points.values().to_vec(),
+            penalties: Vec::new(),
+            ids: Ids::Position,
+        })
+    }
+
+    /// Number of objects, n.
+    pub fn objects(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Number of features, q.
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// Number of candidates of all objects together.
+    pub fn total(&self) -> usize {
+        self.offsets[self.objects()]
+    }
+
+    /// Number of candidates of object `i`, m_i.
+    pub fn count(&self, i: usize) -> usize {
+        self.offsets[i + 1] - self.offsets[i]
+    }
+
+    /// Where each object's candidates begin in the order of all candidates; one entry more than objects.
+    pub fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    /// The candidates of object `i`, feature after feature: `m_i` values of feature 0, then of feature 1, …
+    pub fn block(&self, i: usize) -> &[f64] {
+        &self.values[self.offsets[i] * self.features..self.offsets[i + 1] * self.features]
+    }
+
+    /// All `m_i` values of one feature of object `i`.
+    pub fn feature(&self, i: usize, f: usize) -> &[f64] {
+        let m = self.count(i);
+        &self.block(i)[f * m..(f + 1) * m]
+    }
+
+    /// One candidate as a vector.
+    pub fn candidate(&self, i: usize, j: usize) -> Vec<f64> {
+        let mut row = vec![0.0; self.features];
+        self.copy_candidate(i, j, &mut row);
+        row
+    }
+
+    /// One candidate into `row`.
+    pub fn copy_candidate(&self, i: usize, j: usize, row: &mut [f64]) {
+        let m = self.count(i);
+        assert!(j < m, "object {i} has {m} candidates, not {j}");
+        let block = self.block(i);
+        for (f, slot) in row.iter_mut().enumerate() {
+            *slot = block[f * m + j];
+        }
+    }
+
+    /// True when any candidate was given a penalty.
+    pub fn has_penalties(&self) -> bool {
+        !self.penalties.is_empty()
+    }
+
+    /// The penalties of object `i`; empty when no object has penalties.
+    pub fn penalties(&self, i: usize) -> &[f64] {
+        if self.penalties.is_empty() { &[] } else { &self.penalties[self.offsets[i]..self.offsets[i + 1]] }
+    }
+
+    /// The penalty of one candidate.
+    pub fn penalty(&self, i: usize, j: usize) -> f64 {
+        self.penalties(i).get(j).copied().unwrap_or(0.0)
+    }
+
+    /// The same candidates with every penalty divided by the largest, so that the largest is 1 (paper,
+    /// section 4.2). Penalties that are all zero stay so.
+    pub fn scale_penalties(mut self) -> Self {
+        let largest = self.penalties.iter().copied().fold(0.0, f64::max);
+        if largest > 0.0 {
+            for p in &mut self.penalties {
+                *p /= largest;
+            }
+        }
+        self
+    }
+
+    /// The mean of each object's candidates (paper, eq. 10).
+    pub fn means(&self) -> Points {
+        let q = self.features;
+        let mut values = Vec::with_capacity(self.objects() * q);
+        for i in 0..self.objects() {
+            for f in 0..q {
+                let column = self.feature(i, f);
+                values.push(column.iter().sum::<f64>() / column.len() as f64);
+            }
+        }
+        Points::trusted(values, q)
+    }
+
+    /// The chosen candidate of each object as points.
+    pub fn chosen(&self, choice: &[u32]) -> Points {
+        let q = self.features;
+        let mut values = vec![0.0; self.objects() * q];
+        for (i, row) in values.chunks_exact_mut(q).enumerate() {
+            self.copy_candidate(i, choice[i] as usize, row);
+        }
+        Points::trusted(values, q)
+    }
+
+    /// How the objects are called.
+    pub fn ids(&self) -> &Ids {
+        &self.ids
+    }
+
+    /// The name of object `i`, for messages.
+    pub fn name(&self, i: usize) -> String {
+        match &self.ids {
+            Ids::Position => i.to_string(),
+            Ids::Integer(v) => v[i].to_string(),
+            Ids::Text(v) => v[i].clone(),
+        }
+    }
+
+    /// Bytes that the values, penalties and offsets take: what a candidate set costs on its own.
+    pub fn bytes(&self) -> usize {
+        std::mem::size_of_val(&self.values[..])
+            + std::mem::size_of_val(&self.penalties[..])
+            + std::mem::size_of_val(&self.offsets[..])
+    }
+
+    /// Applies `map(feature, value)` to every value in place; `map` must keep finite values finite.
+    pub(crate) fn map_features(&mut self, map: impl Fn(usize, f64) -> f64) {
+        for i in 0..self.objects() {
+            let (from, m) = (self.offsets[i] * self.features, self.count(i));
+            for f in 0..self.features {
+                for v in &mut self.values[from + f * m..from + (f + 1) * m] {
+                    *v = map(f, *v);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two_objects() -> Candidates {
+        let mut b = CandidatesBuilder::new(2);
+        b.push(&[1.0, 10.0, 3.0, 30.0], &[]).unwrap();
+        b.push(&[5.0, 50.0], &[4.0]).unwrap();
+        b.build().unwrap()
+    }
+
+    #[test]
+    fn values_lie_feature_after_feature_within_an_object() {
+        let c = two_objects();
+        assert_eq!(c.block(0), [1.0, 3.0, 10.0, 30.0]);
+        assert_eq!(c.feature(0, 1), [10.0, 30.0]);
+        assert_eq!(c.candidate(1, 0), [5.0, 50.0]);
+        assert_eq!(c.means().values(), [2.0, 20.0, 5.0, 50.0]);
+        assert_eq!(c.chosen(&[1, 0]).values(), [3.0, 30.0, 5.0, 50.0]);
+    }
+
+    #[test]
+    fn penalties_missing_for_one_object_are_zero() {
+        let c = two_objects();
+        assert_eq!((c.penalty(0, 1), c.penalty(1, 0)), (0.0, 4.0));
+        assert_eq!(c.scale_penalties().penalty(1, 0), 1.0);
+    }
+
+    #[test]
+    fn bad_sets_are_refused_by_name() {
+        let mut b = CandidatesBuilder::new(2);
+        let cases: [(&[f64], &[f64], &str); 6] = [
+            (&[], &[], "object 0 has no candidates"),
+            (&[1.0], &[], "object 0: 1 values do not make whole candidates of 2 features"),
+            (&[1.0, f64::INFINITY], &[], "object 0, candidate 0, feature 1: inf is not a finite number"),
+            (&[1.0, 1.0], &[-0.5], "object 0, candidate 0: penalty -0.5 must be a finite number not below 0"),
+            (
+                &[1.0, 1.0],
+                &[f64::NAN],
+                "object 0, candidate 0: penalty NaN must be a finite number not below 0",
+            ),
+            (&[1.0, 1.0], &[0.0, 0.0], "object 0: 2 penalties for 1 candidates"),
+        ];
+        for (rows, penalties, message) in cases {
+            assert_eq!(b.push(rows, penalties).unwrap_err().to_string(), message);
+        }
+        assert_eq!(b.build().unwrap_err(), CandidatesError::NoObjects);
+        assert_eq!(CandidatesBuilder::new(0).push(&[], &[]).unwrap_err(), CandidatesError::NoFeatures);
+    }
+
+    #[test]
+    fn the_same_id_twice_is_refused() {
+        let mut b = CandidatesBuilder::new(1);
+        b.push(&[1.0], &[]).unwrap();
+        b.push(&[2.0], &[]).unwrap();
+        let error = b.build_with(Ids::Integer(vec![7, 7])).unwrap_err();
+        assert_eq!(error.to_string(), "object 7 occurs twice");
+    }
+}

@@ -1,0 +1,34 @@
+//! Clustering of objects whose measurements have error bars.
+//!
+//! The method is greedy optimistic clustering (Okuno & Hattori 2022): every object is a small set
+//! of *candidates*, the values its true features may have, and the clustering may choose for each
+//! object the candidate that makes the clusters tightest.
+//!
+//! The way of the data through the modules, in one direction:
+//!
+//! 1. [`uncertainty`]: a measured value and its error become a set, the set is sampled and mapped
+//!    by a function `f` (paper, sections 2 and 3.1);
+//! 2. [`candidates`]: the sampled sets of all objects, checked once;
+//! 3. [`scale`]: features made comparable;
+//! 4. [`optimistic`] (GOC), [`pessimistic`] (GPC) and [`baselines`] cluster them, by way of
+//!    any [`oracle`] for plain points;
+//! 5. [`metrics`]: how good is the answer.
+//!
+//! This crate knows numbers only: no files, no terminal, no stars.
+
+pub mod baselines;
+pub mod candidates;
+pub mod metrics;
+pub mod optimistic;
+pub mod oracle;
+pub mod partition;
+pub mod pessimistic;
+pub mod points;
+pub mod random;
+pub mod scale;
+pub mod uncertainty;
+
+pub use candidates::{Candidates, Ids};
+pub use partition::Partition;
+pub use points::Points;
+pub use random::Stream;

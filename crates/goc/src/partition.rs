@@ -1,0 +1,108 @@
+//! A partition of objects into clusters: what every method answers with.
+//!
+//! Labels run from 0 to `k - 1` and every one of them is used: a cluster without members is not a
+//! cluster. Whoever makes a partition from labels with gaps gets it closed up, the order of
+//! the labels kept.
+
+/// Labels `0..k`, each used at least once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    labels: Vec<u32>,
+    k: usize,
+}
+
+impl Partition {
+    /// Closes gaps in `labels`; the order of the labels that occur is kept.
+    ///
+    /// ```
+    /// use goc::Partition;
+    /// let p = Partition::from_labels(&[7u32, 2, 7]);
+    /// assert_eq!((p.labels(), p.k()), (&[1, 0, 1][..], 2));
+    /// ```
+    pub fn from_labels<L: Copy + Ord>(labels: &[L]) -> Self {
+        let mut used: Vec<L> = labels.to_vec();
+        used.sort_unstable();
+        used.dedup();
+        let labels = labels.iter().map(|l| used.partition_point(|u| u < l) as u32).collect();
+        Self { labels, k: used.len() }
+    }
+
+    /// Takes labels that are known to use every number in `0..k`.
+    pub(crate) fn trusted(labels: Vec<u32>, k: usize) -> Self {
+        debug_assert_eq!(Self::from_labels(&labels), Self { labels: labels.clone(), k });
+        Self { labels, k }
+    }
+
+    /// The label of each object.
+    pub fn labels(&self) -> &[u32] {
+        &self.labels
+    }
+
+    /// The number of clusters.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// The number of objects.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// True when there are no objects.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// Members of each cluster.
+    pub fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![0; self.k];
+        for &l in &self.labels {
+            sizes[l as usize] += 1;
+        }
+        sizes
+    }
+
+    /// The same grouping numbered by first appearance: equal for equal groupings.
+    pub fn canonical(&self) -> Self {
+        let mut new = vec![u32::MAX; self.k];
+        let mut next = 0;
+        let labels = self
+            .labels
+            .iter()
+            .map(|&l| {
+                let slot = &mut new[l as usize];
+                if *slot == u32::MAX {
+                    *slot = next;
+                    next += 1;
+                }
+                *slot
+            })
+            .collect();
+        Self { labels, k: self.k }
+    }
+
+    /// True when both group the objects alike, whatever the numbering.
+    pub fn same_grouping(&self, other: &Self) -> bool {
+        self.canonical() == other.canonical()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_closed_and_order_is_kept() {
+        let p = Partition::from_labels(&[5, 1, 9, 1]);
+        assert_eq!(p.labels(), [1, 0, 2, 0]);
+        assert_eq!(p.sizes(), [2, 1, 1]);
+    }
+
+    #[test]
+    fn numbering_does_not_matter_for_a_grouping() {
+        let a = Partition::from_labels(&[0, 0, 1, 2]);
+        let b = Partition::from_labels(&[2, 2, 0, 1]);
+        assert!(a.same_grouping(&b));
+        assert!(!a.same_grouping(&Partition::from_labels(&[0, 1, 1, 2])));
+    }
+}

@@ -1,0 +1,32 @@
+//! Random streams that depend on a seed and a name, never on the order of work.
+//!
+//! ChaCha is a counter-based generator: a seed gives 2^64 independent streams. Each object draws
+//! from the stream of its own key, each start of an oracle from the stream of its own number, so
+//! neither the number of threads nor the other objects change what is drawn.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+/// The generator all of goc draws from; it has the methods of [`rand::Rng`].
+pub type Stream = ChaCha8Rng;
+
+/// The stream number `key` of `seed`.
+///
+/// ```
+/// use goc::random::stream;
+/// use rand::RngExt;
+/// let first: f64 = stream(1, 42).random();
+/// assert_eq!(first, stream(1, 42).random());
+/// assert_ne!(first, stream(1, 43).random());
+/// ```
+pub fn stream(seed: u64, key: u64) -> Stream {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(key);
+    rng
+}
+
+/// A stream number for an object known by a text: FNV-1a, the same on every machine.
+pub fn key_of_text(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
