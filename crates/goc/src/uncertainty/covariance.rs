@@ -158,6 +158,11 @@ impl Covariance {
         &self.factor[coordinate * self.rank..(coordinate + 1) * self.rank]
     }
 
+    /// The coordinate that fixes direction `k`, and its error when those before it are known.
+    pub(super) fn pivot(&self, k: usize) -> (usize, f64) {
+        (self.pivots[k], self.factor_row(self.pivots[k])[k])
+    }
+
     /// `z += scale * L u`.
     pub(super) fn add_image(&self, scale: f64, u: &[f64], z: &mut [f64]) {
         for (i, slot) in z.iter_mut().enumerate() {

@@ -331,7 +331,8 @@ impl UncertaintySet {
         }
     }
 
-    /// True when `z` lies in the set; the boundary counts, with a rounding allowance of 1e-12 of the size.
+    /// True when `z` lies in the set. The boundary counts, with an allowance for rounding: 1e-12 of the size, and a few units
+    /// in the last place of the coordinates, which is more where an error is small against its value.
     pub fn contains(&self, z: &[f64]) -> bool {
         if z.len() != self.dimension() {
             return false;
@@ -344,7 +345,11 @@ impl UncertaintySet {
             let unit = z[c].abs().max(self.centre[c].abs()) * 1e-12;
             (back[c] - z[c]).abs() <= unit.max(1e-9 * self.half_width(c))
         });
-        flat && norm(self.body, &u) <= self.rho * (1.0 + 1e-12)
+        let last_places: f64 = self
+            .narrowest()
+            .map(|(c, width)| 4.0 * f64::EPSILON * z[c].abs().max(self.centre[c].abs()) / width)
+            .sum();
+        flat && norm(self.body, &u) <= self.rho * (1.0 + 1e-12) + last_places
     }
 
     /// Minus the log density at `z`, relative to that at the centre: half the squared Mahalanobis distance for normal errors,
@@ -380,6 +385,14 @@ impl UncertaintySet {
             }
         };
         Self::checked(&centre, self.body, self.density, frame, self.rho)
+    }
+
+    /// The coordinates that fix the directions, each with its error when those before it are known.
+    fn narrowest(&self) -> impl Iterator<Item = (usize, f64)> {
+        (0..self.rank()).map(|k| match &self.frame {
+            Frame::Diagonal { active, scale } => (active[k], scale[k]),
+            Frame::Full(covariance) => covariance.pivot(k),
+        })
     }
 
     pub(super) fn body(&self) -> Body {

@@ -47,7 +47,8 @@ fn exact_coordinates_do_not_count_in_the_level() {
     let plain = UncertaintySet::cuboid(&[1.0, 2.0], &[0.3, 0.4], eta).unwrap();
     assert_eq!(padded.rho(), plain.rho());
     let matrix = [0.09, 0.0, 0.06, 0.0, 0.0, 0.0, 0.06, 0.0, 0.16];
-    let flat = UncertaintySet::ellipsoid(&[1.0, 5.0, 2.0], Covariance::new(&matrix, 3).unwrap(), eta).unwrap();
+    let flat =
+        UncertaintySet::ellipsoid(&[1.0, 5.0, 2.0], Covariance::new(&matrix, 3).unwrap(), eta).unwrap();
     let full = Covariance::new(&[0.09, 0.06, 0.06, 0.16], 2).unwrap();
     let full = UncertaintySet::ellipsoid(&[1.0, 2.0], full, eta).unwrap();
     assert_eq!((flat.rho(), flat.rank()), (full.rho(), 2));

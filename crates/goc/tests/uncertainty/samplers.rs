@@ -65,9 +65,10 @@ fn moments_are_those_of_the_uniform_distribution() {
                 // Second and fourth moment of one direction: for the spread, and for the error of its estimate.
                 let (second, fourth) = match name {
                     "box" => (1.0 / 3.0, 1.0 / 5.0),
-                    "l1 ball" => {
-                        (2.0 / ((k + 1.0) * (k + 2.0)), 24.0 / ((k + 1.0) * (k + 2.0) * (k + 3.0) * (k + 4.0)))
-                    }
+                    "l1 ball" => (
+                        2.0 / ((k + 1.0) * (k + 2.0)),
+                        24.0 / ((k + 1.0) * (k + 2.0) * (k + 3.0) * (k + 4.0)),
+                    ),
                     _ => (1.0 / (k + 2.0), 3.0 / ((k + 2.0) * (k + 4.0))),
                 };
                 for c in 0..d {
@@ -78,7 +79,10 @@ fn moments_are_those_of_the_uniform_distribution() {
                     let error = (second / n as f64).sqrt();
                     assert!(mean.abs() < 4.5 * error, "{sampler:?} {name} {d} {c}: mean {mean}");
                     let error = ((fourth - second * second) / n as f64).sqrt();
-                    assert!((square - second).abs() < 4.5 * error, "{sampler:?} {name} {d} {c}: {square} {second}");
+                    assert!(
+                        (square - second).abs() < 4.5 * error,
+                        "{sampler:?} {name} {d} {c}: {square} {second}"
+                    );
                 }
             }
         }
@@ -98,7 +102,8 @@ fn directions_in_a_ball_and_a_cross_are_even() {
                     // Along one edge of the diamond the share of one coordinate is even.
                     "l1 ball" => {
                         let share = u[0].abs() / (u[0].abs() + u[1].abs());
-                        let quarter = f64::from(u8::from(u[0] < 0.0)) * 0.5 + f64::from(u8::from(u[1] < 0.0)) * 0.25;
+                        let quarter =
+                            f64::from(u8::from(u[0] < 0.0)) * 0.5 + f64::from(u8::from(u[1] < 0.0)) * 0.25;
                         quarter + 0.25 * share
                     }
                     _ => 0.5 + 0.5 * u[0],
@@ -130,7 +135,10 @@ fn an_ellipsoid_has_the_correlations_of_its_covariance() {
                 let scale = (matrix.variance(i) * matrix.variance(j)).sqrt() * factor;
                 let want = matrix.matrix()[i * d + j] * factor;
                 // A product of two such coordinates has a standard deviation below 1.5 scale.
-                assert!((got - want).abs() < 4.5 * 1.5 * scale / (n as f64).sqrt(), "{sampler:?} {i} {j}: {got} {want}");
+                assert!(
+                    (got - want).abs() < 4.5 * 1.5 * scale / (n as f64).sqrt(),
+                    "{sampler:?} {i} {j}: {got} {want}"
+                );
             }
         }
     }
@@ -139,9 +147,12 @@ fn an_ellipsoid_has_the_correlations_of_its_covariance() {
 #[test]
 fn draws_from_the_density_have_its_distribution() {
     let n = 20_000;
-    let (normal, laplace) = (|x: f64| 0.5 * statrs_erfc(-x / 2.0_f64.sqrt()), |x: f64| {
-        if x < 0.0 { 0.5 * x.exp() } else { 1.0 - 0.5 * (-x).exp() }
-    });
+    let (normal, laplace) = (
+        |x: f64| 0.5 * erfc(-x / 2.0_f64.sqrt()),
+        |x: f64| {
+            if x < 0.0 { 0.5 * x.exp() } else { 1.0 - 0.5 * (-x).exp() }
+        },
+    );
     for (name, set) in shapes(3, Size::sigmas(1.0).unwrap()) {
         let points = Sampler::Density.points(&set, n, &mut stream(11, 0)).unwrap();
         for c in 0..3 {
@@ -160,9 +171,9 @@ fn draws_from_the_density_have_its_distribution() {
 }
 
 /// The complementary error function, by its continued fraction and series: independent of what the sampler uses.
-fn statrs_erfc(x: f64) -> f64 {
+fn erfc(x: f64) -> f64 {
     if x < 0.0 {
-        return 2.0 - statrs_erfc(-x);
+        return 2.0 - erfc(-x);
     }
     if x < 2.0 {
         let (mut term, mut sum) = (x, x);
@@ -217,7 +228,9 @@ fn sobol_points_stay_even_in_a_ball_an_l1_ball_and_an_ellipsoid() {
                     let points = sampler.points(&set, 256, &mut stream(13, key)).unwrap();
                     // By symmetry half the set lies on either side.
                     let below = points.rows().filter(|z| {
-                        (0..d).map(|c| (z[c] - set.centre()[c]) / set.half_width(c) * [1.0, 0.7, -0.4][c]).sum::<f64>()
+                        (0..d)
+                            .map(|c| (z[c] - set.centre()[c]) / set.half_width(c) * [1.0, 0.7, -0.4][c])
+                            .sum::<f64>()
                             < 0.0
                     });
                     (below.count() as f64 / 256.0 - 0.5).powi(2)
