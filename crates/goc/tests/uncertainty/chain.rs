@@ -238,6 +238,7 @@ fn what_does_not_fit_together_is_named() {
     assert_eq!(id().propagate(&[]).unwrap_err(), PropagateError::NoObjects);
     assert_eq!(message(id().draws(0)), "object 0: at least one point must be drawn");
     assert_eq!(message(id().draws_per_object(vec![1, 2])), "2 numbers of draws for 3 objects");
+    assert!(message(id().draws(usize::MAX)).ends_with("more than any memory holds; draw fewer"));
     assert_eq!(message(id().ids(Ids::Integer(vec![1]))), "1 ids for 3 objects");
     assert_eq!(message(id().ids(Ids::Integer(vec![1, 2, 1]))), "object 1 occurs twice");
     assert_eq!(

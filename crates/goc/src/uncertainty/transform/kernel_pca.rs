@@ -13,6 +13,9 @@
 //!
 //! The default `gamma` is `1 / (d var)`, with `var` the variance of all coordinates of all points taken together: scikit-learn's
 //! "scale" rule for its kernel machines, which unlike its plain 1/d does not depend on the unit.
+//!
+//! The same points give the same bits at any number of threads; between processors with different vector units the last digits may
+//! differ, because the linear algebra underneath uses them.
 
 use super::{Rejection, Transform, TransformError, sign_of_largest};
 use crate::Points;
