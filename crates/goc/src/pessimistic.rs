@@ -6,16 +6,16 @@
 //! - **min-max**: for each centre the object's farthest candidate counts, and the object joins the centre where that
 //!   is least; the careful reading, and a usable method;
 //! - **max-max**: the farthest pair of candidate and centre, word for word the opposite of step (III); objects run to
-//!   the farthest centre, and the run collapses to one cluster, as the paper reports of its own.
+//!   the farthest centre, and with the paper's rule for K(t), which drops clusters of one member, the run collapses
+//!   to one cluster on all of the paper's sets, as the paper reports.
 //!
-//! Steps (I) and (II) are those of GOC: the oracle at first, then k-means from the last centres over the
-//! clusters that still have a member. GPC need not converge; a return to an earlier state ends it.
+//! Steps (I) and (II) are those of GOC: the oracle at first, then k-means from the last centres. GPC need not converge; a return to an earlier state ends it.
 
 use std::collections::HashSet;
 
 use rayon::prelude::*;
 
-use crate::optimistic::{Distance, OptimisticError};
+use crate::optimistic::{Distance, KRule, OptimisticError};
 use crate::oracle::k_means::{KMeans, means};
 use crate::oracle::{Oracle, Start};
 use crate::points::squared_distance;
@@ -42,6 +42,8 @@ pub struct Pessimistic {
     pub distance: Distance,
     /// Which reading.
     pub reading: Reading,
+    /// Step (I); a constant K keeps what is occupied.
+    pub k_rule: KRule,
     /// Iterations at most.
     pub max_iterations: usize,
 }
@@ -68,7 +70,14 @@ pub struct PessimisticClustering {
 impl Pessimistic {
     /// The paper's distance, lambda 0, at most 200 iterations.
     pub fn new(k: usize, reading: Reading) -> Self {
-        Self { k, lambda: 0.0, distance: Distance::Squared, reading, max_iterations: 200 }
+        Self {
+            k,
+            lambda: 0.0,
+            distance: Distance::Squared,
+            reading,
+            k_rule: KRule::Plural,
+            max_iterations: 200,
+        }
     }
 
     /// Runs GPC.
@@ -114,6 +123,12 @@ impl Pessimistic {
                     cycle,
                 });
             }
+            let plural: Vec<usize> =
+                (0..new.k()).zip(new.sizes()).filter(|&(_, size)| size > 1).map(|(l, _)| l).collect();
+            let centres = match self.k_rule {
+                KRule::Plural if !plural.is_empty() => centres.subset(&plural),
+                _ => centres,
+            };
             partition = later.cluster(&points, Start::Centres(&centres), &mut random::stream(seed, 0))?;
             previous = chosen;
         }
@@ -122,11 +137,18 @@ impl Pessimistic {
 
     /// Step (III) turned round: candidate, centre and value of object `i`. Ties to the lower numbers.
     fn worst(&self, candidates: &Candidates, i: usize, centres: &Points) -> (u32, u32, f64) {
+        let (m, block) = (candidates.count(i), candidates.block(i));
+        let mut squared = vec![0.0; m];
         let mut per_centre = (0..centres.len()).map(|k| {
+            squared.fill(0.0);
+            for (f, c) in centres.row(k).iter().enumerate() {
+                for (sum, x) in squared.iter_mut().zip(&block[f * m..(f + 1) * m]) {
+                    *sum += (x - c) * (x - c);
+                }
+            }
             let mut worst = (0u32, k as u32, f64::NEG_INFINITY);
-            for j in 0..candidates.count(i) {
-                let squared = squared_distance(&candidates.candidate(i, j), centres.row(k));
-                let value = self.distance.of_squared(squared) + self.lambda * candidates.penalty(i, j);
+            for (j, s) in squared.iter().enumerate() {
+                let value = self.distance.of_squared(*s) + self.lambda * candidates.penalty(i, j);
                 if value > worst.2 {
                     worst = (j as u32, k as u32, value);
                 }
@@ -169,7 +191,13 @@ mod tests {
 
     #[test]
     fn max_max_collapses_to_one_cluster() {
-        let result = Pessimistic::new(4, Reading::MaxMax).run(&two_groups(), &KMeans::default(), 1).unwrap();
+        let mut builder = CandidatesBuilder::new(1);
+        for i in 0..20 {
+            builder.push(&[f64::from(i) - 0.4, f64::from(i), f64::from(i) + 0.4], &[]).unwrap();
+        }
+        builder.push(&[90.0, 100.0], &[]).unwrap(); // everything is farthest from the lonely one
+        let candidates = builder.build().unwrap();
+        let result = Pessimistic::new(5, Reading::MaxMax).run(&candidates, &KMeans::default(), 1).unwrap();
         assert_eq!(result.partition.k(), 1);
     }
 

@@ -11,7 +11,7 @@ pub enum Preset {
     /// What the paper says: squared distance, the oracle in every iteration, clusters with more than one
     /// member counted, a first representative out of the set.
     Paper,
-    /// What the authors' published code does: unsquared distance, the oracle once and then Hartigan-Wong k-means
+    /// What the authors' published code does: unsquared distance in single precision, the oracle once and then Hartigan-Wong k-means
     /// from the last centres, clusters with a member counted, the set's mean as first representative.
     Authors,
 }
@@ -152,7 +152,7 @@ impl Optimistic {
         match preset {
             Preset::Paper => base,
             Preset::Authors => Self {
-                distance: Distance::Euclidean,
+                distance: Distance::EuclideanSingle,
                 k_rule: KRule::Occupied,
                 oracle_every: OracleEvery::First,
                 beginning: Beginning::Mean,

@@ -26,8 +26,11 @@ pub enum Distance {
     /// `|x - mu|^2`, the paper's.
     #[default]
     Squared,
-    /// `|x - mu|`, what the authors' code computes.
+    /// `|x - mu|`.
     Euclidean,
+    /// `|x - mu|` computed in single precision: what the authors' code does, by way of R's pdist. Near-ties
+    /// fall otherwise than in double precision now and then, so their runs need it to the letter.
+    EuclideanSingle,
 }
 
 impl Distance {
@@ -37,6 +40,23 @@ impl Distance {
         match self {
             Distance::Squared => squared,
             Distance::Euclidean => squared.sqrt(),
+            Distance::EuclideanSingle => f64::from((squared as f32).sqrt()),
+        }
+    }
+
+    /// The squared distance of two points, in the precision of this distance.
+    #[inline(always)]
+    pub fn squared(self, a: &[f64], b: &[f64]) -> f64 {
+        match self {
+            Distance::EuclideanSingle => {
+                let mut sum = 0.0f32;
+                for (x, y) in a.iter().zip(b) {
+                    let d = *x as f32 - *y as f32;
+                    sum += d * d;
+                }
+                f64::from(sum)
+            }
+            _ => squared_distance(a, b),
         }
     }
 }
@@ -82,14 +102,17 @@ pub struct Selector<'c> {
     distance: Distance,
     /// The choices of the last selection; empty before the first.
     choices: Vec<Choice>,
-    /// For each object, a lower bound on the root value of every centre but its own (see [`Selector::root`]).
+    /// For each object, a lower bound on the root value of every centre but its own.
     others: Vec<f64>,
     centres: Option<Points>,
+    /// How far a value in single precision may lie from the exact one; 0 in double precision.
+    blur: f64,
 }
 
 impl<'c> Selector<'c> {
     /// For `distance + lambda * penalty`.
     pub fn new(candidates: &'c Candidates, distance: Distance, lambda: f64) -> Self {
+        let blur = if distance == Distance::EuclideanSingle { single_error(candidates) } else { 0.0 };
         Self {
             candidates,
             boxes: Boxes::new(candidates),
@@ -98,6 +121,7 @@ impl<'c> Selector<'c> {
             choices: Vec::new(),
             others: Vec::new(),
             centres: None,
+            blur,
         }
     }
 
@@ -130,6 +154,7 @@ impl<'c> Selector<'c> {
             lanes: &lanes,
             centres,
             moves: moves.as_ref(),
+            blur: self.blur,
         };
         let effort = self
             .choices
@@ -161,6 +186,14 @@ impl<'c> Selector<'c> {
     }
 }
 
+/// A bound on the error of a distance computed in single precision: a few roundings of numbers no larger than
+/// the largest coordinate. Centres are means of candidates, so they are no larger.
+fn single_error(candidates: &Candidates) -> f64 {
+    let largest =
+        (0..candidates.objects()).flat_map(|i| candidates.block(i)).fold(0.0f64, |m, x| m.max(x.abs()));
+    32.0 * f64::from(f32::EPSILON) * (candidates.features() as f64).sqrt() * largest
+}
+
 /// How far the centres came since the last selection.
 struct Moves {
     each: Vec<f64>,
@@ -184,6 +217,7 @@ struct Task<'a> {
     lanes: &'a CentreLanes,
     centres: &'a Points,
     moves: Option<&'a Moves>,
+    blur: f64,
 }
 
 impl Task<'_> {
@@ -194,20 +228,20 @@ impl Task<'_> {
     fn root(&self, value: f64) -> f64 {
         match self.distance {
             Distance::Squared => value.sqrt(),
-            Distance::Euclidean => value,
+            Distance::Euclidean | Distance::EuclideanSingle => value,
         }
     }
 
     /// The squared distance beyond which nothing with a penalty of at least `penalty` beats `value`.
     #[inline(always)]
     fn reach(&self, value: f64, penalty: f64) -> f64 {
-        let gap = value - self.lambda * penalty + SLACK * value;
+        let gap = value - self.lambda * penalty + SLACK * value + self.blur;
         if gap < 0.0 {
             return -1.0;
         }
         match self.distance {
             Distance::Squared => gap * (1.0 + SLACK),
-            Distance::Euclidean => gap * gap * (1.0 + SLACK),
+            Distance::Euclidean | Distance::EuclideanSingle => gap * gap * (1.0 + SLACK),
         }
     }
 
@@ -228,7 +262,9 @@ fn select_chunk(task: &Task<'_>, first: usize, choices: &mut [Choice], others: &
             *choice = few_candidates(task, i, &mut point, &mut effort);
             continue;
         }
-        if let Some(moves) = task.moves {
+        if let Some(moves) = task.moves
+            && task.blur == 0.0
+        {
             // The bound on the other centres falls by the farthest that any of them moved.
             *others = *others - moves.most - SLACK * (others.abs() + moves.most);
             // Cheap test first: could the old pair still be out of the others' reach?
@@ -241,7 +277,7 @@ fn select_chunk(task: &Task<'_>, first: usize, choices: &mut [Choice], others: &
                 let d = squared_distance(&point, task.centres.row(own));
                 effort.distances += 1;
                 choice.value = task.value(d, task.candidates.penalty(i, choice.candidate as usize));
-                search_runs(task, i, &near, choice, &mut effort);
+                search_runs(task, i, &near, choice, &mut point, &mut effort);
                 if task.root(choice.value) * (1.0 + SLACK) < *others {
                     continue;
                 }
@@ -253,6 +289,11 @@ fn select_chunk(task: &Task<'_>, first: usize, choices: &mut [Choice], others: &
         effort.distances += task.lanes.k() as u64;
         choice.centre = k as u32;
         choice.value = task.value(d, task.candidates.penalty(i, choice.candidate as usize));
+        if task.blur > 0.0 {
+            // Double precision only bounds; every pair that may win is then computed in single precision.
+            choice.value += task.blur;
+            choice.candidate = u32::MAX;
+        }
 
         let whole = task.boxes.whole(i);
         let reach = task.reach(choice.value, whole.penalty);
@@ -269,7 +310,7 @@ fn select_chunk(task: &Task<'_>, first: usize, choices: &mut [Choice], others: &
             }
         }
         effort.boxes += task.lanes.k() as u64;
-        search_runs(task, i, &near, choice, &mut effort);
+        search_runs(task, i, &near, choice, &mut point, &mut effort);
         // What is known of all centres but the chosen one: the nearest box of those left out, and, where
         // others were near, no more than their own boxes say.
         let mut bound = beyond;
@@ -286,7 +327,14 @@ fn select_chunk(task: &Task<'_>, first: usize, choices: &mut [Choice], others: &
 
 /// Improves `choice` over the runs of object `i` and the centres `near`, in increasing order.
 #[inline(always)]
-fn search_runs(task: &Task<'_>, i: usize, near: &[usize], choice: &mut Choice, effort: &mut Effort) {
+fn search_runs(
+    task: &Task<'_>,
+    i: usize,
+    near: &[usize],
+    choice: &mut Choice,
+    point: &mut [f64],
+    effort: &mut Effort,
+) {
     let (m, q) = (task.candidates.count(i), task.candidates.features());
     let block = task.candidates.block(i);
     let penalties = task.candidates.penalties(i);
@@ -305,7 +353,10 @@ fn search_runs(task: &Task<'_>, i: usize, near: &[usize], choice: &mut Choice, e
             }
             any = true;
             effort.distances += LANES.min(m - from) as u64;
-            let d = squared_run(block, m, q, from, centre);
+            let d = match task.distance {
+                Distance::EuclideanSingle => squared_run_single(block, m, q, from, centre),
+                _ => squared_run(block, m, q, from, centre),
+            };
             for l in 0..LANES {
                 best[l] = if d[l] < best[l] { d[l] } else { best[l] };
             }
@@ -324,13 +375,10 @@ fn search_runs(task: &Task<'_>, i: usize, near: &[usize], choice: &mut Choice, e
     if found {
         // The centre of the chosen candidate: the nearest of those near, the lower on a tie.
         let j = choice.candidate as usize;
+        task.candidates.copy_candidate(i, j, point);
         let mut nearest = f64::INFINITY;
         for &k in near {
-            let mut d = 0.0;
-            for (f, c) in task.centres.row(k).iter().enumerate() {
-                let e = block[f * m + j] - c;
-                d += e * e;
-            }
+            let d = task.distance.squared(point, task.centres.row(k));
             if d < nearest {
                 nearest = d;
                 choice.centre = k as u32;
@@ -361,19 +409,50 @@ fn squared_run(block: &[f64], m: usize, q: usize, from: usize, centre: &[f64]) -
     sum
 }
 
+/// As [`squared_run`], in single precision.
+#[inline(always)]
+fn squared_run_single(block: &[f64], m: usize, q: usize, from: usize, centre: &[f64]) -> [f64; LANES] {
+    let mut sum = [0.0f32; LANES];
+    let width = LANES.min(m - from);
+    for f in 0..q {
+        let c = centre[f] as f32;
+        for l in 0..width {
+            let d = block[f * m + from + l] as f32 - c;
+            sum[l] += d * d;
+        }
+    }
+    sum.map(f64::from)
+}
+
 /// Objects without boxes: every candidate looks at all centres, eight centres at a time.
 #[inline(always)]
 fn few_candidates(task: &Task<'_>, i: usize, point: &mut [f64], effort: &mut Effort) -> Choice {
     let mut best = Choice { candidate: 0, centre: 0, value: f64::INFINITY };
     for j in 0..task.candidates.count(i) {
         task.candidates.copy_candidate(i, j, point);
-        let (k, d) = task.lanes.nearest(point);
+        let (k, d) = nearest(task.distance, task.lanes, task.centres, point);
         let value = task.value(d, task.candidates.penalty(i, j));
         if value < best.value {
             best = Choice { candidate: j as u32, centre: k as u32, value };
         }
     }
     effort.distances += (task.candidates.count(i) * task.lanes.k()) as u64;
+    best
+}
+
+/// The nearest centre in the precision of `distance`, the lower one on a tie.
+#[inline(always)]
+fn nearest(distance: Distance, lanes: &CentreLanes, centres: &Points, point: &[f64]) -> (usize, f64) {
+    if distance != Distance::EuclideanSingle {
+        return lanes.nearest(point);
+    }
+    let mut best = (0, f64::INFINITY);
+    for (k, centre) in centres.rows().enumerate() {
+        let d = distance.squared(point, centre);
+        if d < best.1 {
+            best = (k, d);
+        }
+    }
     best
 }
 
@@ -394,19 +473,13 @@ fn exhaust_chunk(
         let (m, block, penalties) = (candidates.count(i), candidates.block(i), candidates.penalties(i));
         for from in (0..m).step_by(LANES) {
             let best = match q {
+                _ if distance == Distance::EuclideanSingle => {
+                    least_over_centres(centres, |c| squared_run_single(block, m, q, from, c))
+                }
                 2 => nearest_of_run::<2>(block, m, from, centres.values()),
                 3 => nearest_of_run::<3>(block, m, from, centres.values()),
                 4 => nearest_of_run::<4>(block, m, from, centres.values()),
-                _ => {
-                    let mut best = [f64::INFINITY; LANES];
-                    for centre in centres.rows() {
-                        let d = squared_run(block, m, q, from, centre);
-                        for l in 0..LANES {
-                            best[l] = if d[l] < best[l] { d[l] } else { best[l] };
-                        }
-                    }
-                    best
-                }
+                _ => least_over_centres(centres, |c| squared_run(block, m, q, from, c)),
             };
             for l in 0..LANES.min(m - from) {
                 let penalty = penalties.get(from + l).copied().unwrap_or(0.0);
@@ -417,8 +490,20 @@ fn exhaust_chunk(
             }
         }
         candidates.copy_candidate(i, choice.candidate as usize, &mut point);
-        choice.centre = lanes.nearest(&point).0 as u32;
+        choice.centre = nearest(distance, lanes, centres, &point).0 as u32;
     }
+}
+
+#[inline(always)]
+fn least_over_centres(centres: &Points, run: impl Fn(&[f64]) -> [f64; LANES]) -> [f64; LANES] {
+    let mut best = [f64::INFINITY; LANES];
+    for centre in centres.rows() {
+        let d = run(centre);
+        for l in 0..LANES {
+            best[l] = if d[l] < best[l] { d[l] } else { best[l] };
+        }
+    }
+    best
 }
 
 /// Least squared distance of eight candidates to any centre; the candidates stay in registers.
@@ -460,7 +545,7 @@ mod tests {
                     let x = c.candidate(i, j);
                     let (mut k, mut d) = (0, f64::INFINITY);
                     for l in 0..centres.len() {
-                        let this = squared_distance(&x, centres.row(l));
+                        let this = distance.squared(&x, centres.row(l));
                         if this < d {
                             (k, d) = (l, this);
                         }
@@ -482,7 +567,9 @@ mod tests {
             sizes in prop::collection::vec(1usize..45, 1..12),
             k in 1usize..25,
             lambda in prop::sample::select(vec![0.0, 0.01, 0.5, 3.0]),
-            euclidean in any::<bool>(),
+            distance in prop::sample::select(vec![
+                Distance::Squared, Distance::Euclidean, Distance::EuclideanSingle,
+            ]),
             coarse in any::<bool>(),
             penalised in any::<bool>(),
             seed in any::<u64>(),
@@ -502,7 +589,6 @@ mod tests {
                 builder.push(&rows, &penalties).unwrap();
             }
             let candidates = builder.build().unwrap();
-            let distance = if euclidean { Distance::Euclidean } else { Distance::Squared };
             let mut selector = Selector::new(&candidates, distance, lambda);
             let mut centres: Vec<f64> = (0..k * q).map(|_| number(4.0)).collect();
             // Several rounds with ever smaller moves, so that the warm bounds come into play.
