@@ -134,8 +134,11 @@ impl Em {
         let n = self.n as f64;
         let least_count = f64::EPSILON.sqrt();
         for k in 0..self.g {
-            self.counts[k] =
-                weighted_mean(row(&self.posterior, k, self.stride), &self.columns, &mut self.means[k * self.d..][..self.d]);
+            self.counts[k] = weighted_mean(
+                row(&self.posterior, k, self.stride),
+                &self.columns,
+                &mut self.means[k * self.d..][..self.d],
+            );
             if self.counts[k].is_nan() || self.counts[k] <= least_count {
                 return None;
             }
@@ -197,7 +200,14 @@ impl Em {
         for k in 0..self.g {
             let mean = &self.means[k * d..][..d];
             let covariance = &mut self.variances[k * d * d..][..d * d];
-            scatter(row(&self.posterior, k, self.stride), &self.columns, mean, differences, product, covariance);
+            scatter(
+                row(&self.posterior, k, self.stride),
+                &self.columns,
+                mean,
+                differences,
+                product,
+                covariance,
+            );
             covariance.iter_mut().for_each(|v| *v /= self.counts[k]);
             let log_determinant = cholesky(covariance, &mut self.factor, &self.least_variances)?;
             mahalanobis(&self.factor, differences, row_mut(&mut self.density, k, self.stride));

@@ -184,7 +184,9 @@ impl Mclust {
 
     fn check(&self) -> Result<(), OracleError> {
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
-            return Err(self.failed(format!("the tolerance {} must be a number of at least 0", self.tolerance)));
+            return Err(
+                self.failed(format!("the tolerance {} must be a number of at least 0", self.tolerance))
+            );
         }
         if self.max_iterations == 0 {
             return Err(self.failed("the limit on iterations must be at least 1".to_string()));
