@@ -69,8 +69,17 @@ pub struct LongTable {
 }
 
 impl LongTableArgs {
-    /// Reads the table and groups its rows.
+    /// Reads the table and groups its rows; says what was assumed and dropped.
     pub fn read(&self) -> Result<LongTable, Fail> {
+        self.read_saying(&|message| note(message))
+    }
+
+    /// As [`Self::read`], without a word.
+    pub fn read_quietly(&self) -> Result<LongTable, Fail> {
+        self.read_saying(&|_| {})
+    }
+
+    fn read_saying(&self, say: &dyn Fn(String)) -> Result<LongTable, Fail> {
         let missing = Missing::parse(&self.missing)?;
         let table = goc_tables::read(&self.input)?;
         if table.rows() == 0 {
@@ -79,9 +88,9 @@ impl LongTableArgs {
         let object = named(&table, self.object.as_deref(), &OBJECT_NAMES)?;
         let penalty = named(&table, self.penalty.as_deref(), &PENALTY_NAMES)?;
         let truth = named(&table, self.truth.as_deref(), &TRUTH_NAMES)?;
-        let features = self.feature_columns(&table, [object, penalty, truth])?;
+        let features = self.feature_columns(&table, [object, penalty, truth], say)?;
         if object.is_none() {
-            note(format!(
+            say(format!(
                 "{}: no column names the object (looked for {}); every row is an object of its own",
                 self.input.display(),
                 OBJECT_NAMES.join(", ")
@@ -139,7 +148,7 @@ impl LongTableArgs {
         let candidates = builder.build_with(ids.into_ids()).map_err(|e| Fail::failed(e.to_string()))?;
         let truth = truth.map(|column| truth_of(column, &groups, &candidates)).transpose()?;
         if dropped > 0 {
-            note(format!("dropped {dropped} of {} candidates: a feature is missing", table.rows()));
+            say(format!("dropped {dropped} of {} candidates: a feature is missing", table.rows()));
         }
         let features =
             features.iter().map(|c| (c.name().to_string(), c.unit().map(str::to_string))).collect();
@@ -151,6 +160,7 @@ impl LongTableArgs {
         &self,
         table: &'t Table,
         taken: [Option<&Column>; 3],
+        say: &dyn Fn(String),
     ) -> Result<Vec<&'t Column>, Fail> {
         if let Some(names) = &self.features {
             let mut columns = Vec::new();
@@ -182,7 +192,7 @@ impl LongTableArgs {
             )));
         }
         let names: Vec<&str> = columns.iter().map(|c| c.name()).collect();
-        note(format!("features: {}", names.join(", ")));
+        say(format!("features: {}", names.join(", ")));
         Ok(columns)
     }
 }

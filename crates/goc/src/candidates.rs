@@ -1,4 +1,4 @@
-//! Candidates: the empirical uncertainty sets of all objects (paper, eq. 4).
+//! Candidates: the empirical uncertainty sets of all objects (paper, eq. 5).
 //!
 //! `n` objects; object `i` has `m_i >= 1` candidate feature vectors of `q` features, each with a penalty.
 //! Everything is checked once, while the sets are pushed; afterwards no algorithm meets a NaN, a negative

@@ -14,7 +14,7 @@ use flate2::write::GzEncoder;
 
 use crate::column::Origin;
 use crate::error::{Place, TableError};
-use crate::{Format, Table, csv, fits};
+use crate::{Format, Table, csv, ecsv, fits};
 
 /// Where the bytes come from, and which file to name in messages.
 pub(crate) struct Input<'a> {
@@ -134,6 +134,7 @@ fn read_input(input: Input<'_>, format: Format) -> Result<Table, TableError> {
     match format {
         Format::Csv => csv::read(input, b','),
         Format::Tsv => csv::read(input, b'\t'),
+        Format::Ecsv => ecsv::read(input),
         Format::Fits => fits::read(input),
         _ => Err(TableError::UnknownFormat { file: input.file.unwrap_or_default() }),
     }
@@ -206,6 +207,7 @@ fn write_to<W: Write + Send>(
     match format {
         Format::Csv => csv::write(table, out, b',', path),
         Format::Tsv => csv::write(table, out, b'\t', path),
+        Format::Ecsv => ecsv::write(table, out, path),
         Format::Fits => fits::write(table, out, path),
         _ => Err(TableError::UnknownFormat { file: path.to_path_buf() }),
     }

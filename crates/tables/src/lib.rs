@@ -25,12 +25,15 @@
 #[macro_use]
 mod column;
 mod csv;
+mod ecsv;
 mod error;
 mod file;
 mod fits;
 mod format;
+mod gather;
 mod missing;
 mod table;
+mod yaml;
 
 pub use column::{Column, Data};
 pub use error::{Place, TableError};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::column::{Column, Origin};
+use crate::column::{Column, Data, Origin};
 use crate::error::{Place, TableError, near_names};
 
 /// A column (or a second table) that is in the file but not in the [`Table`], and why.
@@ -156,6 +156,27 @@ impl Table {
 
     pub(crate) fn skip(&mut self, name: impl Into<String>, reason: impl Into<String>) {
         self.skipped.push(Skipped { name: name.into(), reason: reason.into() });
+    }
+
+    /// Changes every column; names and lengths are to stay as they are.
+    pub(crate) fn map_columns(&mut self, change: impl FnMut(Column) -> Column) {
+        self.columns = std::mem::take(&mut self.columns).into_iter().map(change).collect();
+    }
+
+    /// Takes the column `mask` out and makes `data` null wherever it is true, as astropy stores masked columns.
+    /// Nothing happens unless both are there and the mask is a truth column.
+    pub(crate) fn fold_mask(&mut self, data: &str, mask: &str) -> Result<(), TableError> {
+        let find = |name: &str| self.columns.iter().position(|column| column.name() == name);
+        let (Some(at), Some(mask_at)) = (find(data), find(mask)) else { return Ok(()) };
+        let Data::Bool(masked) = self.columns[mask_at].data() else { return Ok(()) };
+        let valid = masked
+            .iter()
+            .enumerate()
+            .map(|(row, masked)| !masked && !self.columns[at].is_null(row))
+            .collect();
+        self.columns[at] = self.columns[at].clone().with_valid(valid)?;
+        self.columns.remove(mask_at);
+        Ok(())
     }
 
     /// Names the file in the table and in each of its columns.

@@ -4,9 +4,9 @@
 //! clusters tight. From a first representative of each object, repeat:
 //!
 //! 1. **(I)** set the number of clusters `K(t)`: [`KRule`];
-//! 2. **(II)** cluster the representatives with an oracle, and take the means as centres (eq. 8);
+//! 2. **(II)** cluster the representatives with an oracle, and take the means as centres (eq. 9);
 //! 3. **(III)** give every object the candidate and the centre with the least `distance + lambda * penalty`
-//!    (eq. 7): [`select`].
+//!    (eq. 8): [`select`].
 //!
 //! Stop when no object changes its candidate. With k-means, the squared distance and constant `K`, every step lowers
 //!

@@ -1,4 +1,4 @@
-//! Choosing candidates: step (III) of the paper, eq. (7).
+//! Choosing candidates: step (III) of the paper, eq. (8).
 //!
 //! Every object takes, over all its candidates and all centres, the pair with the least
 //! `distance + lambda * penalty`. Almost all pairs can be skipped: an object's candidates lie along a short

@@ -18,5 +18,5 @@ mod read;
 pub(crate) mod tokens;
 mod write;
 
-pub(crate) use read::read;
-pub(crate) use write::write;
+pub(crate) use read::{explain, read};
+pub(crate) use write::{write, write_rows};

@@ -20,10 +20,17 @@ pub(crate) fn write(
             problem: "a table without columns has no header to write".into(),
         });
     }
-    write_rows(table, out, delimiter).map_err(write_failed(path))
+    write_rows(table, out, delimiter, "null").map_err(write_failed(path))
 }
 
-fn write_rows(table: &Table, out: &mut dyn Write, delimiter: u8) -> io::Result<()> {
+/// Header and rows. Null is nothing at all; alone in its row it needs a word, because a blank line is
+/// no row.
+pub(crate) fn write_rows(
+    table: &Table,
+    out: &mut dyn Write,
+    delimiter: u8,
+    null_alone: &str,
+) -> io::Result<()> {
     let mut line = Vec::new();
     for (at, column) in table.columns().iter().enumerate() {
         if at > 0 {
@@ -39,23 +46,16 @@ fn write_rows(table: &Table, out: &mut dyn Write, delimiter: u8) -> io::Result<(
             if at > 0 {
                 line.push(delimiter);
             }
-            if column.is_null(row) {
-                write_null(table.columns().len() == 1, &mut line);
-            } else {
+            if !column.is_null(row) {
                 write_field(column, row, delimiter, &mut line);
+            } else if table.columns().len() == 1 {
+                line.extend_from_slice(null_alone.as_bytes());
             }
         }
         line.push(b'\n');
         out.write_all(&line)?;
     }
     Ok(())
-}
-
-/// Null is nothing at all; alone in its row it needs a word, because a blank line is no row.
-fn write_null(alone: bool, line: &mut Vec<u8>) {
-    if alone {
-        line.extend_from_slice(b"null");
-    }
 }
 
 /// One value that is not null.

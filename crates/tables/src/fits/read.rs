@@ -3,9 +3,10 @@
 use super::BLOCK;
 use super::cards::{Cards, decode};
 use super::header::{Field, Header, Kind, Layout, Scale};
+use crate::Table;
 use crate::error::{Place, TableError};
 use crate::file::Input;
-use crate::{Column, Data, Table};
+use crate::gather::{Declared, Gathered, Values};
 
 /// Bytes of rows held at a time.
 const CHUNK: usize = 1 << 20;
@@ -96,7 +97,7 @@ fn read_table(input: &mut Input<'_>, header: &Header) -> Result<Table, TableErro
     let room = if available.is_some() { layout.rows } else { layout.rows.min(1 << 16) };
     let room = if row == 0 { 0 } else { usize::try_from(room).unwrap_or(0) };
 
-    let mut columns: Vec<Gathered> = layout.fields.iter().map(|f| Gathered::new(f, room)).collect();
+    let mut columns: Vec<Gathered> = layout.fields.iter().map(|f| gathered(f, room)).collect();
     let rows_a_chunk = (CHUNK / layout.row_bytes.max(1)).max(1) as u64;
     let mut buffer = vec![0; layout.row_bytes * rows_a_chunk.min(layout.rows.max(1)) as usize];
     let mut done = 0u64;
@@ -108,7 +109,7 @@ fn read_table(input: &mut Input<'_>, header: &Header) -> Result<Table, TableErro
             return Err(cut_off(&layout, done * row + got as u64, place));
         }
         for (column, field) in columns.iter_mut().zip(&layout.fields) {
-            column.take(field, bytes, layout.row_bytes);
+            take(column, field, bytes, layout.row_bytes);
         }
         done += rows;
     }
@@ -121,18 +122,13 @@ fn read_table(input: &mut Input<'_>, header: &Header) -> Result<Table, TableErro
     let origin = input.origin(None);
     let mut finished = Vec::with_capacity(columns.len());
     for (field, column) in layout.fields.iter().zip(columns) {
-        let mut made = Column::new(field.name.clone(), column.data.finish()).with_origin(&origin);
-        made = made.with_unit(field.unit.clone().unwrap_or_default());
-        made = made.with_description(field.description.clone().unwrap_or_default());
-        finished.push(if column.nulls.is_empty() {
-            made
-        } else {
-            let mut valid = vec![true; made.len()];
-            for at in column.nulls {
-                valid[at] = false;
-            }
-            made.with_valid(valid)?
-        });
+        finished.push(
+            column
+                .finish(&field.name)?
+                .with_unit(field.unit.clone().unwrap_or_default())
+                .with_description(field.description.clone().unwrap_or_default())
+                .with_origin(&origin),
+        );
     }
     let mut table = Table::new(finished)?;
     for (name, reason) in layout.skipped {
@@ -176,132 +172,92 @@ fn list_other_tables(input: &mut Input<'_>, first: usize, table: &mut Table) {
     }
 }
 
-/// The values of a column so far.
-enum Values {
-    Bool(Vec<bool>),
-    U8(Vec<u8>),
-    I16(Vec<i16>),
-    I32(Vec<i32>),
-    I64(Vec<i64>),
-    U64(Vec<u64>),
-    F32(Vec<f32>),
-    F64(Vec<f64>),
-    Text(Vec<String>),
+/// An empty column of the type the field becomes.
+fn gathered(field: &Field, room: usize) -> Gathered {
+    let kind = match (&field.kind, field.scale) {
+        (_, Scale::Linear { .. }) | (Kind::Double, _) => Declared::F64,
+        (Kind::Logical, _) => Declared::Bool,
+        (Kind::Byte, Scale::None) => Declared::U8,
+        (Kind::Byte, Scale::Unsigned) => Declared::I8,
+        (Kind::Short, Scale::None) => Declared::I16,
+        (Kind::Short, Scale::Unsigned) => Declared::U16,
+        (Kind::Int, Scale::None) => Declared::I32,
+        (Kind::Int, Scale::Unsigned) => Declared::U32,
+        (Kind::Long, Scale::None) => Declared::I64,
+        (Kind::Long, Scale::Unsigned) => Declared::U64,
+        (Kind::Float, _) => Declared::F32,
+        (Kind::Chars(_), _) => Declared::Text,
+    };
+    Gathered::new(kind, room)
 }
 
-impl Values {
-    fn finish(self) -> Data {
-        match self {
-            Values::Bool(v) => Data::Bool(v),
-            Values::U8(v) => Data::U8(v),
-            Values::I16(v) => Data::I16(v),
-            Values::I32(v) => Data::I32(v),
-            Values::I64(v) => Data::I64(v),
-            Values::U64(v) => crate::column::unsigned(v),
-            Values::F32(v) => Data::F32(v),
-            Values::F64(v) => Data::F64(v),
-            Values::Text(v) => Data::Text(v),
-        }
-    }
-}
-
-struct Gathered {
-    data: Values,
-    nulls: Vec<usize>,
-    rows: usize,
-}
-
-impl Gathered {
-    fn new(field: &Field, room: usize) -> Self {
-        let data = match (&field.kind, field.scale) {
-            (_, Scale::Linear { .. }) => Values::F64(Vec::with_capacity(room)),
-            (Kind::Logical, _) => Values::Bool(Vec::with_capacity(room)),
-            (Kind::Byte, Scale::None) => Values::U8(Vec::with_capacity(room)),
-            (Kind::Byte, Scale::Unsigned) | (Kind::Short, Scale::None) => {
-                Values::I16(Vec::with_capacity(room))
-            }
-            (Kind::Short, Scale::Unsigned) | (Kind::Int, Scale::None) => {
-                Values::I32(Vec::with_capacity(room))
-            }
-            (Kind::Int, Scale::Unsigned) | (Kind::Long, Scale::None) => Values::I64(Vec::with_capacity(room)),
-            (Kind::Long, Scale::Unsigned) => Values::U64(Vec::with_capacity(room)),
-            (Kind::Float, _) => Values::F32(Vec::with_capacity(room)),
-            (Kind::Double, _) => Values::F64(Vec::with_capacity(room)),
-            (Kind::Chars(_), _) => Values::Text(Vec::with_capacity(room)),
+/// Takes this column's bytes out of a run of whole rows.
+fn take(column: &mut Gathered, field: &Field, bytes: &[u8], row_bytes: usize) {
+    let (at, from) = (field.offset, column.len());
+    /// The big-endian number at `at` of each row.
+    macro_rules! cells {
+        ($type:ty) => {
+            bytes.chunks_exact(row_bytes).map(move |row| {
+                let mut cell = [0; size_of::<$type>()];
+                cell.copy_from_slice(&row[at..at + size_of::<$type>()]);
+                <$type>::from_be_bytes(cell)
+            })
         };
-        Self { data, nulls: Vec::new(), rows: 0 }
     }
-
-    /// Takes this column's bytes out of a run of whole rows.
-    fn take(&mut self, field: &Field, bytes: &[u8], row_bytes: usize) {
-        let at = field.offset;
-        /// The big-endian number at `at` of each row.
-        macro_rules! cells {
-            ($type:ty) => {
-                bytes.chunks_exact(row_bytes).map(move |row| {
-                    let mut cell = [0; size_of::<$type>()];
-                    cell.copy_from_slice(&row[at..at + size_of::<$type>()]);
-                    <$type>::from_be_bytes(cell)
-                })
-            };
+    // The raw integers are compared with TNULL before any scaling, as the standard says.
+    if let Some(null) = field.null {
+        let mut find = |raw: i64, row: usize| {
+            if raw == null {
+                column.nulls.push(from + row);
+            }
+        };
+        match field.kind {
+            Kind::Byte => cells!(u8).enumerate().for_each(|(row, raw)| find(raw.into(), row)),
+            Kind::Short => cells!(i16).enumerate().for_each(|(row, raw)| find(raw.into(), row)),
+            Kind::Int => cells!(i32).enumerate().for_each(|(row, raw)| find(raw.into(), row)),
+            Kind::Long => cells!(i64).enumerate().for_each(|(row, raw)| find(raw, row)),
+            _ => {}
         }
-        // The raw integers are compared with TNULL before any scaling, as the standard says.
-        if let Some(null) = field.null {
-            let from = self.rows;
-            let mut find = |raw: i64, row: usize| {
-                if raw == null {
-                    self.nulls.push(from + row);
-                }
-            };
-            match field.kind {
-                Kind::Byte => cells!(u8).enumerate().for_each(|(row, raw)| find(raw.into(), row)),
-                Kind::Short => cells!(i16).enumerate().for_each(|(row, raw)| find(raw.into(), row)),
-                Kind::Int => cells!(i32).enumerate().for_each(|(row, raw)| find(raw.into(), row)),
-                Kind::Long => cells!(i64).enumerate().for_each(|(row, raw)| find(raw, row)),
-                _ => {}
+    }
+    match (&mut column.values, &field.kind, field.scale) {
+        (Values::F64(values), kind, Scale::Linear { scale, zero }) => {
+            let apply = |raw: f64| zero + scale * raw;
+            match kind {
+                Kind::Byte => values.extend(cells!(u8).map(|raw| apply(raw.into()))),
+                Kind::Short => values.extend(cells!(i16).map(|raw| apply(raw.into()))),
+                Kind::Int => values.extend(cells!(i32).map(|raw| apply(raw.into()))),
+                Kind::Long => values.extend(cells!(i64).map(|raw| apply(raw as f64))),
+                Kind::Float => values.extend(cells!(f32).map(|raw| apply(raw.into()))),
+                _ => values.extend(cells!(f64).map(apply)),
             }
         }
-        match (&mut self.data, &field.kind, field.scale) {
-            (Values::F64(values), kind, Scale::Linear { scale, zero }) => {
-                let apply = |raw: f64| zero + scale * raw;
-                match kind {
-                    Kind::Byte => values.extend(cells!(u8).map(|raw| apply(raw.into()))),
-                    Kind::Short => values.extend(cells!(i16).map(|raw| apply(raw.into()))),
-                    Kind::Int => values.extend(cells!(i32).map(|raw| apply(raw.into()))),
-                    Kind::Long => values.extend(cells!(i64).map(|raw| apply(raw as f64))),
-                    Kind::Float => values.extend(cells!(f32).map(|raw| apply(raw.into()))),
-                    _ => values.extend(cells!(f64).map(apply)),
+        (Values::Bool(values), ..) => {
+            for (row, raw) in cells!(u8).enumerate() {
+                values.push(raw == b'T');
+                if raw != b'T' && raw != b'F' {
+                    column.nulls.push(from + row);
                 }
-            }
-            (Values::Bool(values), ..) => {
-                for (row, raw) in cells!(u8).enumerate() {
-                    values.push(raw == b'T');
-                    if raw != b'T' && raw != b'F' {
-                        self.nulls.push(self.rows + row);
-                    }
-                }
-            }
-            (Values::U8(values), ..) => values.extend(cells!(u8)),
-            (Values::I16(values), Kind::Byte, _) => values.extend(cells!(u8).map(|raw| i16::from(raw) - 128)),
-            (Values::I16(values), ..) => values.extend(cells!(i16)),
-            (Values::I32(values), Kind::Short, _) => {
-                values.extend(cells!(i16).map(|raw| i32::from(raw) + 32768));
-            }
-            (Values::I32(values), ..) => values.extend(cells!(i32)),
-            (Values::I64(values), Kind::Int, _) => {
-                values.extend(cells!(i32).map(|raw| i64::from(raw) + (1 << 31)));
-            }
-            (Values::I64(values), ..) => values.extend(cells!(i64)),
-            // Adding 2^63 modulo 2^64 flips the top bit.
-            (Values::U64(values), ..) => values.extend(cells!(u64).map(|raw| raw ^ (1 << 63))),
-            (Values::F32(values), ..) => values.extend(cells!(f32)),
-            (Values::F64(values), ..) => values.extend(cells!(f64)),
-            (Values::Text(values), kind, _) => {
-                let width = if let Kind::Chars(width) = kind { *width } else { 0 };
-                values.extend(bytes.chunks_exact(row_bytes).map(|row| text(&row[at..at + width])));
             }
         }
-        self.rows += bytes.len() / row_bytes;
+        (Values::U8(values), ..) => values.extend(cells!(u8)),
+        (Values::I16(values), Kind::Byte, _) => values.extend(cells!(u8).map(|raw| i16::from(raw) - 128)),
+        (Values::I16(values), ..) => values.extend(cells!(i16)),
+        (Values::I32(values), Kind::Short, _) => {
+            values.extend(cells!(i16).map(|raw| i32::from(raw) + 32768));
+        }
+        (Values::I32(values), ..) => values.extend(cells!(i32)),
+        (Values::I64(values), Kind::Int, _) => {
+            values.extend(cells!(i32).map(|raw| i64::from(raw) + (1 << 31)));
+        }
+        (Values::I64(values), ..) => values.extend(cells!(i64)),
+        // Adding 2^63 modulo 2^64 flips the top bit.
+        (Values::U64(values), ..) => values.extend(cells!(u64).map(|raw| raw ^ (1 << 63))),
+        (Values::F32(values), ..) => values.extend(cells!(f32)),
+        (Values::F64(values), ..) => values.extend(cells!(f64)),
+        (Values::Text(values), kind, _) => {
+            let width = if let Kind::Chars(width) = kind { *width } else { 0 };
+            values.extend(bytes.chunks_exact(row_bytes).map(|row| text(&row[at..at + width])));
+        }
     }
 }
 

@@ -204,7 +204,7 @@ fn finish(points: &Points, labels: Vec<u32>, iterations: usize, converged: bool)
     KMeansFit { partition, centres, loss, iterations, converged }
 }
 
-/// The mean of each cluster (paper, eq. 8).
+/// The mean of each cluster (paper, eq. 9).
 pub fn means(points: &Points, partition: &Partition) -> Points {
     let q = points.features();
     let mut sums = vec![0.0; partition.k() * q];

@@ -1,0 +1,42 @@
+# goc: make demo shows it, make test proves it. Both install what they need.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.PHONY: demo test bench reproduce toolchain clean
+
+export CARGO_TERM_COLOR ?= auto
+DATA := $(or $(GOC_DATA),../shared/data)
+VENV := .venv/bench
+
+demo: toolchain ## make a set, cluster it, score it: into ./goc-demo/
+	cargo run --release --locked --quiet -p goc-cli -- demo
+
+test: toolchain ## format, lints, every test, the documentation
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo test --workspace --locked
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+bench: toolchain ## every hot path beside its rival, as ratios
+	@test -x $(VENV)/bin/python || python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r bench/requirements.txt
+	$(VENV)/bin/python bench/compare.py
+
+reproduce: toolchain ## the paper's tables beside the published figures, with both presets
+	cargo build --release --locked --quiet -p goc-cli
+	@if [ -d "$(DATA)/paper" ]; then set -x; \
+	  ./target/release/goc reproduce --data "$(DATA)" --preset authors --seeds 5 -o goc-reproduce/authors; \
+	  ./target/release/goc reproduce --data "$(DATA)" --preset paper --seeds 1 -o goc-reproduce/paper; \
+	else echo "no data in $(DATA) (set GOC_DATA): sets made here instead"; \
+	  ./target/release/goc reproduce -o goc-reproduce/made; fi
+
+# rustfmt and clippy belong to the toolchain but not to every installation of it.
+toolchain:
+	@command -v cargo >/dev/null || { \
+	  echo "cargo is missing; installing Rust from the distribution's packages"; \
+	  apt-get update -qq && apt-get install -y -qq rustup && rustup default stable; }
+	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
+	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
+
+clean:
+	cargo clean
+	rm -rf goc-demo goc-reproduce .venv

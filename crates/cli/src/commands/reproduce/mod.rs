@@ -1,0 +1,139 @@
+//! `goc reproduce`: the paper's experiments, each cell beside the published one.
+
+mod paper;
+mod print;
+mod run;
+mod sets;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use goc::optimistic::{Ending, Preset};
+use rayon::prelude::*;
+use serde_json::json;
+
+use crate::choices::OracleName;
+use crate::fail::Fail;
+use crate::screen;
+use paper::CELLS;
+use run::Outcome;
+use sets::{FirstLabels, Set};
+
+/// Run the paper's experiments and print each figure beside the published one
+#[derive(Args)]
+#[command(after_help = "Example: goc reproduce --data shared/data --preset authors --seeds 5\n\
+         To the printed digit: --init-labels init_labels_all.csv.gz (the authors' own first labels).")]
+pub struct Reproduce {
+    /// Folder with the authors' sets seed01.fits … seed10.fits, or one whose folder `paper` has them
+    /// [default: ten sets that the program makes]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+
+    /// What the paper says, or what the authors' code does
+    #[arg(long, value_enum, default_value_t = PresetName::Authors)]
+    preset: PresetName,
+
+    /// Runs of every cell and set with different seeds
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seeds: u64,
+
+    /// First labels to use instead of a first clustering: oracle, K0, seed, star, init_cluster
+    #[arg(long, value_name = "FILE")]
+    init_labels: Option<PathBuf>,
+
+    /// Only these oracles
+    #[arg(long, value_enum, value_delimiter = ',')]
+    oracles: Option<Vec<OracleName>>,
+
+    /// How the tables are printed
+    #[arg(long, value_enum, default_value_t = Layout::Markdown)]
+    format: Layout,
+
+    /// Folder for runs.csv (every run) and convergence.csv (eta1, eta2, eta3 by iteration)
+    #[arg(short, long, value_name = "DIR", default_value = "goc-reproduce")]
+    output: PathBuf,
+
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PresetName {
+    Paper,
+    Authors,
+}
+
+/// How tables are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Layout {
+    Markdown,
+    Latex,
+    Csv,
+}
+
+impl Reproduce {
+    pub fn run(self) -> Result<(), Fail> {
+        if self.seeds == 0 {
+            return Err(Fail::usage("--seeds must be at least 1"));
+        }
+        if self.init_labels.is_some() && (self.data.is_none() || self.seeds > 1) {
+            return Err(Fail::usage("--init-labels needs --data and a single seed: nothing is left to draw"));
+        }
+        let preset = match self.preset {
+            PresetName::Paper => Preset::Paper,
+            PresetName::Authors => Preset::Authors,
+        };
+        let sets = match &self.data {
+            Some(folder) => sets::from_folder(folder)?,
+            None => {
+                screen::note("no --data: ten sets made here; the paper's figures are for other data and left out");
+                sets::made_here()?
+            }
+        };
+        let first = self.init_labels.as_ref().map(|path| FirstLabels::read(path, &sets)).transpose()?;
+        let jobs: Vec<(usize, &Set, u64)> = CELLS
+            .iter()
+            .enumerate()
+            .filter(|(_, cell)| self.oracles.as_ref().is_none_or(|only| only.contains(&cell.oracle)))
+            .flat_map(|(at, _)| sets.iter().map(move |set| (at, set)))
+            .flat_map(|(at, set)| (1..=self.seeds).map(move |seed| (at, set, seed)))
+            .collect();
+        std::fs::create_dir_all(&self.output)
+            .map_err(|e| Fail::failed(format!("{}: cannot create: {e}", self.output.display())))?;
+        let bar = screen::progress(jobs.len() as u64, "runs");
+        let outcomes: Vec<Outcome> = jobs
+            .into_par_iter()
+            .map(|(at, set, seed)| {
+                let outcome = run::run((at, &CELLS[at]), set, seed, preset, first.as_ref());
+                bar.inc(1);
+                outcome
+            })
+            .collect::<Result<_, _>>()?;
+        bar.finish_and_clear();
+
+        let (runs, convergence) = (self.output.join("runs.csv"), self.output.join("convergence.csv"));
+        goc_tables::write(&print::runs_table(&outcomes)?, &runs)?;
+        goc_tables::write(&print::convergence_table(&outcomes)?, &convergence)?;
+        let cycles = outcomes.iter().filter(|o| matches!(o.ending, Ending::Cycle { .. })).count();
+        if self.json {
+            return screen::print_json(&json!({
+                "preset": crate::choices::typed(self.preset),
+                "sets": sets.len(),
+                "runs": outcomes.len(),
+                "cycles": cycles,
+                "table": print::tables(&outcomes, Layout::Csv, self.data.is_some()),
+                "runs_file": runs.display().to_string(),
+                "convergence_file": convergence.display().to_string(),
+            }));
+        }
+        screen::print(&print::tables(&outcomes, self.format, self.data.is_some()))?;
+        screen::note(format!(
+            "{} runs, {cycles} of them in a cycle; every run in {}, convergence in {}",
+            outcomes.len(),
+            runs.display(),
+            convergence.display()
+        ));
+        Ok(())
+    }
+}

@@ -1,0 +1,28 @@
+//! Writing ECSV, separated by commas.
+
+use std::io::Write;
+use std::path::Path;
+
+use super::header;
+use crate::error::{Place, TableError};
+use crate::file::write_failed;
+use crate::{Table, csv};
+
+/// Writes the YAML header and the rows.
+pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<(), TableError> {
+    if table.columns().is_empty() {
+        return Err(TableError::CannotHold {
+            place: Place::file(path),
+            problem: "a table without columns has no header to write".into(),
+        });
+    }
+    let mut text = String::from("# %ECSV 1.0\n# ---\n");
+    for line in header::lines(table, Some(',')) {
+        text.push_str("# ");
+        text.push_str(&line);
+        text.push('\n');
+    }
+    out.write_all(text.as_bytes()).map_err(write_failed(path))?;
+    // A blank line is no row, so a null alone in its row is `""`.
+    csv::write_rows(table, out, b',', "\"\"").map_err(write_failed(path))
+}
