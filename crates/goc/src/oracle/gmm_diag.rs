@@ -100,14 +100,14 @@ impl GmmDiag {
         let found = if distinct.len() <= k {
             self.one_each(points, points.subset(&distinct))
         } else if let Start::Centres(centres) = start {
-            self.from_means(points, centres.clone())
+            self.run_from(points, centres.clone())
         } else {
             let runs: Vec<Mixture> = (0..self.starts)
                 .into_par_iter()
                 .map(|s| {
                     let mut rows = distinct.clone();
                     let rows = rows.partial_shuffle(&mut numbered_stream(seed, s as u64), k).0;
-                    self.from_means(points, points.subset(rows))
+                    self.run_from(points, points.subset(rows))
                 })
                 .collect();
             let likelier =
@@ -125,7 +125,7 @@ impl GmmDiag {
         OracleError::Failed { oracle: self.name().into(), reason }
     }
 
-    fn from_means(&self, points: &Points, means: Points) -> Mixture {
+    fn run_from(&self, points: &Points, means: Points) -> Mixture {
         let means = k_means(points, means, self.km_iterations);
         let labels = assign(points, &means);
         let mut model = Model::of_clusters(points, &labels, means.len(), self.variance_floor);
