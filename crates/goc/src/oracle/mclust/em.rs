@@ -1,0 +1,435 @@
+//! Expectation and maximisation for Gaussian mixtures with spherical or free covariances.
+//!
+//! One step takes the posterior probabilities `z_ik` to parameters (maximisation) and these to a
+//! log-likelihood and new probabilities (expectation):
+//!
+//! ```text
+//! n_k = sum_i z_ik,  pi_k = n_k / n,  mu_k = sum_i z_ik x_i / n_k,  W_k = sum_i z_ik (x_i - mu_k)(x_i - mu_k)'
+//! EII: sigma^2 = sum_k tr W_k / (n d)     VII: sigma_k^2 = tr W_k / (n_k d)     VVV: Sigma_k = W_k / n_k
+//! z_ik = pi_k phi(x_i; mu_k, Sigma_k) / sum_l pi_l phi(x_i; mu_l, Sigma_l)
+//! ```
+//!
+//! The inner loops run over points, stored feature after feature and padded to whole vectors, so that
+//! they become vector code. Sums are kept in eight strands added in a fixed order: the same bits with any
+//! vector width. The spherical models keep the squared distances of the maximisation
+//! for the expectation that follows.
+//!
+//! A component may run into a singularity: the likelihood grows without bound as it closes in on too few
+//! points. Then this number of components has no fit. The limits: a variance (EII, VII), or the squared
+//! pivot of a covariance (VVV), at most machine epsilon times the variance of the data, or a component
+//! with less than the root of epsilon points. mclust has the first limit for data of unit variance; being
+//! relative here, it does not depend on the units.
+
+use super::Model;
+use super::elementary::{exp, ln};
+
+/// Points a vector may hold; all rows of buffers are a multiple of it long.
+const STRANDS: usize = 8;
+
+/// Buffers for one data set, used for every number of components.
+pub(super) struct Em {
+    model: Model,
+    n: usize,
+    /// `n` rounded up to whole vectors.
+    stride: usize,
+    d: usize,
+    /// Features, each `stride` long, centred; the padding is 0.
+    columns: Vec<f64>,
+    /// Smallest acceptable variance, for spherical models and for each feature.
+    least_variance: f64,
+    least_variances: Vec<f64>,
+    g: usize,
+    /// Posterior probabilities, component after component; the padding is 0.
+    posterior: Vec<f64>,
+    /// Squared distances, then log densities, component after component.
+    density: Vec<f64>,
+    largest: Vec<f64>,
+    total: Vec<f64>,
+    /// Differences to a mean (VVV): `d` rows, then products.
+    centred: Vec<f64>,
+    counts: Vec<f64>,
+    means: Vec<f64>,
+    /// EII, VII: one variance a component. VVV: `d x d` a component.
+    variances: Vec<f64>,
+    factor: Vec<f64>,
+    /// Constant and slope of each component's log density in the squared distance.
+    constant: Vec<f64>,
+    slope: Vec<f64>,
+}
+
+/// How a run of [`Em`] ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) loglik: f64,
+    pub(super) iterations: usize,
+    pub(super) converged: bool,
+}
+
+impl Em {
+    /// For features that are centred; room for `most` components.
+    pub(super) fn new(model: Model, columns: &[Vec<f64>], most: usize) -> Self {
+        let d = columns.len();
+        let n = columns.first().map_or(0, Vec::len);
+        let stride = n.next_multiple_of(STRANDS);
+        let mut flat = vec![0.0; d * stride];
+        for (row, column) in flat.chunks_exact_mut(stride.max(1)).zip(columns) {
+            row[..n].copy_from_slice(column);
+        }
+        let variance = |column: &Vec<f64>| column.iter().map(|v| v * v).sum::<f64>() / n as f64;
+        let variances: Vec<f64> = columns.iter().map(variance).collect();
+        let full = model == Model::Vvv;
+        Self {
+            model,
+            n,
+            stride,
+            d,
+            columns: flat,
+            least_variance: f64::EPSILON * variances.iter().sum::<f64>() / d as f64,
+            least_variances: variances.iter().map(|v| f64::EPSILON * v).collect(),
+            g: 0,
+            posterior: vec![0.0; most * stride],
+            density: vec![0.0; most * stride],
+            largest: vec![0.0; stride],
+            total: vec![0.0; stride],
+            centred: vec![0.0; if full { (d + 1) * stride } else { 0 }],
+            counts: vec![0.0; most],
+            means: vec![0.0; most * d],
+            variances: vec![0.0; if full { most * d * d } else { most }],
+            factor: vec![0.0; if full { d * d } else { 0 }],
+            constant: vec![0.0; most],
+            slope: vec![0.0; most],
+        }
+    }
+
+    /// Runs from a partition into `g` groups until the log-likelihood changes by less than `tolerance`
+    /// relative to one plus its size. Nothing when a component becomes singular.
+    pub(super) fn run(&mut self, labels: &[u32], g: usize, tolerance: f64, limit: usize) -> Option<Run> {
+        self.begin(labels, g);
+        let mut loglik = self.step()?;
+        if g == 1 {
+            return Some(Run { loglik, iterations: 1, converged: true });
+        }
+        for iteration in 2..=limit {
+            let next = self.step()?;
+            let change = (next - loglik).abs() / (1.0 + next.abs());
+            loglik = next;
+            if change < tolerance {
+                return Some(Run { loglik, iterations: iteration, converged: true });
+            }
+        }
+        Some(Run { loglik, iterations: limit, converged: false })
+    }
+
+    /// Sets the posterior probabilities to a partition.
+    pub(super) fn begin(&mut self, labels: &[u32], g: usize) {
+        self.g = g;
+        self.posterior[..g * self.stride].fill(0.0);
+        for (i, &label) in labels.iter().enumerate() {
+            self.posterior[label as usize * self.stride + i] = 1.0;
+        }
+    }
+
+    /// One maximisation and one expectation: the log-likelihood of the parameters found.
+    pub(super) fn step(&mut self) -> Option<f64> {
+        let n = self.n as f64;
+        let least_count = f64::EPSILON.sqrt();
+        for k in 0..self.g {
+            self.counts[k] = weighted_mean(
+                row(&self.posterior, k, self.stride),
+                &self.columns,
+                &mut self.means[k * self.d..][..self.d],
+            );
+            if self.counts[k].is_nan() || self.counts[k] <= least_count {
+                return None;
+            }
+        }
+        match self.model {
+            Model::Eii | Model::Vii => self.spherical_variances()?,
+            Model::Vvv => self.full_covariances()?,
+        }
+        for k in 0..self.g {
+            self.constant[k] += ln(self.counts[k] / n);
+        }
+        let used = self.g * self.stride;
+        posteriors(
+            &mut self.density[..used],
+            &mut self.posterior[..used],
+            &self.constant[..self.g],
+            &self.slope[..self.g],
+            &mut self.largest,
+            &mut self.total,
+            self.n,
+        );
+        let mut loglik = 0.0;
+        for i in 0..self.n {
+            loglik += self.largest[i] + ln(self.total[i]);
+        }
+        loglik.is_finite().then_some(loglik)
+    }
+
+    fn spherical_variances(&mut self) -> Option<()> {
+        let d = self.d as f64;
+        let mut within = 0.0;
+        for k in 0..self.g {
+            let trace = squared_distances(
+                row(&self.posterior, k, self.stride),
+                &self.columns,
+                &self.means[k * self.d..][..self.d],
+                row_mut(&mut self.density, k, self.stride),
+            );
+            within += trace;
+            self.variances[k] = trace / (self.counts[k] * d);
+        }
+        if self.model == Model::Eii {
+            self.variances[..self.g].fill(within / (self.n as f64 * d));
+        }
+        for k in 0..self.g {
+            let variance = self.variances[k];
+            if variance.is_nan() || variance <= self.least_variance {
+                return None;
+            }
+            self.constant[k] = -0.5 * d * (LN_TAU + ln(variance));
+            self.slope[k] = 0.5 / variance;
+        }
+        Some(())
+    }
+
+    fn full_covariances(&mut self) -> Option<()> {
+        let d = self.d;
+        let (differences, product) = self.centred.split_at_mut(d * self.stride);
+        for k in 0..self.g {
+            let mean = &self.means[k * d..][..d];
+            let covariance = &mut self.variances[k * d * d..][..d * d];
+            scatter(
+                row(&self.posterior, k, self.stride),
+                &self.columns,
+                mean,
+                differences,
+                product,
+                covariance,
+            );
+            covariance.iter_mut().for_each(|v| *v /= self.counts[k]);
+            let log_determinant = cholesky(covariance, &mut self.factor, &self.least_variances)?;
+            mahalanobis(&self.factor, differences, row_mut(&mut self.density, k, self.stride));
+            self.constant[k] = -0.5 * (d as f64 * LN_TAU + log_determinant);
+            self.slope[k] = 0.5;
+        }
+        Some(())
+    }
+
+    /// The component of largest posterior probability for each point; the lower of equals.
+    pub(super) fn labels(&self) -> Vec<u32> {
+        (0..self.n)
+            .map(|i| {
+                let mut best = 0;
+                for k in 1..self.g {
+                    if self.density[k * self.stride + i] > self.density[best * self.stride + i] {
+                        best = k;
+                    }
+                }
+                best as u32
+            })
+            .collect()
+    }
+
+    /// Mixing weights.
+    pub(super) fn weights(&self) -> Vec<f64> {
+        self.counts[..self.g].iter().map(|c| c / self.n as f64).collect()
+    }
+
+    /// Means of the centred features, component after component.
+    pub(super) fn means(&self) -> &[f64] {
+        &self.means[..self.g * self.d]
+    }
+
+    /// Covariance matrices, `d x d` a component.
+    pub(super) fn covariances(&self) -> Vec<f64> {
+        let d = self.d;
+        if self.model == Model::Vvv {
+            return self.variances[..self.g * d * d].to_vec();
+        }
+        let mut all = vec![0.0; self.g * d * d];
+        for k in 0..self.g {
+            for j in 0..d {
+                all[k * d * d + j * d + j] = self.variances[k];
+            }
+        }
+        all
+    }
+}
+
+const LN_TAU: f64 = 1.837_877_066_409_345_3; // ln(2 pi)
+
+fn row(rows: &[f64], k: usize, stride: usize) -> &[f64] {
+    &rows[k * stride..][..stride]
+}
+
+fn row_mut(rows: &mut [f64], k: usize, stride: usize) -> &mut [f64] {
+    &mut rows[k * stride..][..stride]
+}
+
+/// `L` with `L L' = matrix` into `factor`; the log determinant, or nothing where a squared pivot is at most
+/// the least variance of its feature.
+fn cholesky(matrix: &[f64], factor: &mut [f64], least: &[f64]) -> Option<f64> {
+    let d = least.len();
+    let mut determinant = 0.0;
+    for i in 0..d {
+        for j in 0..=i {
+            let mut sum = matrix[i * d + j];
+            for l in 0..j {
+                sum -= factor[i * d + l] * factor[j * d + l];
+            }
+            if i == j {
+                if sum.is_nan() || sum <= least[i] {
+                    return None;
+                }
+                determinant += ln(sum);
+                factor[i * d + i] = sum.sqrt();
+            } else {
+                factor[i * d + j] = sum / factor[j * d + j];
+            }
+        }
+    }
+    Some(determinant)
+}
+
+/// Adds the strands in a fixed order.
+#[inline(always)]
+fn add_up(s: [f64; STRANDS]) -> f64 {
+    ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+}
+
+#[inline(always)]
+fn sum(a: &[f64]) -> f64 {
+    let mut strands = [0.0; STRANDS];
+    for a in a.chunks_exact(STRANDS) {
+        for s in 0..STRANDS {
+            strands[s] += a[s];
+        }
+    }
+    add_up(strands)
+}
+
+#[inline(always)]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut strands = [0.0; STRANDS];
+    for (a, b) in a.chunks_exact(STRANDS).zip(b.chunks_exact(STRANDS)) {
+        for s in 0..STRANDS {
+            strands[s] += a[s] * b[s];
+        }
+    }
+    add_up(strands)
+}
+
+/// The sum of the weights, and the weighted mean of each feature into `mean`.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+fn weighted_mean(weights: &[f64], columns: &[f64], mean: &mut [f64]) -> f64 {
+    let count = sum(weights);
+    for (m, column) in mean.iter_mut().zip(columns.chunks_exact(weights.len().max(1))) {
+        *m = dot(weights, column) / count;
+    }
+    count
+}
+
+/// Squared distances to `mean`; their weighted sum.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+fn squared_distances(weights: &[f64], columns: &[f64], mean: &[f64], distance: &mut [f64]) -> f64 {
+    distance.fill(0.0);
+    for (m, column) in mean.iter().zip(columns.chunks_exact(weights.len().max(1))) {
+        for (q, x) in distance.iter_mut().zip(column) {
+            let difference = x - m;
+            *q += difference * difference;
+        }
+    }
+    dot(weights, distance)
+}
+
+/// Differences to `mean`, and the weighted scatter matrix.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+fn scatter(
+    weights: &[f64],
+    columns: &[f64],
+    mean: &[f64],
+    differences: &mut [f64],
+    product: &mut [f64],
+    matrix: &mut [f64],
+) {
+    let (d, stride) = (mean.len(), weights.len());
+    for (j, m) in mean.iter().enumerate() {
+        for (y, x) in differences[j * stride..][..stride].iter_mut().zip(&columns[j * stride..][..stride]) {
+            *y = x - m;
+        }
+    }
+    for i in 0..d {
+        let row_i = &differences[i * stride..][..stride];
+        for (p, (w, x)) in product.iter_mut().zip(weights.iter().zip(row_i)) {
+            *p = w * x;
+        }
+        for j in 0..=i {
+            let value = dot(product, &differences[j * stride..][..stride]);
+            matrix[i * d + j] = value;
+            matrix[j * d + i] = value;
+        }
+    }
+}
+
+/// Squared Mahalanobis distances: solves `L y = difference` for all points at once, in place.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+fn mahalanobis(factor: &[f64], differences: &mut [f64], distance: &mut [f64]) {
+    let stride = distance.len();
+    let d = differences.len() / stride.max(1);
+    distance.fill(0.0);
+    for i in 0..d {
+        let (solved, rest) = differences.split_at_mut(i * stride);
+        let y = &mut rest[..stride];
+        for j in 0..i {
+            let l = factor[i * d + j];
+            for (y, x) in y.iter_mut().zip(&solved[j * stride..][..stride]) {
+                *y -= l * x;
+            }
+        }
+        let inverse = 1.0 / factor[i * d + i];
+        for (y, q) in y.iter_mut().zip(distance.iter_mut()) {
+            *y *= inverse;
+            *q += *y * *y;
+        }
+    }
+}
+
+/// Squared distances become log densities; posterior probabilities, and the largest log density and the
+/// sum of densities relative to it for each point.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+fn posteriors(
+    density: &mut [f64],
+    posterior: &mut [f64],
+    constant: &[f64],
+    slope: &[f64],
+    largest: &mut [f64],
+    total: &mut [f64],
+    n: usize,
+) {
+    let stride = largest.len().max(1);
+    largest.fill(f64::NEG_INFINITY);
+    for ((row, c), h) in density.chunks_exact_mut(stride).zip(constant).zip(slope) {
+        for (t, m) in row.iter_mut().zip(largest.iter_mut()) {
+            *t = c - h * *t;
+            *m = if *t > *m { *t } else { *m };
+        }
+    }
+    total.fill(0.0);
+    for (z, t) in posterior.chunks_exact_mut(stride).zip(density.chunks_exact(stride)) {
+        for i in 0..stride {
+            let e = exp(t[i] - largest[i]);
+            z[i] = e;
+            total[i] += e;
+        }
+    }
+    // The densities are no longer needed relative to the largest: its buffer cannot hold the
+    // reciprocals, since the log-likelihood wants it, so the division is repeated per component.
+    total[n..].fill(f64::INFINITY);
+    for z in posterior.chunks_exact_mut(stride) {
+        for (z, s) in z.iter_mut().zip(total.iter()) {
+            *z /= s;
+        }
+    }
+}
