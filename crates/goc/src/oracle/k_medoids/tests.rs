@@ -186,3 +186,37 @@ fn a_tie_on_every_swap_still_ends() {
         assert!(fit.converged() && fit.partition().k() == k);
     }
 }
+
+#[test]
+fn skipping_blocks_never_changes_who_is_within_reach() {
+    for (n, q) in [(1, 1), (16, 2), (17, 3), (500, 3), (230, 9)] {
+        let points = blobs(n, q, 21);
+        let space = PointSpace::new(&points, true);
+        let mut rng = stream(1, n as u64);
+        // Among them reaches that are exactly a distance, and of nobody and of everybody.
+        let raw: Vec<f64> = (0..n)
+            .map(|i| match i % 4 {
+                0 => space.raw(i, rng.random_range(0..n)),
+                1 => rng.random_range(0.0..2.0),
+                2 => 0.0,
+                _ => {
+                    if rng.random_bool(0.02) {
+                        f64::INFINITY
+                    } else {
+                        0.5
+                    }
+                }
+            })
+            .collect();
+        let mut reach = space.reach();
+        reach.set(&raw);
+        let mut hits = space::Hits::default();
+        for candidate in 0..n {
+            space.within(candidate, &reach, &mut hits);
+            let got: Vec<(usize, f64)> = hits.iter().collect();
+            let want: Vec<(usize, f64)> =
+                (0..n).map(|o| (o, space.raw(o, candidate))).filter(|&(o, d)| d < raw[o]).collect();
+            assert_eq!(got, want);
+        }
+    }
+}
