@@ -46,7 +46,7 @@ pub enum Distance {
 /// How the first medoids are found when only K is given.
 ///
 /// On the paper's ten sets (275 points, K = 30, 50, 70) one start ends this far below ClusterR's loss, on average:
-/// [`Seeding::PlusPlus`] 0.7 %, [`Seeding::Random`] and [`Seeding::Lab`] 0.6 %, [`Seeding::Build`] 0.5 % at ten times the work.
+/// [`Seeding::PlusPlus`] 0.7 %, [`Seeding::Random`] and [`Seeding::Lab`] 0.6 %, [`Seeding::Build`] 0.5 % at four times the work.
 /// So several cheap starts beat one careful one, and three of k-means++ kind are the default (0.9 %).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
