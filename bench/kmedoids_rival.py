@@ -1,6 +1,6 @@
 """The rival of crates/goc/benches/k_medoids.rs: kmedoids.fasterpam, one thread, random start.
 
-pip install numpy scipy kmedoids. Its distance matrix is made beforehand and not timed.
+pip install numpy scipy kmedoids. Its distance matrix is made beforehand and not timed; the least time of five counts.
 """
 
 import time
@@ -32,7 +32,9 @@ for n, q, k in [(5000, 3, 50), (5000, 3, 5), (1000, 3, 50), (300, 3, 50), (2000,
     for dtype in (np.float32, np.float64):
         matrix = distances.astype(dtype)
         for seed in range(3):
-            begin = time.perf_counter()
-            fit = kmedoids.fasterpam(matrix, k, init="random", random_state=seed, n_cpu=1)
-            seconds = time.perf_counter() - begin
+            seconds = float("inf")
+            for _ in range(5):
+                begin = time.perf_counter()
+                fit = kmedoids.fasterpam(matrix, k, init="random", random_state=seed, n_cpu=1)
+                seconds = min(seconds, time.perf_counter() - begin)
             print(f"rival {dtype.__name__} n={n} q={q} k={k} seed={seed} seconds={seconds:.4f} loss={fit.loss:.4f}")

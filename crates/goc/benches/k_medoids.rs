@@ -27,11 +27,17 @@ fn blobs(n: usize, q: usize) -> Points {
     Points::new(values, q).expect("finite by construction")
 }
 
+/// The least time of five, so that what else the machine does counts little.
 fn timed(what: &str, mut run: impl FnMut(u64) -> Medoids) {
     for seed in 0..3 {
-        let begin = Instant::now();
-        let fit = run(seed);
-        let seconds = begin.elapsed().as_secs_f64();
+        let mut seconds = f64::INFINITY;
+        let mut fit = None;
+        for _ in 0..5 {
+            let begin = Instant::now();
+            fit = Some(run(seed));
+            seconds = seconds.min(begin.elapsed().as_secs_f64());
+        }
+        let fit = fit.expect("five runs were made");
         println!("{what} seed={seed} seconds={seconds:.4} loss={:.4} swaps={}", fit.loss(), fit.swaps());
     }
 }
@@ -43,7 +49,7 @@ fn main() {
             [(5000, 3, 50), (5000, 3, 5), (1000, 3, 50), (300, 3, 50), (2000, 12, 50), (2000, 40, 50)]
         {
             let points = blobs(n, q);
-            let oracle = KMedoids::default().seeding(Seeding::Random);
+            let oracle = KMedoids::default().seeding(Seeding::Random).starts(1);
             let case = format!("n={n} q={q} k={k}");
             timed(&format!("points {case}"), |seed| {
                 oracle.fit(&points, Start::K(k), &mut stream(seed, 0)).expect("a valid request")
@@ -52,9 +58,9 @@ fn main() {
             timed(&format!("matrix {case}"), |seed| {
                 oracle.fit_matrix(&matrix, k, &mut stream(seed, 0)).expect("a valid request")
             });
-            if n == 5000 || n == 300 {
+            if n == 300 {
                 for seeding in [Seeding::Build, Seeding::Lab, Seeding::PlusPlus] {
-                    let oracle = KMedoids::default().seeding(seeding);
+                    let oracle = KMedoids::default().seeding(seeding).starts(1);
                     timed(&format!("points {seeding:?} {case}"), |seed| {
                         oracle.fit(&points, Start::K(k), &mut stream(seed, 0)).expect("a valid request")
                     });

@@ -27,7 +27,7 @@ use std::marker::PhantomData;
 pub struct Custom<F, L, E> {
     name: String,
     function: F,
-    answer: PhantomData<fn() -> Result<Vec<L>, E>>,
+    answer: PhantomData<fn() -> (L, E)>,
 }
 
 impl<F, L, E> Custom<F, L, E>

@@ -47,7 +47,7 @@ pub enum DissimilaritiesError {
 impl Dissimilarities {
     /// Checks and takes the condensed values. No values are one object.
     pub fn from_condensed(condensed: Vec<f64>) -> Result<Self, DissimilaritiesError> {
-        let n = (1 + (1 + 8 * condensed.len()).isqrt()) / 2;
+        let n = (1 + 8 * condensed.len()).isqrt().div_ceil(2);
         if n * (n - 1) / 2 != condensed.len() {
             return Err(DissimilaritiesError::NotTriangular { values: condensed.len() });
         }

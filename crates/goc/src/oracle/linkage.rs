@@ -112,7 +112,7 @@ impl Dendrogram {
 /// let tree = Linkage::new(Method::Complete).fit(&points)?;
 /// assert_eq!(tree.cut(2)?.labels(), [0, 0, 1, 1]);
 /// assert_eq!(tree.merges()[2].dissimilarity, 12.0);
-/// # Ok::<(), goc::oracle::OracleError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Linkage {

@@ -44,19 +44,21 @@ pub enum Distance {
 }
 
 /// How the first medoids are found when only K is given.
+///
+/// On the paper's ten sets (275 points, K = 30, 50, 70) one start ends this far below ClusterR's loss, on average:
+/// [`Seeding::PlusPlus`] 0.7 %, [`Seeding::Random`] and [`Seeding::Lab`] 0.6 %, [`Seeding::Build`] 0.5 % at four times the work.
+/// So several cheap starts beat one careful one, and three of k-means++ kind are the default (0.9 %).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Seeding {
-    /// [`Seeding::Build`] up to 2000 points, [`Seeding::Lab`] above.
+    /// As in k-means++, by distance instead of its square.
     #[default]
-    Auto,
-    /// Greedy: each next medoid lowers the loss most. Draws nothing; starts after the first use
-    /// [`Seeding::PlusPlus`], as they would otherwise all be the same.
+    PlusPlus,
+    /// Greedy: each next medoid lowers the loss most. `O(K n^2)`. Draws nothing, so starts after the first
+    /// use [`Seeding::PlusPlus`].
     Build,
     /// Greedy on small samples, linear in n.
     Lab,
-    /// As in k-means++, by distance instead of its square.
-    PlusPlus,
     /// Any K distinct points.
     Random,
 }
@@ -82,7 +84,7 @@ pub struct KMedoids {
 
 impl Default for KMedoids {
     fn default() -> Self {
-        Self { distance: Distance::default(), seeding: Seeding::default(), starts: 1, rounds: 100 }
+        Self { distance: Distance::default(), seeding: Seeding::default(), starts: 3, rounds: 100 }
     }
 }
 
@@ -136,7 +138,7 @@ impl KMedoids {
         self
     }
 
-    /// How many starts; the best is kept. 0 counts as 1, the default.
+    /// How many starts; the best is kept. 3 unless told; 0 counts as 1.
     pub fn starts(mut self, starts: usize) -> Self {
         self.starts = starts.max(1);
         self
@@ -220,11 +222,11 @@ impl KMedoids {
                 .into_par_iter()
                 .map(|s| {
                     let rng = &mut numbered_stream(seed, s as u64);
-                    let medoids = match self.seeding_of(s, space.len()) {
+                    let medoids = match self.seeding {
+                        Seeding::Build if s == 0 => seeding::build(space, &allowed, k),
+                        Seeding::Build | Seeding::PlusPlus => seeding::plus_plus(space, &allowed, k, rng),
                         Seeding::Lab => seeding::lab(space, &allowed, k, rng),
-                        Seeding::PlusPlus => seeding::plus_plus(space, &allowed, k, rng),
                         Seeding::Random => seeding::random(&allowed, k, rng),
-                        Seeding::Build | Seeding::Auto => seeding::build(space, &allowed, k),
                     };
                     self.search(space, medoids)
                 })
@@ -240,15 +242,6 @@ impl KMedoids {
             });
         }
         Ok(found)
-    }
-
-    fn seeding_of(&self, start: usize, n: usize) -> Seeding {
-        match self.seeding {
-            Seeding::Auto if n > 2000 => Seeding::Lab,
-            Seeding::Auto | Seeding::Build if start > 0 => Seeding::PlusPlus,
-            Seeding::Auto => Seeding::Build,
-            given => given,
-        }
     }
 
     /// Swaps from `medoids` (places) and labels everything.

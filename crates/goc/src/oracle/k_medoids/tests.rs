@@ -1,6 +1,5 @@
 use super::*;
 use crate::random::stream;
-use proptest::prelude::*;
 
 /// The loss of medoids by its definition.
 fn loss_of(points: &Points, medoids: &[usize], distance: Distance) -> f64 {
@@ -46,8 +45,7 @@ fn blobs(n: usize, q: usize, seed: u64) -> Points {
     Points::new(values, q).unwrap()
 }
 
-const SEEDINGS: [Seeding; 5] =
-    [Seeding::Auto, Seeding::Build, Seeding::Lab, Seeding::PlusPlus, Seeding::Random];
+const SEEDINGS: [Seeding; 4] = [Seeding::PlusPlus, Seeding::Build, Seeding::Lab, Seeding::Random];
 
 #[test]
 fn no_single_swap_lowers_the_loss_and_the_loss_is_that_of_the_medoids() {
@@ -158,22 +156,67 @@ fn more_starts_never_raise_the_loss_and_threads_do_not_change_the_bytes() {
     assert_eq!(run(1), run(3));
 }
 
-proptest! {
-    #[test]
-    fn enough_starts_find_the_optimum_of_tiny_sets(
-        values in prop::collection::vec(-9i8..9, 4..=16), q in 1usize..3, k in 1usize..5,
-    ) {
-        let n = values.len() / q;
-        let points = Points::new(values[..n * q].iter().map(|&v| f64::from(v)).collect(), q).unwrap();
-        let (k, n) = (k.min(n), n.min(8));
-        let points = points.subset(&(0..n).collect::<Vec<_>>());
-        let k = k.min(n);
+#[test]
+fn enough_starts_find_the_optimum_of_tiny_sets() {
+    // Random starts draw each of at most 70 sets of medoids; with 500 the best is among them, or leads to it.
+    // Whole numbers, so that points repeat and losses tie.
+    let mut rng = stream(11, 0);
+    for case in 0..60 {
+        let (n, q) = (rng.random_range(2..=8), rng.random_range(1..=3));
+        let k = rng.random_range(1..=n);
+        let values = (0..n * q).map(|_| f64::from(rng.random_range(-6..6_i32))).collect();
+        let points = Points::new(values, q).unwrap();
         for distance in [Distance::Euclidean, Distance::SquaredEuclidean] {
-            let oracle = KMedoids::default().distance(distance).seeding(Seeding::Random).starts(30);
-            let fit = oracle.fit(&points, Start::K(k), &mut stream(1, 1)).unwrap();
+            let oracle = KMedoids::default().distance(distance).seeding(Seeding::Random).starts(500);
+            let fit = oracle.fit(&points, Start::K(k), &mut stream(1, case)).unwrap();
             let optimum = global_optimum(&points, k, distance);
-            prop_assert!((fit.loss() - optimum).abs() <= 1e-12 * (1.0 + optimum), "{} {optimum}", fit.loss());
-            prop_assert_eq!(fit.partition().k(), k.min(points.distinct()));
+            assert!((fit.loss() - optimum).abs() <= 1e-12 * (1.0 + optimum), "{} {optimum}", fit.loss());
+            assert_eq!(fit.partition().k(), k.min(points.distinct()));
+        }
+    }
+}
+
+#[test]
+fn a_tie_on_every_swap_still_ends() {
+    // A lattice: most swaps change nothing or tie. The search must end by itself, not by the limit.
+    let points =
+        Points::new((0..144).flat_map(|i| [f64::from(i % 12), f64::from(i / 12)]).collect(), 2).unwrap();
+    for k in [2, 7, 36, 72, 143] {
+        let fit = KMedoids::default().fit(&points, Start::K(k), &mut stream(1, 1)).unwrap();
+        assert!(fit.converged() && fit.partition().k() == k);
+    }
+}
+
+#[test]
+fn skipping_blocks_never_changes_who_is_within_reach() {
+    for (n, q) in [(1, 1), (16, 2), (17, 3), (500, 3), (230, 9)] {
+        let points = blobs(n, q, 21);
+        let space = PointSpace::new(&points, true);
+        let mut rng = stream(1, n as u64);
+        // Among them reaches that are exactly a distance, and of nobody and of everybody.
+        let raw: Vec<f64> = (0..n)
+            .map(|i| match i % 4 {
+                0 => space.raw(i, rng.random_range(0..n)),
+                1 => rng.random_range(0.0..2.0),
+                2 => 0.0,
+                _ => {
+                    if rng.random_bool(0.02) {
+                        f64::INFINITY
+                    } else {
+                        0.5
+                    }
+                }
+            })
+            .collect();
+        let mut reach = space.reach();
+        reach.set(&raw);
+        let mut hits = space::Hits::default();
+        for candidate in 0..n {
+            space.within(candidate, &reach, &mut hits);
+            let got: Vec<(usize, f64)> = hits.iter().collect();
+            let want: Vec<(usize, f64)> =
+                (0..n).map(|o| (o, space.raw(o, candidate))).filter(|&(o, d)| d < raw[o]).collect();
+            assert_eq!(got, want);
         }
     }
 }
