@@ -40,6 +40,24 @@ impl Tree {
         Self { merges }
     }
 
+    /// The distinct points in the order of the leaves: the members of every group of every cut side by side.
+    pub(super) fn leaves(&self) -> Vec<u32> {
+        let distinct = self.merges.len() + 1;
+        let mut last: Vec<u32> = (0..distinct as u32).collect();
+        let mut next = last.clone();
+        for &(a, b) in &self.merges {
+            next[last[a as usize] as usize] = b;
+            last[a as usize] = last[b as usize];
+        }
+        let mut leaves = Vec::with_capacity(distinct);
+        let mut leaf = 0;
+        for _ in 0..distinct {
+            leaves.push(leaf);
+            leaf = next[leaf as usize];
+        }
+        leaves
+    }
+
     /// The label of each distinct point when `groups` groups are left; numbered by lowest member.
     pub(super) fn cut(&self, groups: usize) -> Vec<u32> {
         let distinct = self.merges.len() + 1;
