@@ -18,6 +18,7 @@
 
 pub mod baselines;
 pub mod candidates;
+mod kernel;
 pub mod metrics;
 pub mod optimistic;
 pub mod oracle;

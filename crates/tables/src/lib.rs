@@ -1,1 +1,40 @@
-//! Under construction.
+//! Tables in and out: CSV, ECSV, Parquet, FITS binary tables and VOTable, and one [`Table`] type.
+//!
+//! [`read`] and [`write`] choose the format by the file's ending ([`Format`]); every format gives the same
+//! [`Table`]: columns with a type, a unit, a description and nulls, and metadata as ordered text.
+//! A file that is cut off or damaged is an error that names the file and, where it can, the row, the
+//! column and the value ([`TableError`]); it never panics and never becomes a shorter table. Columns that
+//! a table of single values cannot hold (arrays, complex numbers, ...) are left out and listed with the
+//! reason ([`Table::skipped`]).
+//!
+//! The order to read the modules in: `table` and `column` (what a table is), `missing` (when a value
+//! counts as missing), `file` (files, gzip, atomic writing), then one module a format.
+//!
+//! ```
+//! use goc_tables::{Column, Data, Format, Table};
+//! let table = Table::new(vec![
+//!     Column::new("id", Data::I64(vec![1, 2])),
+//!     Column::new("name", Data::Text(vec!["Fimbulthul, outer".into(), "".into()])),
+//! ])?;
+//! let bytes = goc_tables::to_bytes(&table, Format::Csv)?;
+//! assert_eq!(String::from_utf8_lossy(&bytes), "id,name\n1,\"Fimbulthul, outer\"\n2,\"\"\n");
+//! assert_eq!(goc_tables::from_bytes(&bytes, Format::Csv)?, table);
+//! # Ok::<(), goc_tables::TableError>(())
+//! ```
+
+#[macro_use]
+mod column;
+mod csv;
+mod error;
+mod file;
+mod fits;
+mod format;
+mod missing;
+mod table;
+
+pub use column::{Column, Data};
+pub use error::{Place, TableError};
+pub use file::{from_bytes, read, to_bytes, write};
+pub use format::Format;
+pub use missing::Missing;
+pub use table::{Skipped, Table};

@@ -1,1 +1,3 @@
-//! Under construction.
+//! Baselines: what GOC is compared with.
+
+pub mod uk_means;

@@ -1,1 +1,106 @@
-//! Under construction.
+//! How well two groupings of the same objects agree.
+//!
+//! Every score is a function of one [`Contingency`] table: how many objects lie in predicted cluster `k`
+//! and true cluster `l`. NMI and F are the paper's own (section 4.2, "Evaluation metrics"); the others are
+//! the usual ones, with the definitions and the conventions for degenerate groupings of scikit-learn.
+//!
+//! | score | of | range | symmetric |
+//! |---|---|---|---|
+//! | NMI | `2 I / (H1 + H2)` | 0 to 1 | yes |
+//! | F | `sum over l of n_l/n max over k of 2 n_kl / (n_k + n_l)` | above 0, to 1 | no |
+//! | ARI | pairs of objects, less what chance gives | -1/2 to 1 | yes |
+//! | AMI | `(I - E I) / ((H1 + H2)/2 - E I)` | at most 1, near 0 by chance | yes |
+//! | homogeneity | `I / H(truth)` | 0 to 1 | it is the completeness turned round |
+//! | completeness | `I / H(predicted)` | 0 to 1 | it is the homogeneity turned round |
+//! | V | harmonic mean of the last two; the same number as NMI | 0 to 1 | yes |
+//! | purity | share of objects in the commonest true cluster of their own cluster | above 0, to 1 | no |
+//!
+//! # Degenerate groupings
+//! Two equal groupings score exactly 1 everywhere, also when both are a single cluster or all singletons.
+//! A single cluster against several has no information: NMI, AMI and V are 0 and so is ARI; of homogeneity and
+//! completeness the one whose entropy is 0 is 1. No objects at all is an error, never a NaN.
+
+mod contingency;
+mod convergence;
+
+pub use contingency::Contingency;
+pub use convergence::{Convergence, eta1, eta2, eta3};
+
+/// Every score of a predicted grouping against the true one.
+///
+/// ```
+/// use goc::metrics::Scores;
+/// let scores = Scores::of(&[0u32, 0, 1, 1], &["a", "a", "b", "c"])?;
+/// assert_eq!(scores.completeness, 1.0);
+/// assert!((scores.nmi - 0.8).abs() < 1e-15);
+/// assert!((scores.ari - 4.0 / 7.0).abs() < 1e-15);
+/// # Ok::<(), goc::metrics::MetricsError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Scores {
+    /// Normalised mutual information, `2 I / (H1 + H2)`.
+    pub nmi: f64,
+    /// The paper's F-measure.
+    pub f: f64,
+    /// Adjusted Rand index.
+    pub ari: f64,
+    /// Adjusted mutual information, arithmetic mean of the entropies.
+    pub ami: f64,
+    /// 1 when each predicted cluster holds members of one true cluster only.
+    pub homogeneity: f64,
+    /// 1 when each true cluster lies in one predicted cluster.
+    pub completeness: f64,
+    /// Harmonic mean of homogeneity and completeness.
+    pub v_measure: f64,
+    /// Share of objects in the commonest true cluster of their predicted cluster.
+    pub purity: f64,
+}
+
+impl Scores {
+    /// All scores of `predicted` against `truth`; labels may be of any ordered type.
+    pub fn of<P: Copy + Ord, T: Copy + Ord>(predicted: &[P], truth: &[T]) -> Result<Self, MetricsError> {
+        Ok(Contingency::new(predicted, truth)?.scores())
+    }
+}
+
+/// Normalised mutual information of two groupings (paper, section 4.2).
+///
+/// ```
+/// assert_eq!(goc::metrics::nmi(&[0, 0, 1], &[5, 5, 3])?, 1.0);
+/// # Ok::<(), goc::metrics::MetricsError>(())
+/// ```
+pub fn nmi<A: Copy + Ord, B: Copy + Ord>(a: &[A], b: &[B]) -> Result<f64, MetricsError> {
+    Ok(Contingency::new(a, b)?.nmi())
+}
+
+/// Why there is no score.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MetricsError {
+    /// The two groupings are of different objects.
+    #[error("{first} labels cannot be compared with {second}: both must label the same objects")]
+    LengthsDiffer {
+        /// Labels (or points) on the first side.
+        first: usize,
+        /// Labels (or points) on the second side.
+        second: usize,
+    },
+    /// No objects.
+    #[error("there are no objects to score")]
+    Empty,
+    /// Representatives of different dimension.
+    #[error("representatives of {first} features cannot be compared with those of {second}")]
+    FeaturesDiffer {
+        /// Features of the first.
+        first: usize,
+        /// Features of the second.
+        second: usize,
+    },
+    /// eta3 divides by the final NMI.
+    #[error("the final labels share no information with the truth, so eta3 is not defined")]
+    FinalWithoutInformation,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,52 @@
-//! Under construction.
+//! Greedy optimistic clustering, GOC (paper, section 3.2).
+//!
+//! Objects are sets of candidates, and the clustering may choose for each object the candidate that makes the
+//! clusters tight. From a first representative of each object, repeat:
+//!
+//! 1. **(I)** set the number of clusters `K(t)`: [`KRule`];
+//! 2. **(II)** cluster the representatives with an oracle, and take the means as centres (eq. 8);
+//! 3. **(III)** give every object the candidate and the centre with the least `distance + lambda * penalty`
+//!    (eq. 7): [`select`].
+//!
+//! Stop when no object changes its candidate. With k-means, the squared distance and constant `K`, every step lowers
+//!
+//! ```text
+//! J = sum_i |chi_i - mu_{c_i}|^2 + lambda * Pen_i(chi_i)          (section 3.3, "Optimistic")
+//! ```
+//!
+//! so the run ends. With another oracle in every iteration it need not: runs then often come back to a
+//! state they have seen. That is noticed, said ([`Ending::Cycle`]), and the best state of the cycle returned.
+//!
+//! What the authors' code does differs from the paper in several points; [`Preset`] has both by name.
+//!
+//! ```
+//! use goc::candidates::CandidatesBuilder;
+//! use goc::optimistic::{Optimistic, Preset};
+//! use goc::oracle::k_means::KMeans;
+//!
+//! let mut builder = CandidatesBuilder::new(1);
+//! builder.push(&[0.0, 1.0, 2.0], &[])?; // uncertain: anywhere between 0 and 2
+//! builder.push(&[2.1], &[])?;
+//! builder.push(&[9.0], &[])?;
+//! let candidates = builder.build()?;
+//! let goc = Optimistic::preset(Preset::Paper, 2).check(&candidates)?;
+//! let result = goc.run(&KMeans::default(), 1)?;
+//! assert_eq!(result.partition.canonical().labels(), [0, 0, 1]);
+//! assert_eq!(result.chosen[0], 2); // the candidate next to the second object
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod boxes;
+mod joint;
+mod params;
+mod run;
+pub mod select;
+
+pub use params::{
+    Beginning, Detail, KRule, Optimistic, OptimisticError, OracleEvery, Preset, ValidOptimistic,
+};
+pub use run::{Clustering, Ending, Iteration};
+pub use select::Distance;
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,109 @@
-//! Under construction.
+//! Uncertainty: from measured values with errors to candidates (paper, sections 2 and 3.1, eqs. 1 to 5).
+//!
+//! An object's covariates were measured as `zeta_i`, with a known error distribution. The steps, each a part of this
+//! module:
+//!
+//! 1. The values the truth may have form a set `Z_i`, of a [`Size`] that holds the truth with a probability of at least `1 - eta`
+//!    (eqs. 1, 2): [`UncertaintySet`].
+//! 2. What is clustered are features `f(Z)` (eq. 3): [`transform`]. `f(Z_i)` has no closed form in general and need not be convex.
+//! 3. So it is sampled: points of `Z_i` (eq. 4) by a [`Sampler`], mapped by `f`, are the candidates (eq. 5), each with
+//!    a [`Penalty`] for lying far from what was measured: [`Propagation`].
+//!
+//! Each object draws from its own random stream, named by its key: candidates of one object do not depend on the others, on their order,
+//! or on the number of threads.
+//!
+//! # From values with errors to candidates
+//! ```
+//! use goc::uncertainty::transform::{Rejection, from_fn};
+//! use goc::uncertainty::{
+//!     Covariance, Object, Penalty, Propagation, Sampler, Size, UncertaintySet, WhenAllRejected,
+//! };
+//!
+//! // Three stars: parallax (mas), proper motion (mas/yr), their errors and correlation.
+//! let stars = [
+//!     (11, [0.50, 3.0], [0.05, 0.1], 0.3),
+//!     (12, [0.40, -2.0], [0.10, 0.1], -0.2),
+//!     (13, [-3.0, 0.5], [0.10, 0.1], 0.0), // no distance
+//! ];
+//! let mut objects = Vec::new();
+//! for (id, value, error, rho) in stars {
+//!     let covariance = Covariance::from_correlations(&error, &[1.0, rho, rho, 1.0])?;
+//!     let set = UncertaintySet::ellipsoid(&value, covariance, Size::eta(0.05)?)?;
+//!     objects.push(Object::new(id, set));
+//! }
+//!
+//! // f: distance (kpc) and tangential velocity (km/s).
+//! let f = from_fn(2, |z, x| {
+//!     if z[0] <= 0.0 {
+//!         return Err(Rejection::new("parallax not positive"));
+//!     }
+//!     x[0] = 1.0 / z[0];
+//!     x[1] = 4.74047 * z[1] / z[0];
+//!     Ok(())
+//! });
+//!
+//! let (candidates, report) = Propagation::new(f)
+//!     .sampler(Sampler::Sobol)
+//!     .draws(64)
+//!     .penalty(Penalty::Surprise)
+//!     .scale_penalties(true)
+//!     .when_all_rejected(WhenAllRejected::LeaveOut)
+//!     .seed(1)
+//!     .propagate(&objects)?;
+//!
+//! assert_eq!((candidates.objects(), candidates.total()), (2, 128));
+//! assert_eq!(report.reasons().of("parallax not positive"), 64);
+//! assert_eq!(report.left_out()[0].object, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod covariance;
+mod penalty;
+mod propagate;
+mod report;
+mod sampler;
+mod set;
+mod size;
+mod sobol;
+pub mod transform;
+
+pub use covariance::Covariance;
+pub use penalty::{CustomPenalty, Draw, Penalty};
+pub use propagate::{PropagateError, Propagation, WhenAllRejected};
+pub use report::{Losses, Reasons, Report};
+pub use sampler::Sampler;
+pub use set::{Density, SetError, UncertaintySet};
+pub use size::Size;
+
+use crate::Points;
+use crate::points::PointsError;
+
+/// An object to be clustered: its uncertainty set, and the key of its random stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Object {
+    key: u64,
+    set: UncertaintySet,
+}
+
+impl Object {
+    /// The key names the object's random stream: a catalogue number, or [`key_of_text`](crate::random::key_of_text).
+    pub fn new(key: u64, set: UncertaintySet) -> Self {
+        Self { key, set }
+    }
+
+    /// The key of the random stream.
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// The uncertainty set.
+    pub fn set(&self) -> &UncertaintySet {
+        &self.set
+    }
+
+    /// The measured values of all objects, to fit a [`transform`] to.
+    pub fn centres(objects: &[Object]) -> Result<Points, PointsError> {
+        let rows: Vec<&[f64]> = objects.iter().map(|object| object.set.centre()).collect();
+        Points::from_rows(&rows)
+    }
+}

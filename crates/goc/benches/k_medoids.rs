@@ -1,0 +1,65 @@
+//! k-medoids on one thread: seconds and loss, to set beside `bench/kmedoids_rival.py`.
+//!
+//! Both make the same points by the same congruential numbers: 40 blobs with tails. The rival is given its distance
+//! matrix for free. Run `cargo bench -p goc --bench k_medoids`, then the script.
+
+use goc::oracle::Start;
+use goc::oracle::dissimilarities::Dissimilarities;
+use goc::oracle::k_medoids::{KMedoids, Medoids, Seeding};
+use goc::{Points, random::stream};
+use std::time::Instant;
+
+/// `n` points of `q` features around 40 centres.
+fn blobs(n: usize, q: usize) -> Points {
+    let mut state = 1_u64;
+    let mut uniform = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as f64 / (1_u64 << 31) as f64
+    };
+    let centres: Vec<f64> = (0..40 * q).map(|_| 20.0 * uniform()).collect();
+    let mut values = Vec::with_capacity(n * q);
+    for _ in 0..n {
+        let blob = (40.0 * uniform()) as usize;
+        for f in 0..q {
+            values.push(centres[blob * q + f] + uniform() + uniform() + uniform() - 1.5);
+        }
+    }
+    Points::new(values, q).expect("finite by construction")
+}
+
+fn timed(what: &str, mut run: impl FnMut(u64) -> Medoids) {
+    for seed in 0..3 {
+        let begin = Instant::now();
+        let fit = run(seed);
+        let seconds = begin.elapsed().as_secs_f64();
+        println!("{what} seed={seed} seconds={seconds:.4} loss={:.4} swaps={}", fit.loss(), fit.swaps());
+    }
+}
+
+fn main() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
+    pool.install(|| {
+        for (n, q, k) in
+            [(5000, 3, 50), (5000, 3, 5), (1000, 3, 50), (300, 3, 50), (2000, 12, 50), (2000, 40, 50)]
+        {
+            let points = blobs(n, q);
+            let oracle = KMedoids::default().seeding(Seeding::Random);
+            let case = format!("n={n} q={q} k={k}");
+            timed(&format!("points {case}"), |seed| {
+                oracle.fit(&points, Start::K(k), &mut stream(seed, 0)).expect("a valid request")
+            });
+            let matrix = Dissimilarities::euclidean(&points).expect("finite distances");
+            timed(&format!("matrix {case}"), |seed| {
+                oracle.fit_matrix(&matrix, k, &mut stream(seed, 0)).expect("a valid request")
+            });
+            if n == 5000 || n == 300 {
+                for seeding in [Seeding::Build, Seeding::Lab, Seeding::PlusPlus] {
+                    let oracle = KMedoids::default().seeding(seeding);
+                    timed(&format!("points {seeding:?} {case}"), |seed| {
+                        oracle.fit(&points, Start::K(k), &mut stream(seed, 0)).expect("a valid request")
+                    });
+                }
+            }
+        }
+    });
+}

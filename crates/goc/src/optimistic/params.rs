@@ -1,0 +1,270 @@
+//! The parameters of GOC, checked once against the candidates.
+
+use super::Distance;
+use crate::oracle::OracleError;
+use crate::{Candidates, Partition};
+
+/// Two sets of choices that belong together. They differ in more than names: docs/reproducing.md.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Preset {
+    /// What the paper says: squared distance, the oracle in every iteration, clusters with more than one
+    /// member counted, a first representative out of the set.
+    Paper,
+    /// What the authors' published code does: unsquared distance in single precision, the oracle once and then Hartigan-Wong k-means
+    /// from the last centres, clusters with a member counted, the set's mean as first representative.
+    Authors,
+}
+
+/// Step (I): how many clusters the next clustering is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KRule {
+    /// Always the first number. A cluster that empties keeps its centre for the next start.
+    Constant,
+    /// The clusters that have a member.
+    Occupied,
+    /// The clusters that have more than one member (paper, section 4.2); if none has, those that have one.
+    Plural,
+}
+
+/// When step (II) uses the oracle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OracleEvery {
+    /// In the first iteration; after it Hartigan-Wong k-means, started from the centres of step (III).
+    First,
+    /// In every iteration.
+    Always,
+}
+
+/// The first representative of each object, Xi(0).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Beginning {
+    /// The mean of the object's candidates (eq. 10).
+    Mean,
+    /// The candidate nearest to that mean: a member of the set, as the paper asks.
+    NearestToMean,
+}
+
+/// How much of each iteration is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Detail {
+    /// Labels and chosen candidates of every object: eight bytes an object and iteration.
+    Full,
+    /// Counts and the objective only.
+    Counts,
+}
+
+/// Objects up to which the history is kept in full unless asked otherwise.
+const FULL_HISTORY: usize = 100_000;
+
+/// Parameters of GOC as asked for; [`Optimistic::check`] makes them usable.
+#[derive(Clone, Debug)]
+pub struct Optimistic {
+    pub(super) k: usize,
+    pub(super) lambda: f64,
+    pub(super) distance: Distance,
+    pub(super) k_rule: KRule,
+    pub(super) oracle_every: OracleEvery,
+    pub(super) beginning: Beginning,
+    pub(super) tolerance: f64,
+    pub(super) max_iterations: usize,
+    pub(super) starts: usize,
+    pub(super) swaps: usize,
+    pub(super) initial: Option<Vec<i64>>,
+    pub(super) detail: Option<Detail>,
+}
+
+/// Why GOC cannot run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OptimisticError {
+    /// K(0) = 0.
+    #[error("the number of clusters must be at least 1")]
+    NoClusters,
+    /// K(0) > n.
+    #[error("{k} clusters were asked for, but there are only {n} objects")]
+    MoreClustersThanObjects {
+        /// Clusters asked for.
+        k: usize,
+        /// Objects there are.
+        n: usize,
+    },
+    /// A weight that is negative or not a number.
+    #[error("lambda is {value}; it must be a finite number not below 0")]
+    Lambda {
+        /// The value given.
+        value: f64,
+    },
+    /// A share outside 0..1.
+    #[error("the tolerance is {value}; it is a share of the objects, from 0 to below 1")]
+    Tolerance {
+        /// The value given.
+        value: f64,
+    },
+    /// No iteration allowed.
+    #[error("at least one iteration must be allowed")]
+    NoIterations,
+    /// First labels for another number of objects.
+    #[error("{labels} first labels for {n} objects")]
+    InitialLabels {
+        /// Labels given.
+        labels: usize,
+        /// Objects there are.
+        n: usize,
+    },
+    /// First labels leave nothing for a second start to draw.
+    #[error("first labels fix the start, so there cannot be {starts} starts")]
+    InitialLabelsAndStarts {
+        /// Starts asked for.
+        starts: usize,
+    },
+    /// Step (II) failed.
+    #[error(transparent)]
+    Oracle(#[from] OracleError),
+}
+
+impl Optimistic {
+    /// `k` clusters at first, all else as the paper says, lambda 0.
+    pub fn new(k: usize) -> Self {
+        Self::preset(Preset::Paper, k)
+    }
+
+    /// `k` clusters at first and the choices of a preset, lambda 0.
+    pub fn preset(preset: Preset, k: usize) -> Self {
+        let base = Self {
+            k,
+            lambda: 0.0,
+            distance: Distance::Squared,
+            k_rule: KRule::Plural,
+            oracle_every: OracleEvery::Always,
+            beginning: Beginning::NearestToMean,
+            tolerance: 0.0,
+            max_iterations: 200,
+            starts: 1,
+            swaps: 0,
+            initial: None,
+            detail: None,
+        };
+        match preset {
+            Preset::Paper => base,
+            Preset::Authors => Self {
+                distance: Distance::EuclideanSingle,
+                k_rule: KRule::Occupied,
+                oracle_every: OracleEvery::First,
+                beginning: Beginning::Mean,
+                ..base
+            },
+        }
+    }
+
+    /// The weight of the penalties.
+    pub fn lambda(mut self, lambda: f64) -> Self {
+        self.lambda = lambda;
+        self
+    }
+
+    /// The distance of step (III).
+    pub fn distance(mut self, distance: Distance) -> Self {
+        self.distance = distance;
+        self
+    }
+
+    /// The rule of step (I).
+    pub fn k_rule(mut self, rule: KRule) -> Self {
+        self.k_rule = rule;
+        self
+    }
+
+    /// When step (II) uses the oracle.
+    pub fn oracle_every(mut self, every: OracleEvery) -> Self {
+        self.oracle_every = every;
+        self
+    }
+
+    /// The first representatives.
+    pub fn beginning(mut self, beginning: Beginning) -> Self {
+        self.beginning = beginning;
+        self
+    }
+
+    /// Stop once no more than this share of the objects change their candidate; 0 is perfect convergence.
+    pub fn tolerance(mut self, share: f64) -> Self {
+        self.tolerance = share;
+        self
+    }
+
+    /// Stop after so many iterations at the latest.
+    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
+        self.max_iterations = max_iterations;
+        self
+    }
+
+    /// Run from so many starts and keep the least joint objective.
+    pub fn starts(mut self, starts: usize) -> Self {
+        self.starts = starts;
+        self
+    }
+
+    /// Afterwards try so many swap moves: take a centre away, put it at another object, descend, keep what is better.
+    pub fn swaps(mut self, swaps: usize) -> Self {
+        self.swaps = swaps;
+        self
+    }
+
+    /// Labels that replace the first clustering, one an object; any numbers.
+    pub fn initial_labels(mut self, labels: Vec<i64>) -> Self {
+        self.initial = Some(labels);
+        self
+    }
+
+    /// How much of each iteration to keep; by default everything up to 100 000 objects, then counts.
+    pub fn history(mut self, detail: Detail) -> Self {
+        self.detail = Some(detail);
+        self
+    }
+
+    /// Checks everything against `candidates`.
+    pub fn check(self, candidates: &Candidates) -> Result<ValidOptimistic<'_>, OptimisticError> {
+        let n = candidates.objects();
+        if self.k == 0 {
+            return Err(OptimisticError::NoClusters);
+        }
+        if self.k > n {
+            return Err(OptimisticError::MoreClustersThanObjects { k: self.k, n });
+        }
+        if !(self.lambda.is_finite() && self.lambda >= 0.0) {
+            return Err(OptimisticError::Lambda { value: self.lambda });
+        }
+        if !(0.0..1.0).contains(&self.tolerance) {
+            return Err(OptimisticError::Tolerance { value: self.tolerance });
+        }
+        if self.max_iterations == 0 {
+            return Err(OptimisticError::NoIterations);
+        }
+        let initial = match &self.initial {
+            None => None,
+            Some(labels) if labels.len() != n => {
+                return Err(OptimisticError::InitialLabels { labels: labels.len(), n });
+            }
+            Some(_) if self.starts > 1 => {
+                return Err(OptimisticError::InitialLabelsAndStarts { starts: self.starts });
+            }
+            Some(labels) => Some(Partition::from_labels(labels)),
+        };
+        let detail = self.detail.unwrap_or(if n <= FULL_HISTORY { Detail::Full } else { Detail::Counts });
+        Ok(ValidOptimistic { params: self, candidates, initial, detail })
+    }
+}
+
+/// Parameters that fit their candidates; made by [`Optimistic::check`].
+#[derive(Clone, Debug)]
+pub struct ValidOptimistic<'c> {
+    pub(super) params: Optimistic,
+    pub(super) candidates: &'c Candidates,
+    pub(super) initial: Option<Partition>,
+    pub(super) detail: Detail,
+}

@@ -1,0 +1,607 @@
+//! Choosing candidates: step (III) of the paper, eq. (7).
+//!
+//! Every object takes, over all its candidates and all centres, the pair with the least
+//! `distance + lambda * penalty`. Almost all pairs can be skipped: an object's candidates lie along a short
+//! curve, so a box around all of them rules out most centres, and boxes around runs of eight rule out most
+//! runs for the centres that remain. The choice of the iteration before is close to the new one, so its value makes
+//! a sharp bound to begin with; once the centres hardly move, a bound on all other centres, kept from
+//! iteration to iteration, spares even the look at their boxes (`benches/select.rs` has the shares).
+//!
+//! Skipping never changes the answer. A box distance is computed with the same operations in the same order as
+//! a distance, and rounding is monotone, so it never exceeds the distance of a candidate in the box;
+//! where a bound is a square root or a difference it is widened by a few units of rounding. Ties go to the lower
+//! candidate, then to the nearer centre, then to the lower one, so the result does not depend on the order
+//! of work.
+
+use rayon::prelude::*;
+
+use super::boxes::Boxes;
+use crate::kernel::{CentreLanes, LANES, lane_array};
+use crate::{Candidates, Points, points::squared_distance};
+
+/// What is added to `lambda * penalty` in step (III).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Distance {
+    /// `|x - mu|^2`, the paper's.
+    #[default]
+    Squared,
+    /// `|x - mu|`.
+    Euclidean,
+    /// `|x - mu|` computed in single precision: what the authors' code does, by way of R's pdist. Near-ties
+    /// fall otherwise than in double precision now and then, so their runs need it to the letter.
+    EuclideanSingle,
+}
+
+impl Distance {
+    /// The distance from its square.
+    #[inline(always)]
+    pub fn of_squared(self, squared: f64) -> f64 {
+        match self {
+            Distance::Squared => squared,
+            Distance::Euclidean => squared.sqrt(),
+            Distance::EuclideanSingle => f64::from((squared as f32).sqrt()),
+        }
+    }
+
+    /// The squared distance of two points, in the precision of this distance.
+    #[inline(always)]
+    pub fn squared(self, a: &[f64], b: &[f64]) -> f64 {
+        match self {
+            Distance::EuclideanSingle => {
+                let mut sum = 0.0f32;
+                for (x, y) in a.iter().zip(b) {
+                    let d = *x as f32 - *y as f32;
+                    sum += d * d;
+                }
+                f64::from(sum)
+            }
+            _ => squared_distance(a, b),
+        }
+    }
+}
+
+/// One object's pair of candidate and centre.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// Candidate within the object.
+    pub candidate: u32,
+    /// The centre.
+    pub centre: u32,
+    /// `distance + lambda * penalty`.
+    pub value: f64,
+}
+
+/// Counts what a selection looked at, to show what pruning saves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Candidate-centre distances computed.
+    pub distances: u64,
+    /// Box-centre distances computed.
+    pub boxes: u64,
+}
+
+impl Effort {
+    fn add(self, other: Self) -> Self {
+        Self { distances: self.distances + other.distances, boxes: self.boxes + other.boxes }
+    }
+}
+
+/// A few units in the last place.
+const SLACK: f64 = 8.0 * f64::EPSILON;
+
+/// Objects handled by one task.
+const CHUNK: usize = 64;
+
+/// Chooses candidates again and again for the same objects, as the centres move.
+#[derive(Debug)]
+pub struct Selector<'c> {
+    candidates: &'c Candidates,
+    boxes: Boxes,
+    lambda: f64,
+    distance: Distance,
+    /// The choices of the last selection; empty before the first.
+    choices: Vec<Choice>,
+    /// For each object, a lower bound on the root value of every centre but its own.
+    others: Vec<f64>,
+    centres: Option<Points>,
+    /// How far a value in single precision may lie from the exact one; 0 in double precision.
+    blur: f64,
+}
+
+impl<'c> Selector<'c> {
+    /// For `distance + lambda * penalty`.
+    pub fn new(candidates: &'c Candidates, distance: Distance, lambda: f64) -> Self {
+        let blur = if distance == Distance::EuclideanSingle { single_error(candidates) } else { 0.0 };
+        Self {
+            candidates,
+            boxes: Boxes::new(candidates),
+            lambda,
+            distance,
+            choices: Vec::new(),
+            others: Vec::new(),
+            centres: None,
+            blur,
+        }
+    }
+
+    /// The best pair of every object for `centres`.
+    pub fn select(&mut self, centres: &Points) -> (&[Choice], Effort) {
+        let n = self.candidates.objects();
+        let lanes = CentreLanes::from_points(centres);
+        let warm = !self.choices.is_empty();
+        // Bounds over all centres hold only while the centres are the same ones, moved.
+        let moves = self
+            .centres
+            .as_ref()
+            .filter(|old| old.len() == centres.len())
+            .map(|old| Moves::new(old, centres));
+        if !warm {
+            self.choices = (0..n)
+                .map(|i| Choice {
+                    candidate: (self.candidates.count(i) / 2) as u32,
+                    centre: 0,
+                    value: f64::INFINITY,
+                })
+                .collect();
+            self.others = vec![f64::NEG_INFINITY; n];
+        }
+        let task = Task {
+            candidates: self.candidates,
+            boxes: &self.boxes,
+            lambda: self.lambda,
+            distance: self.distance,
+            lanes: &lanes,
+            centres,
+            moves: moves.as_ref(),
+            blur: self.blur,
+        };
+        let effort = self
+            .choices
+            .par_chunks_mut(CHUNK)
+            .zip(self.others.par_chunks_mut(CHUNK))
+            .enumerate()
+            .map(|(c, (choices, others))| select_chunk(&task, c * CHUNK, choices, others))
+            .reduce(Effort::default, Effort::add);
+        self.centres = Some(centres.clone());
+        (&self.choices, effort)
+    }
+
+    /// The same choices by looking at every pair: what pruning is compared with.
+    pub fn select_exhaustively(&self, centres: &Points) -> Vec<Choice> {
+        let lanes = CentreLanes::from_points(centres);
+        let mut choices =
+            vec![Choice { candidate: 0, centre: 0, value: f64::INFINITY }; self.candidates.objects()];
+        choices.par_chunks_mut(CHUNK).enumerate().for_each(|(c, choices)| {
+            exhaust_chunk(self.candidates, self.lambda, self.distance, &lanes, centres, c * CHUNK, choices);
+        });
+        choices
+    }
+
+    /// Bytes held beside the candidates themselves.
+    pub fn bytes(&self) -> usize {
+        self.boxes.bytes()
+            + std::mem::size_of_val(&self.choices[..])
+            + std::mem::size_of_val(&self.others[..])
+    }
+}
+
+/// A bound on the error of a distance computed in single precision: a few roundings of numbers no larger than
+/// the largest coordinate. Centres are means of candidates, so they are no larger.
+fn single_error(candidates: &Candidates) -> f64 {
+    let largest =
+        (0..candidates.objects()).flat_map(|i| candidates.block(i)).fold(0.0f64, |m, x| m.max(x.abs()));
+    32.0 * f64::from(f32::EPSILON) * (candidates.features() as f64).sqrt() * largest
+}
+
+/// How far the centres came since the last selection.
+struct Moves {
+    each: Vec<f64>,
+    most: f64,
+}
+
+impl Moves {
+    fn new(old: &Points, new: &Points) -> Self {
+        let each: Vec<f64> =
+            old.rows().zip(new.rows()).map(|(a, b)| squared_distance(a, b).sqrt() * (1.0 + SLACK)).collect();
+        let most = each.iter().copied().fold(0.0, f64::max);
+        Self { each, most }
+    }
+}
+
+struct Task<'a> {
+    candidates: &'a Candidates,
+    boxes: &'a Boxes,
+    lambda: f64,
+    distance: Distance,
+    lanes: &'a CentreLanes,
+    centres: &'a Points,
+    moves: Option<&'a Moves>,
+    blur: f64,
+}
+
+impl Task<'_> {
+    /// A value as a length that moves no faster than the centre does: `d + lambda p` itself for the Euclidean
+    /// distance; for the squared one `sqrt(d^2 + lambda p)`, the length of a vector with one more
+    /// coordinate. So the triangle inequality carries bounds from iteration to iteration.
+    #[inline(always)]
+    fn root(&self, value: f64) -> f64 {
+        match self.distance {
+            Distance::Squared => value.sqrt(),
+            Distance::Euclidean | Distance::EuclideanSingle => value,
+        }
+    }
+
+    /// The squared distance beyond which nothing with a penalty of at least `penalty` beats `value`.
+    #[inline(always)]
+    fn reach(&self, value: f64, penalty: f64) -> f64 {
+        let gap = value - self.lambda * penalty + SLACK * value + self.blur;
+        if gap < 0.0 {
+            return -1.0;
+        }
+        match self.distance {
+            Distance::Squared => gap * (1.0 + SLACK),
+            Distance::Euclidean | Distance::EuclideanSingle => gap * gap * (1.0 + SLACK),
+        }
+    }
+
+    #[inline(always)]
+    fn value(&self, squared: f64, penalty: f64) -> f64 {
+        self.distance.of_squared(squared) + self.lambda * penalty
+    }
+}
+
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+fn select_chunk(task: &Task<'_>, first: usize, choices: &mut [Choice], others: &mut [f64]) -> Effort {
+    let mut effort = Effort::default();
+    let mut point = vec![0.0; task.candidates.features()];
+    let mut near: Vec<usize> = Vec::with_capacity(task.centres.len());
+    for (offset, (choice, others)) in choices.iter_mut().zip(others).enumerate() {
+        let i = first + offset;
+        if task.boxes.runs(i) == 0 {
+            *choice = few_candidates(task, i, &mut point, &mut effort);
+            continue;
+        }
+        if let Some(moves) = task.moves
+            && task.blur == 0.0
+        {
+            // The bound on the other centres falls by the farthest that any of them moved.
+            *others = *others - moves.most - SLACK * (others.abs() + moves.most);
+            // Cheap test first: could the old pair still be out of the others' reach?
+            let own = choice.centre as usize;
+            let reachable = task.root(choice.value.max(0.0)) + moves.each[own];
+            if reachable < *others {
+                near.clear();
+                near.push(own);
+                task.candidates.copy_candidate(i, choice.candidate as usize, &mut point);
+                let d = squared_distance(&point, task.centres.row(own));
+                effort.distances += 1;
+                choice.value = task.value(d, task.candidates.penalty(i, choice.candidate as usize));
+                search_runs(task, i, &near, choice, &mut point, &mut effort);
+                if task.root(choice.value) * (1.0 + SLACK) < *others {
+                    continue;
+                }
+            }
+        }
+        // The old candidate with its nearest centre now: an upper bound to begin with.
+        task.candidates.copy_candidate(i, choice.candidate as usize, &mut point);
+        let (k, d) = task.lanes.nearest(&point);
+        effort.distances += task.lanes.k() as u64;
+        choice.centre = k as u32;
+        choice.value = task.value(d, task.candidates.penalty(i, choice.candidate as usize));
+        if task.blur > 0.0 {
+            // Double precision only bounds; every pair that may win is then computed in single precision.
+            choice.value += task.blur;
+            choice.candidate = u32::MAX;
+        }
+
+        let whole = task.boxes.whole(i);
+        let reach = task.reach(choice.value, whole.penalty);
+        near.clear();
+        let mut beyond = f64::INFINITY;
+        for first in (0..task.lanes.padded()).step_by(LANES) {
+            let d = task.lanes.squared_box_block(whole.low, whole.high, first);
+            for l in 0..LANES {
+                if d[l] <= reach {
+                    near.push(first + l);
+                } else {
+                    beyond = beyond.min(d[l]);
+                }
+            }
+        }
+        effort.boxes += task.lanes.k() as u64;
+        search_runs(task, i, &near, choice, &mut point, &mut effort);
+        // What is known of all centres but the chosen one: the nearest box of those left out, and, where
+        // others were near, no more than their own boxes say.
+        let mut bound = beyond;
+        for &k in &near {
+            if k != choice.centre as usize {
+                bound = bound.min(whole.squared_distance(task.centres.row(k)));
+                effort.boxes += 1;
+            }
+        }
+        *others = task.root(task.value(bound, whole.penalty)) * (1.0 - SLACK);
+    }
+    effort
+}
+
+/// Improves `choice` over the runs of object `i` and the centres `near`, in increasing order.
+#[inline(always)]
+fn search_runs(
+    task: &Task<'_>,
+    i: usize,
+    near: &[usize],
+    choice: &mut Choice,
+    point: &mut [f64],
+    effort: &mut Effort,
+) {
+    let (m, q) = (task.candidates.count(i), task.candidates.features());
+    let block = task.candidates.block(i);
+    let penalties = task.candidates.penalties(i);
+    let mut found = false;
+    for r in 0..task.boxes.runs(i) {
+        let run = task.boxes.run(i, r);
+        let reach = task.reach(choice.value, run.penalty);
+        let mut best = [f64::INFINITY; LANES];
+        let mut any = false;
+        let from = r * LANES;
+        for &k in near {
+            let centre = task.centres.row(k);
+            effort.boxes += 1;
+            if run.squared_distance(centre) > reach {
+                continue;
+            }
+            any = true;
+            effort.distances += LANES.min(m - from) as u64;
+            let d = match task.distance {
+                Distance::EuclideanSingle => squared_run_single(block, m, q, from, centre),
+                _ => squared_run(block, m, q, from, centre),
+            };
+            for l in 0..LANES {
+                best[l] = if d[l] < best[l] { d[l] } else { best[l] };
+            }
+        }
+        if any {
+            for l in 0..LANES.min(m - from) {
+                let j = from + l;
+                let value = task.value(best[l], penalties.get(j).copied().unwrap_or(0.0));
+                if value < choice.value || (value == choice.value && j < choice.candidate as usize) {
+                    (choice.value, choice.candidate) = (value, j as u32);
+                    found = true;
+                }
+            }
+        }
+    }
+    if found {
+        // The centre of the chosen candidate: the nearest of those near, the lower on a tie.
+        let j = choice.candidate as usize;
+        task.candidates.copy_candidate(i, j, point);
+        let mut nearest = f64::INFINITY;
+        for &k in near {
+            let d = task.distance.squared(point, task.centres.row(k));
+            if d < nearest {
+                nearest = d;
+                choice.centre = k as u32;
+            }
+        }
+        effort.distances += near.len() as u64;
+    }
+}
+
+/// Squared distances of the candidates `from..from + LANES` to one centre; lanes past the last are infinite.
+#[inline(always)]
+fn squared_run(block: &[f64], m: usize, q: usize, from: usize, centre: &[f64]) -> [f64; LANES] {
+    let mut sum = [0.0; LANES];
+    let whole = from + LANES <= m;
+    for f in 0..q {
+        let mut tail = [f64::INFINITY; LANES];
+        let x = if whole {
+            lane_array(&block[f * m + from..f * m + from + LANES])
+        } else {
+            tail[..m - from].copy_from_slice(&block[f * m + from..f * m + m]);
+            &tail
+        };
+        for l in 0..LANES {
+            let d = x[l] - centre[f];
+            sum[l] += d * d;
+        }
+    }
+    sum
+}
+
+/// As [`squared_run`], in single precision.
+#[inline(always)]
+fn squared_run_single(block: &[f64], m: usize, q: usize, from: usize, centre: &[f64]) -> [f64; LANES] {
+    let mut sum = [0.0f32; LANES];
+    let width = LANES.min(m - from);
+    for f in 0..q {
+        let c = centre[f] as f32;
+        for l in 0..width {
+            let d = block[f * m + from + l] as f32 - c;
+            sum[l] += d * d;
+        }
+    }
+    sum.map(f64::from)
+}
+
+/// Objects without boxes: every candidate looks at all centres, eight centres at a time.
+#[inline(always)]
+fn few_candidates(task: &Task<'_>, i: usize, point: &mut [f64], effort: &mut Effort) -> Choice {
+    let mut best = Choice { candidate: 0, centre: 0, value: f64::INFINITY };
+    for j in 0..task.candidates.count(i) {
+        task.candidates.copy_candidate(i, j, point);
+        let (k, d) = nearest(task.distance, task.lanes, task.centres, point);
+        let value = task.value(d, task.candidates.penalty(i, j));
+        if value < best.value {
+            best = Choice { candidate: j as u32, centre: k as u32, value };
+        }
+    }
+    effort.distances += (task.candidates.count(i) * task.lanes.k()) as u64;
+    best
+}
+
+/// The nearest centre in the precision of `distance`, the lower one on a tie.
+#[inline(always)]
+fn nearest(distance: Distance, lanes: &CentreLanes, centres: &Points, point: &[f64]) -> (usize, f64) {
+    if distance != Distance::EuclideanSingle {
+        return lanes.nearest(point);
+    }
+    let mut best = (0, f64::INFINITY);
+    for (k, centre) in centres.rows().enumerate() {
+        let d = distance.squared(point, centre);
+        if d < best.1 {
+            best = (k, d);
+        }
+    }
+    best
+}
+
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+fn exhaust_chunk(
+    candidates: &Candidates,
+    lambda: f64,
+    distance: Distance,
+    lanes: &CentreLanes,
+    centres: &Points,
+    first: usize,
+    choices: &mut [Choice],
+) {
+    let q = candidates.features();
+    let mut point = vec![0.0; q];
+    for (offset, choice) in choices.iter_mut().enumerate() {
+        let i = first + offset;
+        let (m, block, penalties) = (candidates.count(i), candidates.block(i), candidates.penalties(i));
+        for from in (0..m).step_by(LANES) {
+            let best = match q {
+                _ if distance == Distance::EuclideanSingle => {
+                    least_over_centres(centres, |c| squared_run_single(block, m, q, from, c))
+                }
+                2 => nearest_of_run::<2>(block, m, from, centres.values()),
+                3 => nearest_of_run::<3>(block, m, from, centres.values()),
+                4 => nearest_of_run::<4>(block, m, from, centres.values()),
+                _ => least_over_centres(centres, |c| squared_run(block, m, q, from, c)),
+            };
+            for l in 0..LANES.min(m - from) {
+                let penalty = penalties.get(from + l).copied().unwrap_or(0.0);
+                let value = distance.of_squared(best[l]) + lambda * penalty;
+                if value < choice.value {
+                    (choice.value, choice.candidate) = (value, (from + l) as u32);
+                }
+            }
+        }
+        candidates.copy_candidate(i, choice.candidate as usize, &mut point);
+        choice.centre = nearest(distance, lanes, centres, &point).0 as u32;
+    }
+}
+
+#[inline(always)]
+fn least_over_centres(centres: &Points, run: impl Fn(&[f64]) -> [f64; LANES]) -> [f64; LANES] {
+    let mut best = [f64::INFINITY; LANES];
+    for centre in centres.rows() {
+        let d = run(centre);
+        for l in 0..LANES {
+            best[l] = if d[l] < best[l] { d[l] } else { best[l] };
+        }
+    }
+    best
+}
+
+/// Least squared distance of eight candidates to any centre; the candidates stay in registers.
+#[inline(always)]
+fn nearest_of_run<const Q: usize>(block: &[f64], m: usize, from: usize, centres: &[f64]) -> [f64; LANES] {
+    let mut x = [[f64::INFINITY; LANES]; Q];
+    let width = LANES.min(m - from);
+    for f in 0..Q {
+        x[f][..width].copy_from_slice(&block[f * m + from..f * m + from + width]);
+    }
+    let mut best = [f64::INFINITY; LANES];
+    for centre in centres.chunks_exact(Q) {
+        let mut sum = [0.0; LANES];
+        for f in 0..Q {
+            for l in 0..LANES {
+                let d = x[f][l] - centre[f];
+                sum[l] += d * d;
+            }
+        }
+        for l in 0..LANES {
+            best[l] = if sum[l] < best[l] { sum[l] } else { best[l] };
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::candidates::CandidatesBuilder;
+    use proptest::prelude::*;
+
+    /// Step (III) word for word, without kernels or bounds.
+    fn by_the_book(c: &Candidates, centres: &Points, distance: Distance, lambda: f64) -> Vec<Choice> {
+        (0..c.objects())
+            .map(|i| {
+                let mut best = Choice { candidate: 0, centre: 0, value: f64::INFINITY };
+                for j in 0..c.count(i) {
+                    let x = c.candidate(i, j);
+                    let (mut k, mut d) = (0, f64::INFINITY);
+                    for l in 0..centres.len() {
+                        let this = distance.squared(&x, centres.row(l));
+                        if this < d {
+                            (k, d) = (l, this);
+                        }
+                    }
+                    let value = distance.of_squared(d) + lambda * c.penalty(i, j);
+                    if value < best.value {
+                        best = Choice { candidate: j as u32, centre: k as u32, value };
+                    }
+                }
+                best
+            })
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn pruning_and_kernels_never_change_a_choice(
+            q in 1usize..6,
+            sizes in prop::collection::vec(1usize..45, 1..12),
+            k in 1usize..25,
+            lambda in prop::sample::select(vec![0.0, 0.01, 0.5, 3.0]),
+            distance in prop::sample::select(vec![
+                Distance::Squared, Distance::Euclidean, Distance::EuclideanSingle,
+            ]),
+            coarse in any::<bool>(),
+            penalised in any::<bool>(),
+            seed in any::<u64>(),
+        ) {
+            use rand::RngExt;
+            let mut rng = crate::random::stream(seed, 0);
+            let mut number = |scale: f64| -> f64 {
+                let x: f64 = rng.random_range(-1.0..1.0) * scale;
+                if coarse { x.round() } else { x } // coarse data: ties everywhere
+            };
+            let mut builder = CandidatesBuilder::new(q);
+            for &m in &sizes {
+                let middle: Vec<f64> = (0..q).map(|_| number(4.0)).collect();
+                let rows: Vec<f64> = (0..m * q).map(|v| middle[v % q] + number(1.5)).collect();
+                let penalties: Vec<f64> =
+                    if penalised { (0..m).map(|_| number(2.0).abs()).collect() } else { vec![] };
+                builder.push(&rows, &penalties).unwrap();
+            }
+            let candidates = builder.build().unwrap();
+            let mut selector = Selector::new(&candidates, distance, lambda);
+            let mut centres: Vec<f64> = (0..k * q).map(|_| number(4.0)).collect();
+            // Several rounds with ever smaller moves, so that the warm bounds come into play.
+            for round in 0..6 {
+                let points = Points::new(centres.clone(), q).unwrap();
+                let expected = by_the_book(&candidates, &points, distance, lambda);
+                prop_assert_eq!(&selector.select_exhaustively(&points), &expected);
+                let (choices, _) = selector.select(&points);
+                prop_assert_eq!(choices, &expected[..], "round {}", round);
+                for c in &mut centres {
+                    *c += number(1.0) * 0.3f64.powi(round);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! Propagation: from sets to candidates, eqs. (3) to (5) of the paper.
+//!
+//! For each object: points of its set (eq. 4), each mapped by `f`, those that `f` accepts become its candidates (eq. 5), with
+//! a penalty if one is wanted. Objects are worked on in parallel; each draws from the random stream of its own key, so neither the other
+//! objects, nor their order, nor the number of threads change its candidates. Keys should differ: two objects with the same key and the
+//! same set get the same points.
+//!
+//! What `f` rejects is counted by reason. An object of which nothing is left is an error that names it, or is left out,
+//! as [`WhenAllRejected`] says.
+
+use super::penalty::{Draw, Penalty};
+use super::report::{Reasons, Report};
+use super::transform::{Transform, evaluate};
+use super::{Object, Sampler, SetError};
+use crate::candidates::{Candidates, CandidatesBuilder, CandidatesError, Ids};
+use crate::random::stream;
+use rayon::prelude::*;
+
+/// What to do with an object whose points `f` rejects one and all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WhenAllRejected {
+    /// Fail, and name it.
+    #[default]
+    Refuse,
+    /// Go on without it; the [`Report`] lists it.
+    LeaveOut,
+}
+
+/// Why sets do not become candidates. Objects are counted from 0.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PropagateError {
+    /// Nothing given.
+    #[error("there are no objects")]
+    NoObjects,
+    /// Zero points for an object.
+    #[error("object {object}: at least one point must be drawn")]
+    NoDraws {
+        /// The object.
+        object: usize,
+    },
+    /// Not one number of draws for each object.
+    #[error("{found} numbers of draws for {expected} objects")]
+    DrawCount {
+        /// Objects.
+        expected: usize,
+        /// Numbers given.
+        found: usize,
+    },
+    /// Not one id for each object.
+    #[error("{found} ids for {expected} objects")]
+    IdCount {
+        /// Objects.
+        expected: usize,
+        /// Ids given.
+        found: usize,
+    },
+    /// An object with another number of coordinates than the first.
+    #[error("object {object} has {found} coordinates, object 0 has {expected}")]
+    Dimension {
+        /// The object.
+        object: usize,
+        /// Coordinates of object 0.
+        expected: usize,
+        /// Coordinates of this one.
+        found: usize,
+    },
+    /// `f` takes another number of coordinates.
+    #[error("the transformation takes {expected} coordinates, the objects have {found}")]
+    Inputs {
+        /// Coordinates that f takes.
+        expected: usize,
+        /// Coordinates of the objects.
+        found: usize,
+    },
+    /// `f` gives nothing.
+    #[error("the transformation gives no features")]
+    NoOutputs,
+    /// The sampler does not fit the sets.
+    #[error("sampler: {reason}")]
+    Sampler {
+        /// What is wrong.
+        reason: SetError,
+    },
+    /// Not one penalty point for each object.
+    #[error("penalty: {found} points for {expected} objects")]
+    PenaltyPoints {
+        /// Objects.
+        expected: usize,
+        /// Points given.
+        found: usize,
+    },
+    /// Penalty points of another dimension than the features.
+    #[error("penalty: points of {found} features where the transformation gives {expected}")]
+    PenaltyFeatures {
+        /// Features.
+        expected: usize,
+        /// Features of the points.
+        found: usize,
+    },
+    /// Coordinates of a penalty that the sets do not have.
+    #[error("penalty: {reason}")]
+    PenaltyCoordinates {
+        /// What is wrong.
+        reason: SetError,
+    },
+    /// A coordinate that would be counted twice.
+    #[error("penalty: coordinate {coordinate} is given twice")]
+    PenaltyTwice {
+        /// The coordinate.
+        coordinate: usize,
+    },
+    /// A penalty that is negative, NaN or infinite.
+    #[error("object {object}, draw {draw}: penalty {value} must be a finite number not below 0")]
+    Penalty {
+        /// The object.
+        object: usize,
+        /// The draw.
+        draw: usize,
+        /// The value found.
+        value: f64,
+    },
+    /// An object of which no point is left.
+    #[error(
+        "object {object}: all {drawn} points were rejected ({reasons}); leave it out, or check its values"
+    )]
+    AllRejected {
+        /// The object's id or position.
+        object: String,
+        /// Points drawn.
+        drawn: usize,
+        /// Why.
+        reasons: Reasons,
+    },
+    /// No object has a point left.
+    #[error("all points of all {objects} objects were rejected ({reasons})")]
+    NothingLeft {
+        /// Objects given.
+        objects: usize,
+        /// Why.
+        reasons: Reasons,
+    },
+    /// The candidates are not consistent, such as an id that occurs twice.
+    #[error(transparent)]
+    Candidates(#[from] CandidatesError),
+}
+
+/// How many points each object gets.
+#[derive(Clone, Debug)]
+enum Draws {
+    Each(usize),
+    PerObject(Vec<usize>),
+}
+
+/// How candidates are made. See the [module](super) for an example.
+pub struct Propagation<'a, T> {
+    transform: T,
+    sampler: Sampler,
+    draws: Draws,
+    penalty: Penalty<'a>,
+    scale_penalties: bool,
+    when_all_rejected: WhenAllRejected,
+    ids: Ids,
+    seed: u64,
+}
+
+/// What one object became.
+struct Made {
+    rows: Vec<f64>,
+    penalties: Vec<f64>,
+    reasons: Reasons,
+}
+
+impl<'a, T: Transform> Propagation<'a, T> {
+    /// By `transform`: 100 uniform points for each object (the paper's choice), no penalty, seed 0.
+    pub fn new(transform: T) -> Self {
+        Self {
+            transform,
+            sampler: Sampler::Uniform,
+            draws: Draws::Each(100),
+            penalty: Penalty::None,
+            scale_penalties: false,
+            when_all_rejected: WhenAllRejected::Refuse,
+            ids: Ids::Position,
+            seed: 0,
+        }
+    }
+
+    /// How points are taken from a set.
+    pub fn sampler(mut self, sampler: Sampler) -> Self {
+        self.sampler = sampler;
+        self
+    }
+
+    /// So many points for every object: m.
+    pub fn draws(mut self, m: usize) -> Self {
+        self.draws = Draws::Each(m);
+        self
+    }
+
+    /// A number of points for each object: m_i.
+    pub fn draws_per_object(mut self, m: Vec<usize>) -> Self {
+        self.draws = Draws::PerObject(m);
+        self
+    }
+
+    /// What a candidate costs.
+    pub fn penalty(mut self, penalty: Penalty<'a>) -> Self {
+        self.penalty = penalty;
+        self
+    }
+
+    /// Divide all penalties by the largest, as the paper does (section 4.2).
+    pub fn scale_penalties(mut self, scale: bool) -> Self {
+        self.scale_penalties = scale;
+        self
+    }
+
+    /// What to do with an object of which no point is left.
+    pub fn when_all_rejected(mut self, policy: WhenAllRejected) -> Self {
+        self.when_all_rejected = policy;
+        self
+    }
+
+    /// How the objects are called. Without ids, and with objects left out, the others are called by their position among
+    /// those given.
+    pub fn ids(mut self, ids: Ids) -> Self {
+        self.ids = ids;
+        self
+    }
+
+    /// The seed of all streams.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Makes the candidates of all objects, in their order, and says what was lost on the way.
+    pub fn propagate(&self, objects: &[Object]) -> Result<(Candidates, Report), PropagateError> {
+        let q = self.check(objects)?;
+        let total: usize = (0..objects.len()).map(|i| self.draws_of(i)).sum();
+        let mut builder = CandidatesBuilder::with_capacity(q, objects.len(), total);
+        let mut report = Report::default();
+        // In chunks, so that the rows of all objects are not held twice.
+        const CHUNK: usize = 4096;
+        for (chunk, part) in objects.chunks(CHUNK).enumerate() {
+            let made: Vec<_> = part
+                .par_iter()
+                .enumerate()
+                .map(|(at, object)| self.make(chunk * CHUNK + at, object, q))
+                .collect();
+            for (at, made) in made.into_iter().enumerate() {
+                let (i, made) = (chunk * CHUNK + at, made?);
+                let drawn = self.draws_of(i);
+                if made.rows.is_empty() {
+                    if self.when_all_rejected == WhenAllRejected::Refuse {
+                        let object = self.name(i);
+                        return Err(PropagateError::AllRejected { object, drawn, reasons: made.reasons });
+                    }
+                } else {
+                    builder.push(&made.rows, &made.penalties)?;
+                }
+                report.object(i, drawn, made.rows.len() / q, made.reasons);
+            }
+        }
+        if report.objects().is_empty() {
+            let reasons = report.reasons().clone();
+            return Err(PropagateError::NothingLeft { objects: objects.len(), reasons });
+        }
+        let candidates = builder.build_with(self.kept_ids(&report))?;
+        Ok((if self.scale_penalties { candidates.scale_penalties() } else { candidates }, report))
+    }
+
+    /// Everything that can be wrong before the first draw; gives the number of features.
+    fn check(&self, objects: &[Object]) -> Result<usize, PropagateError> {
+        let n = objects.len();
+        let Some(first) = objects.first() else { return Err(PropagateError::NoObjects) };
+        let d = first.set().dimension();
+        if let Some(object) = objects.iter().position(|o| o.set().dimension() != d) {
+            let found = objects[object].set().dimension();
+            return Err(PropagateError::Dimension { object, expected: d, found });
+        }
+        if let Some(expected) = self.transform.inputs()
+            && expected != d
+        {
+            return Err(PropagateError::Inputs { expected, found: d });
+        }
+        let q = self.transform.outputs();
+        if q == 0 {
+            return Err(PropagateError::NoOutputs);
+        }
+        self.sampler.check(d).map_err(|reason| PropagateError::Sampler { reason })?;
+        self.penalty.check(n, d, q)?;
+        if let Draws::PerObject(m) = &self.draws
+            && m.len() != n
+        {
+            return Err(PropagateError::DrawCount { expected: n, found: m.len() });
+        }
+        if let Some(object) = (0..n).find(|&i| self.draws_of(i) == 0) {
+            return Err(PropagateError::NoDraws { object });
+        }
+        let ids = match &self.ids {
+            Ids::Position => n,
+            Ids::Integer(ids) => ids.len(),
+            Ids::Text(ids) => ids.len(),
+        };
+        if ids != n {
+            return Err(PropagateError::IdCount { expected: n, found: ids });
+        }
+        Ok(q)
+    }
+
+    fn make(&self, i: usize, object: &Object, q: usize) -> Result<Made, PropagateError> {
+        let m = self.draws_of(i);
+        let mut made =
+            Made { rows: Vec::with_capacity(m * q), penalties: Vec::new(), reasons: Reasons::default() };
+        let mut x = vec![0.0; q];
+        let mut bad_centre = None;
+        let penalty = self
+            .penalty
+            .prepare(i, object.set(), || {
+                let mut centre = vec![0.0; q];
+                bad_centre = evaluate(&self.transform, object.set().centre(), &mut centre).err();
+                centre
+            })
+            .map_err(|reason| PropagateError::PenaltyCoordinates { reason })?;
+        if let Some(rejection) = bad_centre {
+            // Without the point to measure from, no candidate has a penalty.
+            for _ in 0..m {
+                made.reasons.count(format!("measured value: {rejection}").into());
+            }
+            return Ok(made);
+        }
+        let mut bad_penalty = None;
+        let mut rng = stream(self.seed, object.key());
+        let drawn = self.sampler.draw(object.set(), m, &mut rng, |draw, z| {
+            if let Err(rejection) = evaluate(&self.transform, z, &mut x) {
+                return made.reasons.count(rejection.into_reason());
+            }
+            if let Some(value) = penalty.value(&Draw { object: i, draw, z, x: &x }) {
+                if !(value.is_finite() && value >= 0.0) && bad_penalty.is_none() {
+                    bad_penalty = Some(PropagateError::Penalty { object: i, draw, value });
+                }
+                made.penalties.push(value);
+            }
+            made.rows.extend_from_slice(&x);
+        });
+        drawn.map_err(|reason| PropagateError::Sampler { reason })?;
+        match bad_penalty {
+            Some(error) => Err(error),
+            None => Ok(made),
+        }
+    }
+
+    fn draws_of(&self, i: usize) -> usize {
+        match &self.draws {
+            Draws::Each(m) => *m,
+            Draws::PerObject(m) => m[i],
+        }
+    }
+
+    fn name(&self, i: usize) -> String {
+        match &self.ids {
+            Ids::Position => i.to_string(),
+            Ids::Integer(ids) => ids[i].to_string(),
+            Ids::Text(ids) => ids[i].clone(),
+        }
+    }
+
+    fn kept_ids(&self, report: &Report) -> Ids {
+        let kept = report.objects();
+        match &self.ids {
+            Ids::Position if report.left_out().is_empty() => Ids::Position,
+            Ids::Position => Ids::Integer(kept.iter().map(|&i| i as i64).collect()),
+            Ids::Integer(ids) => Ids::Integer(kept.iter().map(|&i| ids[i]).collect()),
+            Ids::Text(ids) => Ids::Text(kept.iter().map(|&i| ids[i].clone()).collect()),
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! Samplers: from a set to points in it, eq. (4) of the paper.
+//!
+//! | [`Sampler`] | points |
+//! |---|---|
+//! | `Uniform` | independent, uniform over the set: the paper's text |
+//! | `Sobol` | evenly spread over the set (low discrepancy): fewer holes at the same number |
+//! | `Grid` | one coordinate in even steps through the set, the others uniform over what is left of it: what the authors ran |
+//! | `Density` | independent draws from the error distribution itself, *not* cut off at the set |
+//!
+//! # Uniform over a body
+//! Cube: each direction on its own. Ball: a normal vector gives the direction, `w^(1/k)` with uniform `w` the radius. Cross-polytope (l1 ball):
+//! `k + 1` exponentials divided by their sum, the last left out, with random signs. Boxes and ellipsoids are linear images,
+//! so uniform stays uniform.
+//!
+//! # Evenly spread over a body
+//! A map from the unit cube of the *same* dimension that keeps volumes keeps the points evenly spread. Ball: each coordinate to a normal
+//! value `g_c` by its quantile; `g / |g|` is the direction, and the chi distribution function of `|g|` is uniform and independent of it, so
+//! its k-th root is the radius. Cross-polytope: the same with Laplace values and the gamma distribution of their l1
+//! norm.
+//!
+//! # The grid
+//! `m` values from minus to plus the half-width of the chosen coordinate, both ends included; with odd `m` the middle one is the
+//! measured value itself, and `m = 1` is the measured value alone. At each value the other coordinates are redrawn, uniformly over the
+//! slice of the set there: for a box all of their range, for a ball or an ellipsoid the smaller ball or ellipsoid (shifted as
+//! correlations demand) that the value leaves, a point at the ends. The authors: a box of 2 sigma, 101 values of the parallax.
+
+use super::set::{Body, Density};
+use super::sobol::Sobol;
+use super::{SetError, UncertaintySet};
+use crate::{Points, Stream};
+use rand::RngExt;
+use rand_distr::{Exp1, StandardNormal};
+use statrs::function::erf::erfc_inv;
+use statrs::function::gamma::gamma_lr;
+
+/// How points are taken from a set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sampler {
+    /// Independent and uniform over the set.
+    #[default]
+    Uniform,
+    /// Evenly spread over the set.
+    Sobol,
+    /// One coordinate (from 0) in even steps, the others uniform.
+    Grid {
+        /// The coordinate that is stepped through.
+        coordinate: usize,
+    },
+    /// Independent draws from the error distribution, not cut off at the set.
+    Density,
+}
+
+impl Sampler {
+    /// `m` points of `set`, drawn from `stream`.
+    ///
+    /// ```
+    /// use goc::random::stream;
+    /// use goc::uncertainty::{Sampler, Size, UncertaintySet};
+    /// let set = UncertaintySet::cuboid(&[5.0, 1.0], &[0.5, 0.1], Size::sigmas(2.0)?)?;
+    /// let points = Sampler::Grid { coordinate: 0 }.points(&set, 5, &mut stream(1, 42))?;
+    /// let stepped: Vec<f64> = points.rows().map(|z| z[0]).collect();
+    /// assert_eq!(stepped, [4.0, 4.5, 5.0, 5.5, 6.0]);
+    /// assert!(points.rows().all(|z| set.contains(z)));
+    /// # Ok::<(), goc::uncertainty::SetError>(())
+    /// ```
+    pub fn points(&self, set: &UncertaintySet, m: usize, stream: &mut Stream) -> Result<Points, SetError> {
+        let mut values = Vec::with_capacity(m * set.dimension());
+        self.draw(set, m, stream, |_, z| values.extend_from_slice(z))?;
+        Ok(Points::trusted(values, set.dimension()))
+    }
+
+    /// Refuses a grid along a coordinate that a set of this dimension does not have.
+    pub(super) fn check(&self, dimension: usize) -> Result<(), SetError> {
+        match *self {
+            Sampler::Grid { coordinate } if coordinate >= dimension => {
+                Err(SetError::NoSuchCoordinate { coordinate, dimension })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Calls `take(j, z)` for `m` points in order.
+    pub(super) fn draw(
+        &self,
+        set: &UncertaintySet,
+        m: usize,
+        rng: &mut Stream,
+        mut take: impl FnMut(usize, &[f64]),
+    ) -> Result<(), SetError> {
+        self.check(set.dimension())?;
+        let k = set.rank();
+        let (mut u, mut cube) = (vec![0.0; k], vec![0.0; k]);
+        let mut z = set.centre().to_vec();
+        let mut sobol = Sobol::new(k);
+        let slice = match *self {
+            Sampler::Grid { coordinate } => Some(Slice::new(set, coordinate)),
+            _ => None,
+        };
+        for j in 0..m {
+            z.copy_from_slice(set.centre());
+            match (self, &slice) {
+                (Sampler::Sobol, _) => {
+                    sobol.point(rng, &mut cube);
+                    spread(set.body(), &cube, &mut u);
+                    set.add_image(set.rho(), &u, &mut z);
+                }
+                (Sampler::Grid { .. }, Some(slice)) => {
+                    slice.point(set, grid_step(j, m), rng, &mut u, &mut z);
+                }
+                (Sampler::Density, _) if set.density() != Density::Uniform => {
+                    for slot in &mut u {
+                        *slot = match set.density() {
+                            Density::Laplace => rng.sample::<f64, _>(Exp1) * sign(rng),
+                            _ => rng.sample(StandardNormal),
+                        };
+                    }
+                    set.add_image(1.0, &u, &mut z);
+                }
+                _ => {
+                    uniform(set.body(), rng, &mut u);
+                    set.add_image(set.rho(), &u, &mut z);
+                }
+            }
+            take(j, &z);
+        }
+        Ok(())
+    }
+}
+
+/// Step `j` of `m` from -1 to 1. Whole numbers until the division, so that the steps are symmetric and the middle is 0.
+fn grid_step(j: usize, m: usize) -> f64 {
+    if m == 1 { 0.0 } else { (2.0 * j as f64 - (m - 1) as f64) / (m - 1) as f64 }
+}
+
+fn sign(rng: &mut Stream) -> f64 {
+    if rng.random::<bool>() { 1.0 } else { -1.0 }
+}
+
+/// A uniform point of the unit body.
+fn uniform(body: Body, rng: &mut Stream, u: &mut [f64]) {
+    let k = u.len();
+    if k == 0 {
+        return;
+    }
+    match body {
+        Body::Cube => {
+            for slot in u.iter_mut() {
+                *slot = 2.0 * rng.random::<f64>() - 1.0;
+            }
+        }
+        Body::Ball => {
+            let mut squares = 0.0;
+            for slot in u.iter_mut() {
+                let g: f64 = rng.sample(StandardNormal);
+                *slot = g;
+                squares += g * g;
+            }
+            let radius = rng.random::<f64>().powf(1.0 / k as f64);
+            rescale(u, radius, squares.sqrt());
+        }
+        Body::Cross => {
+            let mut sum: f64 = rng.sample(Exp1);
+            for slot in u.iter_mut() {
+                let e: f64 = rng.sample(Exp1);
+                sum += e;
+                *slot = e * sign(rng);
+            }
+            rescale(u, 1.0, sum);
+        }
+    }
+}
+
+/// The point of the unit body that belongs to a point of the unit cube; keeps volumes.
+fn spread(body: Body, cube: &[f64], u: &mut [f64]) {
+    let k = cube.len();
+    if body == Body::Cube || k <= 1 {
+        for (slot, x) in u.iter_mut().zip(cube) {
+            *slot = 2.0 * x - 1.0;
+        }
+        return;
+    }
+    let root = 1.0 / k as f64;
+    match body {
+        Body::Cube => {}
+        Body::Ball => {
+            let mut squares = 0.0;
+            for (slot, x) in u.iter_mut().zip(cube) {
+                *slot = -std::f64::consts::SQRT_2 * erfc_inv(2.0 * x);
+                squares += *slot * *slot;
+            }
+            let within = if squares > 0.0 { gamma_lr(0.5 * k as f64, 0.5 * squares) } else { 0.0 };
+            rescale(u, within.min(1.0).powf(root), squares.sqrt());
+        }
+        Body::Cross => {
+            let mut sum = 0.0;
+            for (slot, x) in u.iter_mut().zip(cube) {
+                let v = 2.0 * x - 1.0;
+                let length = -(-v.abs()).ln_1p();
+                *slot = length.copysign(v);
+                sum += length;
+            }
+            let within = if sum > 0.0 { gamma_lr(k as f64, sum) } else { 0.0 };
+            rescale(u, within.min(1.0).powf(root), sum);
+        }
+    }
+}
+
+/// Multiplies by `to / from`; the zero vector, which has no direction, stays.
+fn rescale(u: &mut [f64], to: f64, from: f64) {
+    if from > 0.0 {
+        let factor = to / from;
+        for slot in u {
+            *slot *= factor;
+        }
+    }
+}
+
+/// The slices of a set across one coordinate.
+struct Slice {
+    coordinate: usize,
+    half_width: f64,
+    across: Across,
+}
+
+/// How a slice lies in the space of the body.
+enum Across {
+    /// The coordinate is exact: every slice is the whole set.
+    Exact,
+    /// The coordinate is this direction of the body.
+    Direction(usize),
+    /// The coordinate grows along a slanted direction of a ball: `sign` and the vector `v` of the Householder reflection
+    /// `H = 1 - 2 v v^T / v^T v` that takes the first axis to `-sign` times that direction.
+    Reflected { sign: f64, v: Vec<f64> },
+}
+
+impl Slice {
+    fn new(set: &UncertaintySet, coordinate: usize) -> Self {
+        let across = match set.towards(coordinate) {
+            None => Across::Exact,
+            Some(e) => match e.iter().position(|&x| x == 1.0) {
+                Some(direction) => Across::Direction(direction),
+                None => {
+                    let sign = if e[0] < 0.0 { -1.0 } else { 1.0 };
+                    let mut v = e;
+                    v[0] += sign; // away from cancellation
+                    Across::Reflected { sign, v }
+                }
+            },
+        };
+        Self { coordinate, half_width: set.half_width(coordinate), across }
+    }
+
+    /// A uniform point of the slice at `step` (-1 to 1) half-widths.
+    fn point(&self, set: &UncertaintySet, step: f64, rng: &mut Stream, u: &mut [f64], z: &mut [f64]) {
+        if matches!(self.across, Across::Exact) {
+            uniform(set.body(), rng, u);
+            return set.add_image(set.rho(), u, z);
+        }
+        // What is left of the body at this step is the same body, one dimension less and smaller.
+        let room = match set.body() {
+            Body::Cube => 1.0,
+            Body::Cross => 1.0 - step.abs(),
+            Body::Ball => ((1.0 - step) * (1.0 + step)).sqrt(),
+        };
+        uniform(set.body(), rng, &mut u[1..]);
+        for slot in &mut u[1..] {
+            *slot *= room;
+        }
+        match &self.across {
+            Across::Exact => {}
+            Across::Direction(direction) => {
+                u[0] = step;
+                u[..=*direction].rotate_left(1);
+            }
+            Across::Reflected { sign, v } => {
+                u[0] = -sign * step;
+                let squares: f64 = v.iter().map(|x| x * x).sum();
+                let along: f64 = v.iter().zip(&*u).map(|(a, b)| a * b).sum();
+                for (slot, x) in u.iter_mut().zip(v) {
+                    *slot -= 2.0 * along / squares * x;
+                }
+            }
+        }
+        set.add_image(set.rho(), u, z);
+        // The grid itself is free of the rounding of the map.
+        z[self.coordinate] = set.centre()[self.coordinate] + step * self.half_width;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::stream;
+    use crate::uncertainty::{Covariance, Size};
+
+    #[test]
+    fn grid_steps_are_linspace() {
+        // numpy.linspace(-2, 2, 101)[j] is -2 + j 0.04
+        for j in 0..101 {
+            assert!((2.0 * grid_step(j, 101) - (-2.0 + j as f64 * 0.04)).abs() < 1e-15);
+            assert_eq!(grid_step(j, 101), -grid_step(100 - j, 101));
+        }
+        assert_eq!((grid_step(50, 101), grid_step(0, 1), grid_step(0, 2)), (0.0, 0.0, -1.0));
+    }
+
+    #[test]
+    fn grid_along_an_exact_coordinate_keeps_it_and_redraws_the_others() {
+        let set = UncertaintySet::cuboid(&[1.0, 2.0], &[0.0, 0.5], Size::sigmas(2.0).unwrap()).unwrap();
+        let points = Sampler::Grid { coordinate: 0 }.points(&set, 20, &mut stream(1, 1)).unwrap();
+        assert!(points.rows().all(|z| z[0] == 1.0 && set.contains(z)));
+        assert_eq!(points.distinct(), 20);
+    }
+
+    #[test]
+    fn grid_outside_the_coordinates_is_refused() {
+        let set = UncertaintySet::limits(&[1.0, 2.0], &[0.1, 0.1]).unwrap();
+        let error = Sampler::Grid { coordinate: 2 }.points(&set, 3, &mut stream(1, 1)).unwrap_err();
+        assert_eq!(error.to_string(), "there is no coordinate 2: the set has 2, counted from 0");
+    }
+
+    #[test]
+    fn grid_through_an_ellipsoid_follows_the_correlation() {
+        let sigma = Covariance::new(&[1.0, 1.6, 0.0, 1.6, 4.0, 0.0, 0.0, 0.0, 1.0], 3).unwrap();
+        let set = UncertaintySet::ellipsoid(&[10.0, 20.0, 30.0], sigma, Size::sigmas(2.0).unwrap()).unwrap();
+        for coordinate in 0..3 {
+            let points = Sampler::Grid { coordinate }.points(&set, 101, &mut stream(5, 1)).unwrap();
+            for (j, z) in points.rows().enumerate() {
+                assert!(set.contains(z), "{coordinate} {j} {z:?}");
+                let want = set.centre()[coordinate] + grid_step(j, 101) * set.half_width(coordinate);
+                assert_eq!(z[coordinate], want);
+            }
+        }
+        // At the ends the slice is a point: the regression of the others on the coordinate.
+        let points = Sampler::Grid { coordinate: 0 }.points(&set, 2, &mut stream(5, 1)).unwrap();
+        for (z, want) in points.rows().zip([[8.0, 16.8, 30.0], [12.0, 23.2, 30.0]]) {
+            for c in 0..3 {
+                assert!((z[c] - want[c]).abs() < 1e-7, "{z:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_exact_gives_the_measured_value_from_every_sampler() {
+        let set = UncertaintySet::cuboid(&[1.0, 2.0], &[0.0, 0.0], Size::eta(0.1).unwrap()).unwrap();
+        for sampler in [Sampler::Uniform, Sampler::Sobol, Sampler::Grid { coordinate: 1 }, Sampler::Density] {
+            let points = sampler.points(&set, 3, &mut stream(1, 1)).unwrap();
+            assert_eq!(points.values(), [1.0, 2.0, 1.0, 2.0, 1.0, 2.0]);
+        }
+    }
+}

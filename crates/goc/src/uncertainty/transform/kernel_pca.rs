@@ -1,0 +1,226 @@
+//! Kernel PCA: the paper's Example 2, after Schölkopf, Smola & Müller (1998).
+//!
+//! Principal components in the space of a kernel `k(a, b)`. Fitted once to the measured values `z_1 .. z_n`: the
+//! kernel matrix is centred, `K' = K - 1K - K1 + 1K1` with `1` the matrix of 1/n, and its largest eigenvalues `l_c` and
+//! eigenvectors `v_c` taken. Any point is then projected by its own centred row of kernel values:
+//!
+//! ```text
+//! x_c(z) = sum_i v_ci / sqrt(l_c) * (k(z, z_i) - mean_j k(z, z_j) - mean_j k(z_i, z_j) + mean_jl k(z_j, z_l))
+//! ```
+//!
+//! An eigenvector's sign is fixed by its largest entry, which is positive. Fitting takes n^2 memory and n^3 time, a projection n
+//! kernel values.
+//!
+//! The default `gamma` is `1 / (d var)`, with `var` the variance of all coordinates of all points taken together: scikit-learn's
+//! "scale" rule for its kernel machines, which unlike its plain 1/d does not depend on the unit.
+
+use super::{Rejection, Transform, TransformError, sign_of_largest};
+use crate::Points;
+use crate::points::squared_distance;
+use faer::{Mat, Side};
+
+/// A kernel. `gamma: None` is `1 / (d var)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Kernel {
+    /// `exp(-gamma |a - b|^2)`.
+    Rbf {
+        /// Inverse squared width, above 0.
+        gamma: Option<f64>,
+    },
+    /// `(gamma <a, b> + coef0)^degree`.
+    Polynomial {
+        /// At least 1.
+        degree: u32,
+        /// Factor of the inner product, above 0.
+        gamma: Option<f64>,
+        /// Not below 0, where the kernel would not be positive.
+        coef0: f64,
+    },
+}
+
+/// A kernel with its gamma known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fitted {
+    Rbf { gamma: f64 },
+    Polynomial { degree: i32, gamma: f64, coef0: f64 },
+}
+
+impl Fitted {
+    fn value(self, a: &[f64], b: &[f64]) -> f64 {
+        match self {
+            Fitted::Rbf { gamma } => (-gamma * squared_distance(a, b)).exp(),
+            Fitted::Polynomial { degree, gamma, coef0 } => {
+                let inner: f64 = a.iter().zip(b).map(|(x, y)| x * y).sum();
+                (gamma * inner + coef0).powi(degree)
+            }
+        }
+    }
+}
+
+/// Projection on the first principal components in the space of a kernel.
+///
+/// ```
+/// use goc::Points;
+/// use goc::uncertainty::transform::{Kernel, KernelPca, Transform};
+/// // Two rings: no straight line separates them, the first kernel component may.
+/// let ring = |r: f64| (0..20).flat_map(move |i| [r * (0.314 * i as f64).cos(), r * (0.314 * i as f64).sin()]);
+/// let points = Points::new(ring(1.0).chain(ring(3.0)).collect(), 2)?;
+/// let f = KernelPca::fit(&points, Kernel::Rbf { gamma: Some(1.0) }, 1)?;
+/// let (mut inner, mut outer) = ([0.0], [0.0]);
+/// f.apply(&[0.0, 1.0], &mut inner).unwrap();
+/// f.apply(&[0.0, 3.0], &mut outer).unwrap();
+/// assert!(inner[0] - outer[0] > 0.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelPca {
+    points: Points,
+    kernel: Fitted,
+    /// `v_ci / sqrt(l_c)`, for each point the values of all components.
+    weights: Vec<f64>,
+    /// Sum of the weights of each component, and of the weights times the row means of K.
+    weight_sums: Vec<f64>,
+    weighted_means: Vec<f64>,
+    mean: f64,
+    eigenvalues: Vec<f64>,
+}
+
+impl KernelPca {
+    /// Most points it can be fitted to: their matrix then takes 3.2 GB.
+    pub const MOST_POINTS: usize = 20_000;
+
+    /// The first `components` components of `points`.
+    pub fn fit(points: &Points, kernel: Kernel, components: usize) -> Result<Self, TransformError> {
+        let n = points.len();
+        if components == 0 {
+            return Err(TransformError::Empty);
+        }
+        if n < 2 {
+            return Err(TransformError::TooFewPoints { points: n });
+        }
+        if n > Self::MOST_POINTS {
+            return Err(TransformError::TooManyPoints { points: n, most: Self::MOST_POINTS });
+        }
+        let kernel = resolve(kernel, points)?;
+        let mut matrix = Mat::from_fn(n, n, |i, j| kernel.value(points.row(i), points.row(j)));
+        for j in 0..n {
+            for i in 0..n {
+                if !matrix[(i, j)].is_finite() {
+                    return Err(TransformError::KernelNotFinite { first: i, second: j });
+                }
+            }
+        }
+        // The matrix is symmetric, so its column means are its row means.
+        let row_means: Vec<f64> = (0..n).map(|j| matrix.col(j).iter().sum::<f64>() / n as f64).collect();
+        let mean = row_means.iter().sum::<f64>() / n as f64;
+        for j in 0..n {
+            for i in 0..n {
+                matrix[(i, j)] = matrix[(i, j)] - row_means[i] - row_means[j] + mean;
+            }
+        }
+        let eigen = matrix.self_adjoint_eigen(Side::Lower).map_err(|_| TransformError::NoConvergence)?;
+        let all = eigen.S().column_vector();
+        let nothing = all[n - 1].max(0.0) * f64::EPSILON * n as f64;
+        let available = (0..n).filter(|&k| all[k] > nothing).count();
+        if components > available {
+            return Err(TransformError::TooManyComponents { asked: components, available });
+        }
+        let eigenvalues: Vec<f64> = (0..components).map(|c| all[n - 1 - c]).collect();
+        let mut weights = vec![0.0; n * components];
+        let (mut weight_sums, mut weighted_means) = (vec![0.0; components], vec![0.0; components]);
+        for (c, value) in eigenvalues.iter().enumerate() {
+            let vector = eigen.U().col(n - 1 - c);
+            let scale = sign_of_largest(vector.iter().copied()) / value.sqrt();
+            for (i, v) in vector.iter().enumerate() {
+                weights[i * components + c] = v * scale;
+                weight_sums[c] += v * scale;
+                weighted_means[c] += v * scale * row_means[i];
+            }
+        }
+        Ok(Self { points: points.clone(), kernel, weights, weight_sums, weighted_means, mean, eigenvalues })
+    }
+
+    /// The eigenvalues of the centred kernel matrix, largest first.
+    pub fn eigenvalues(&self) -> &[f64] {
+        &self.eigenvalues
+    }
+
+    /// The gamma in use: the one given, or the default.
+    pub fn gamma(&self) -> f64 {
+        match self.kernel {
+            Fitted::Rbf { gamma } | Fitted::Polynomial { gamma, .. } => gamma,
+        }
+    }
+}
+
+fn resolve(kernel: Kernel, points: &Points) -> Result<Fitted, TransformError> {
+    let gamma_of = |given: Option<f64>| match given {
+        Some(value) if value.is_finite() && value > 0.0 => Ok(value),
+        Some(value) => {
+            Err(TransformError::Kernel { name: "gamma", value, must: "must be a finite number above 0" })
+        }
+        None => default_gamma(points),
+    };
+    match kernel {
+        Kernel::Rbf { gamma } => Ok(Fitted::Rbf { gamma: gamma_of(gamma)? }),
+        Kernel::Polynomial { degree, gamma, coef0 } => {
+            let power = i32::try_from(degree).unwrap_or(i32::MAX);
+            if degree == 0 || power > 100 {
+                return Err(TransformError::Kernel {
+                    name: "degree",
+                    value: f64::from(degree),
+                    must: "must be from 1 to 100",
+                });
+            }
+            if !(coef0.is_finite() && coef0 >= 0.0) {
+                return Err(TransformError::Kernel {
+                    name: "coef0",
+                    value: coef0,
+                    must: "must be a finite number not below 0",
+                });
+            }
+            Ok(Fitted::Polynomial { degree: power, gamma: gamma_of(gamma)?, coef0 })
+        }
+    }
+}
+
+fn default_gamma(points: &Points) -> Result<f64, TransformError> {
+    let count = points.values().len() as f64;
+    let mean = points.values().iter().sum::<f64>() / count;
+    let variance = points.values().iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / count;
+    let gamma = 1.0 / (points.features() as f64 * variance);
+    if gamma.is_finite() && gamma > 0.0 {
+        Ok(gamma)
+    } else {
+        Err(TransformError::TooManyComponents { asked: 1, available: 0 }) // all values equal
+    }
+}
+
+impl Transform for KernelPca {
+    fn inputs(&self) -> Option<usize> {
+        Some(self.points.features())
+    }
+
+    fn outputs(&self) -> usize {
+        self.eigenvalues.len()
+    }
+
+    fn apply(&self, z: &[f64], x: &mut [f64]) -> Result<(), Rejection> {
+        // The sum over i of the essay, taken apart so that the row of kernel values need not be kept.
+        x.fill(0.0);
+        let mut row_sum = 0.0;
+        for (point, weights) in self.points.rows().zip(self.weights.chunks_exact(x.len())) {
+            let value = self.kernel.value(z, point);
+            row_sum += value;
+            for (slot, w) in x.iter_mut().zip(weights) {
+                *slot += w * value;
+            }
+        }
+        let row_mean = row_sum / self.points.len() as f64;
+        for (c, slot) in x.iter_mut().enumerate() {
+            *slot += (self.mean - row_mean) * self.weight_sums[c] - self.weighted_means[c];
+        }
+        Ok(())
+    }
+}

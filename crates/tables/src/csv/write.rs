@@ -1,0 +1,98 @@
+//! Writing CSV: plain, so that every program reads it.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::error::TableError;
+use crate::file::write_failed;
+use crate::{Column, Data, Table};
+
+/// Writes the header and the rows. Floats have the fewest digits that read back to the same bits.
+pub(crate) fn write(
+    table: &Table,
+    out: &mut dyn Write,
+    delimiter: u8,
+    path: &Path,
+) -> Result<(), TableError> {
+    if table.columns().is_empty() {
+        return Err(TableError::CannotHold {
+            place: crate::Place::file(path),
+            problem: "a table without columns has no header to write".into(),
+        });
+    }
+    write_rows(table, out, delimiter).map_err(write_failed(path))
+}
+
+fn write_rows(table: &Table, out: &mut dyn Write, delimiter: u8) -> io::Result<()> {
+    let mut line = Vec::new();
+    for (at, column) in table.columns().iter().enumerate() {
+        if at > 0 {
+            line.push(delimiter);
+        }
+        write_text(column.name(), delimiter, &mut line);
+    }
+    line.push(b'\n');
+    out.write_all(&line)?;
+    for row in 0..table.rows() {
+        line.clear();
+        for (at, column) in table.columns().iter().enumerate() {
+            if at > 0 {
+                line.push(delimiter);
+            }
+            if column.is_null(row) {
+                write_null(table.columns().len() == 1, &mut line);
+            } else {
+                write_field(column, row, delimiter, &mut line);
+            }
+        }
+        line.push(b'\n');
+        out.write_all(&line)?;
+    }
+    Ok(())
+}
+
+/// Null is nothing at all; alone in its row it needs a word, because a blank line is no row.
+fn write_null(alone: bool, line: &mut Vec<u8>) {
+    if alone {
+        line.extend_from_slice(b"null");
+    }
+}
+
+/// One value that is not null.
+fn write_field(column: &Column, row: usize, delimiter: u8, line: &mut Vec<u8>) {
+    // Writing to a vector cannot fail, so the results are of no interest.
+    let _ = match column.data() {
+        Data::U8(v) => write!(line, "{}", v[row]),
+        Data::I16(v) => write!(line, "{}", v[row]),
+        Data::I32(v) => write!(line, "{}", v[row]),
+        Data::I64(v) => write!(line, "{}", v[row]),
+        Data::F32(v) => write!(line, "{:?}", v[row]),
+        Data::F64(v) => write!(line, "{:?}", v[row]),
+        Data::Bool(v) => write!(line, "{}", v[row]),
+        Data::Text(v) => {
+            write_text(&v[row], delimiter, line);
+            Ok(())
+        }
+    };
+}
+
+/// Text, in quotes where it would be read as something else: a delimiter, a null, a comment, blanks.
+fn write_text(text: &str, delimiter: u8, line: &mut Vec<u8>) {
+    let plain = !text.is_empty()
+        && text != "null"
+        && !text.starts_with([' ', '#', '\u{feff}'])
+        && !text.ends_with(' ')
+        && !text.bytes().any(|b| b == delimiter || b == b'"' || b == b'\n' || b == b'\r');
+    if plain {
+        line.extend_from_slice(text.as_bytes());
+        return;
+    }
+    line.push(b'"');
+    for part in text.split_inclusive('"') {
+        line.extend_from_slice(part.as_bytes());
+        if part.ends_with('"') {
+            line.push(b'"');
+        }
+    }
+    line.push(b'"');
+}

@@ -1,0 +1,234 @@
+//! What can go wrong with a table, and how it is said.
+//!
+//! A message names the file, the row, the column and the value as far as they are known, then what to do.
+//! Rows are counted from 1, the first row of data being row 1; text formats add the line, which is what
+//! an editor shows.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A place in a table, as much of it as is known.
+///
+/// ```
+/// use goc_tables::Place;
+/// let place = Place::file("stars.csv".as_ref()).row(218).line(219).column("parallax");
+/// assert_eq!(place.to_string(), "stars.csv: row 218 (line 219), column `parallax`: ");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file, where the table came from one.
+    pub file: Option<PathBuf>,
+    /// The row, from 1.
+    pub row: Option<u64>,
+    /// The line of a text file, from 1.
+    pub line: Option<u64>,
+    /// The column's name.
+    pub column: Option<String>,
+}
+
+impl Place {
+    /// Somewhere in `file`.
+    pub fn file(file: &Path) -> Self {
+        Self { file: Some(file.to_path_buf()), ..Self::default() }
+    }
+
+    /// The same place, at this row (from 1).
+    pub fn row(mut self, row: u64) -> Self {
+        self.row = Some(row);
+        self
+    }
+
+    /// The same place, at this line (from 1).
+    pub fn line(mut self, line: u64) -> Self {
+        self.line = Some(line);
+        self
+    }
+
+    /// The same place, in this column.
+    pub fn column(mut self, column: &str) -> Self {
+        self.column = Some(column.to_string());
+        self
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{}: ", file.display())?;
+        }
+        let mut parts = Vec::new();
+        match (self.row, self.line) {
+            (Some(row), Some(line)) => parts.push(format!("row {row} (line {line})")),
+            (Some(row), None) => parts.push(format!("row {row}")),
+            (None, Some(line)) => parts.push(format!("line {line}")),
+            (None, None) => {}
+        }
+        if let Some(column) = &self.column {
+            parts.push(format!("column `{column}`"));
+        }
+        if parts.is_empty() { Ok(()) } else { write!(f, "{}: ", parts.join(", ")) }
+    }
+}
+
+/// Why a table cannot be read, made or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// The operating system refused.
+    #[error("{}: cannot {doing}: {source}", .file.display())]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// What was tried: `read`, `create`, ...
+        doing: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The name's ending says nothing.
+    #[error("{}: unknown kind of table; name it {}", .file.display(), crate::Format::ENDINGS)]
+    UnknownFormat {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The file ends before the table does.
+    #[error("{place}the file is cut off: {missing}; fetch or write it again")]
+    CutOff {
+        /// Where it was noticed.
+        place: Place,
+        /// What is missing.
+        missing: String,
+    },
+    /// The file is not what its name says, or is damaged, or uses what is not supported.
+    #[error("{place}{problem}")]
+    Malformed {
+        /// Where.
+        place: Place,
+        /// What is wrong and what to do.
+        problem: String,
+    },
+    /// A value that cannot be used as asked.
+    #[error("{place}{} {problem}", shown(.value))]
+    Value {
+        /// Where.
+        place: Place,
+        /// The value, as text.
+        value: Box<str>,
+        /// What is wrong with it and what to do.
+        problem: Box<str>,
+    },
+    /// A column of another length than the first.
+    #[error("{place}{len} values, but the table has {rows} rows")]
+    Length {
+        /// The column.
+        place: Place,
+        /// Its length.
+        len: usize,
+        /// The table's.
+        rows: usize,
+    },
+    /// Two columns of one name.
+    #[error("{place}the name occurs twice; rename one of the two")]
+    Duplicate {
+        /// The column.
+        place: Place,
+    },
+    /// A column that is not there.
+    #[error("{}", no_column(.file, .wanted, .near, .columns))]
+    NoColumn {
+        /// The table's file.
+        file: Option<PathBuf>,
+        /// The name asked for.
+        wanted: String,
+        /// Names much like it, the nearest first.
+        near: Vec<String>,
+        /// All the names there are.
+        columns: Vec<String>,
+    },
+    /// A column that is in the file but has no place in a table of single values.
+    #[error("{place}was left out on reading: {reason}")]
+    Skipped {
+        /// The column.
+        place: Place,
+        /// Why.
+        reason: String,
+    },
+    /// A table that this format cannot hold.
+    #[error("{place}{problem}")]
+    CannotHold {
+        /// Where.
+        place: Place,
+        /// What the format lacks, and which does not.
+        problem: String,
+    },
+    /// Not a rule for missing values.
+    #[error("`{text}` is no rule for missing values; give numbers such as -9999, `nan` or `none`")]
+    Missing {
+        /// What was given.
+        text: String,
+    },
+}
+
+fn no_column(file: &Option<PathBuf>, wanted: &str, near: &[String], columns: &[String]) -> String {
+    let mut text = Place { file: file.clone(), ..Place::default() }.to_string();
+    text.push_str(&format!("no column `{wanted}`"));
+    if let Some(first) = near.first() {
+        text.push_str(&format!(" (did you mean `{first}`?)"));
+    }
+    if columns.is_empty() {
+        text.push_str("; the table has no columns");
+    } else {
+        text.push_str(&format!("; there are: {}", columns.join(", ")));
+    }
+    text
+}
+
+/// A number as it is, anything else in quotes, so that blanks and an empty text can be seen.
+fn shown(value: &str) -> String {
+    if value.parse::<f64>().is_ok() { value.to_string() } else { format!("{value:?}") }
+}
+
+/// Names of `columns` close enough to `wanted` to be a slip of the pen, the nearest first.
+pub(crate) fn near_names(wanted: &str, columns: &[String]) -> Vec<String> {
+    let simple = |s: &str| s.to_lowercase().replace(['_', '-', ' ', '.'], "");
+    let key = simple(wanted);
+    let mut found: Vec<(usize, &String)> = columns
+        .iter()
+        .map(|name| (edit_distance(&key, &simple(name)), name))
+        .filter(|(distance, _)| *distance <= (key.chars().count() / 3).max(1))
+        .collect();
+    found.sort_by_key(|(distance, _)| *distance);
+    found.into_iter().take(3).map(|(_, name)| name.clone()).collect()
+}
+
+/// Insertions, deletions and replacements that turn `a` into `b` (Levenshtein).
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut above: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, &y) in b.iter().enumerate() {
+            row.push((above[j] + usize::from(x != y)).min(above[j + 1] + 1).min(row[j] + 1));
+        }
+        above = row;
+    }
+    above[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_ignore_case_and_underscores_and_leave_strangers_out() {
+        let names: Vec<String> = ["source_id", "ra", "parallax", "parallax_error"].map(String::from).into();
+        assert_eq!(near_names("SourceID", &names), ["source_id"]);
+        assert_eq!(near_names("paralax", &names), ["parallax"]);
+        assert!(near_names("energy", &names).is_empty());
+    }
+
+    #[test]
+    fn edit_distance_of_kitten_and_sitting_is_three() {
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+    }
+}

@@ -1,0 +1,217 @@
+//! Files: opening, gzip, and writing so that a reader never sees half a table.
+//!
+//! A table is written to a temporary name in the same folder and renamed when it is complete; on
+//! failure the temporary file is removed and an older file of that name stays as it was. The bytes depend
+//! on the table alone: no time stamp, no host, no path.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+
+use crate::column::Origin;
+use crate::error::{Place, TableError};
+use crate::{Format, Table, csv, fits};
+
+/// Where the bytes come from, and which file to name in messages.
+pub(crate) struct Input<'a> {
+    reader: Box<dyn Read + 'a>,
+    /// How many bytes there are, where that is known beforehand.
+    pub len: Option<u64>,
+    /// How many were read so far.
+    pub taken: u64,
+    pub file: Option<PathBuf>,
+}
+
+impl<'a> Input<'a> {
+    fn of_bytes(bytes: &'a [u8]) -> Self {
+        Self { reader: Box::new(bytes), len: Some(bytes.len() as u64), taken: 0, file: None }
+    }
+
+    fn open(path: &Path, gzip: bool) -> Result<Self, TableError> {
+        let io = |source| TableError::Io { file: path.to_path_buf(), doing: "read", source };
+        let file = File::open(path).map_err(io)?;
+        let metadata = file.metadata().map_err(io)?;
+        if metadata.is_dir() {
+            return Err(io(io::Error::from(io::ErrorKind::IsADirectory)));
+        }
+        // Pipes and the like have no length of their own.
+        let len = (metadata.is_file() && !gzip).then_some(metadata.len());
+        let reader: Box<dyn Read> = if gzip {
+            Box::new(MultiGzDecoder::new(io::BufReader::with_capacity(1 << 16, file)))
+        } else {
+            Box::new(file)
+        };
+        Ok(Self { reader, len, taken: 0, file: Some(path.to_path_buf()) })
+    }
+
+    pub fn place(&self) -> Place {
+        Place { file: self.file.clone(), ..Place::default() }
+    }
+
+    pub fn origin(&self, first_line: Option<u64>) -> Arc<Origin> {
+        Arc::new(Origin { file: self.file.clone(), first_line })
+    }
+
+    /// Fills `buffer` as far as the input goes; returns how many bytes it got.
+    pub fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, TableError> {
+        let mut got = 0;
+        while got < buffer.len() {
+            match self.reader.read(&mut buffer[got..]) {
+                Ok(0) => break,
+                Ok(n) => got += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failed(error)),
+            }
+        }
+        self.taken += got as u64;
+        Ok(got)
+    }
+
+    /// Reads over `bytes` bytes; returns how many there were.
+    pub fn pass(&mut self, bytes: u64) -> Result<u64, TableError> {
+        match io::copy(&mut self.reader.by_ref().take(bytes), &mut io::sink()) {
+            Ok(got) => {
+                self.taken += got;
+                Ok(got)
+            }
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    /// Everything that is left.
+    pub fn rest(&mut self) -> Result<Vec<u8>, TableError> {
+        let mut bytes = Vec::new();
+        if let Some(len) = self.len {
+            // One byte more, so that reading the end does not double the buffer.
+            bytes.reserve_exact(usize::try_from(len).unwrap_or(0).saturating_add(1));
+        }
+        match self.reader.read_to_end(&mut bytes) {
+            Ok(got) => {
+                self.taken += got as u64;
+                Ok(bytes)
+            }
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    fn failed(&self, error: io::Error) -> TableError {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => TableError::CutOff {
+                place: self.place(),
+                missing: "the compressed data end too early".into(),
+            },
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => TableError::Malformed {
+                place: self.place(),
+                problem: format!("the compressed data are damaged ({error}); fetch or write the file again"),
+            },
+            _ => TableError::Io { file: self.file.clone().unwrap_or_default(), doing: "read", source: error },
+        }
+    }
+}
+
+/// Reads a table; the ending of the name says the format.
+///
+/// ```no_run
+/// let table = goc_tables::read("stars.fits".as_ref())?;
+/// let parallax = table.require("parallax")?.numbers()?;
+/// # Ok::<(), goc_tables::TableError>(())
+/// ```
+pub fn read(path: &Path) -> Result<Table, TableError> {
+    let (format, gzip) = Format::of(path)?;
+    read_input(Input::open(path, gzip)?, format)
+}
+
+/// Reads a table from bytes in memory.
+pub fn from_bytes(bytes: &[u8], format: Format) -> Result<Table, TableError> {
+    read_input(Input::of_bytes(bytes), format)
+}
+
+fn read_input(input: Input<'_>, format: Format) -> Result<Table, TableError> {
+    match format {
+        Format::Csv => csv::read(input, b','),
+        Format::Tsv => csv::read(input, b'\t'),
+        Format::Fits => fits::read(input),
+        _ => Err(TableError::UnknownFormat { file: input.file.unwrap_or_default() }),
+    }
+}
+
+/// Writes a table; the ending of the name says the format. Complete or not at all.
+///
+/// ```
+/// # let folder = std::env::temp_dir().join(format!("goc-doc-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder).unwrap();
+/// use goc_tables::{Column, Data, Table};
+/// let table = Table::new(vec![Column::new("x", Data::F32(vec![0.5]))])?;
+/// let path = folder.join("x.fits");
+/// goc_tables::write(&table, &path)?;
+/// assert_eq!(goc_tables::read(&path)?, table);
+/// # std::fs::remove_dir_all(&folder).unwrap();
+/// # Ok::<(), goc_tables::TableError>(())
+/// ```
+pub fn write(table: &Table, path: &Path) -> Result<(), TableError> {
+    let (format, gzip) = Format::of(path)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let failed = |doing| move |source| TableError::Io { file: path.to_path_buf(), doing, source };
+    let (temporary, file) = create_beside(path, &name).map_err(failed("create"))?;
+    let written = (|| {
+        let mut out = BufWriter::with_capacity(1 << 18, file);
+        if gzip {
+            let mut encoder = GzEncoder::new(&mut out, flate2::Compression::default());
+            write_to(table, format, &mut encoder, path)?;
+            encoder.finish().map_err(failed("write"))?;
+        } else {
+            write_to(table, format, &mut out, path)?;
+        }
+        out.into_inner().map_err(|error| failed("write")(error.into_error()))?;
+        fs::rename(&temporary, path).map_err(failed("rename the finished file to its name"))
+    })();
+    if written.is_err() {
+        // The first error is the one to report; a left-over temporary file is the lesser harm.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// A new file in the folder of `path`, by a name nobody else has.
+fn create_beside(path: &Path, name: &str) -> io::Result<(PathBuf, File)> {
+    let process = std::process::id();
+    let mut attempt = 0;
+    loop {
+        let temporary = path.with_file_name(format!(".{name}.{process}-{attempt}.tmp"));
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            Ok(file) => return Ok((temporary, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 1000 => attempt += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Writes a table to bytes in memory.
+pub fn to_bytes(table: &Table, format: Format) -> Result<Vec<u8>, TableError> {
+    let mut bytes = Vec::new();
+    write_to(table, format, &mut bytes, Path::new("memory"))?;
+    Ok(bytes)
+}
+
+fn write_to<W: Write + Send>(
+    table: &Table,
+    format: Format,
+    out: &mut W,
+    path: &Path,
+) -> Result<(), TableError> {
+    match format {
+        Format::Csv => csv::write(table, out, b',', path),
+        Format::Tsv => csv::write(table, out, b'\t', path),
+        Format::Fits => fits::write(table, out, path),
+        _ => Err(TableError::UnknownFormat { file: path.to_path_buf() }),
+    }
+}
+
+/// For writers: the system's refusal, with the file's name.
+pub(crate) fn write_failed(path: &Path) -> impl Fn(io::Error) -> TableError + '_ {
+    move |source| TableError::Io { file: path.to_path_buf(), doing: "write", source }
+}

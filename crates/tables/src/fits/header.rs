@@ -1,0 +1,312 @@
+//! What a header says about a binary table: its size, its columns, its metadata.
+
+use super::cards::{Card, Value, decode_metadata, encoded};
+use crate::error::{Place, TableError};
+
+/// The cards of one unit, asked by key.
+pub(super) struct Header {
+    pub cards: Vec<Card>,
+}
+
+/// How the bytes of a column are to be read.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    Logical,
+    Byte,
+    Short,
+    Int,
+    Long,
+    Float,
+    Double,
+    /// Text of this width.
+    Chars(usize),
+}
+
+/// `TSCAL` and `TZERO`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Scale {
+    None,
+    /// An integer shifted by half its range: the FITS way to store the other signedness.
+    Unsigned,
+    /// `zero + scale * raw`.
+    Linear {
+        scale: f64,
+        zero: f64,
+    },
+}
+
+/// One column that will be read.
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    pub name: String,
+    pub kind: Kind,
+    /// First byte within a row.
+    pub offset: usize,
+    pub scale: Scale,
+    pub null: Option<i64>,
+    pub unit: Option<String>,
+    pub description: Option<String>,
+}
+
+/// The layout of a table.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    pub row_bytes: usize,
+    pub rows: u64,
+    /// Bytes after the rows: variable-length arrays.
+    pub heap: u64,
+    pub fields: Vec<Field>,
+    pub skipped: Vec<(String, String)>,
+}
+
+impl Header {
+    /// The last card of this key, as the standard leaves open and most programs do.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.cards.iter().rev().find(|card| card.key == key).map(|card| &card.value)
+    }
+
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.get(key).map(Value::text)
+    }
+
+    /// A count that must be there and not be negative.
+    pub fn count(&self, key: &str, place: &Place) -> Result<u64, TableError> {
+        let text = self.text(key).unwrap_or("absent");
+        text.parse::<u64>().map_err(|_| TableError::Malformed {
+            place: place.clone(),
+            problem: format!("the FITS keyword {key} is `{text}`, not a count; the header is damaged"),
+        })
+    }
+
+    /// Bytes of data after this header, without padding.
+    pub fn data_bytes(&self, place: &Place) -> Result<u64, TableError> {
+        let axes = self.count("NAXIS", place)?;
+        if axes == 0 {
+            return Ok(0);
+        }
+        let damaged = || TableError::Malformed {
+            place: place.clone(),
+            problem: "the FITS header gives an impossible size; it is damaged".into(),
+        };
+        if axes > 999 {
+            return Err(damaged());
+        }
+        let bits = self.text("BITPIX").and_then(|t| t.parse::<i64>().ok()).ok_or_else(damaged)?;
+        let mut elements = 1u64;
+        for axis in 1..=axes {
+            let length = self.count(&format!("NAXIS{axis}"), place)?;
+            // Random groups: a first axis of zero counts as one.
+            let groups = axis == 1 && length == 0 && self.text("GROUPS") == Some("T");
+            elements = elements.checked_mul(if groups { 1 } else { length }).ok_or_else(damaged)?;
+        }
+        let parameters = self.text("PCOUNT").map_or(Ok(0), |_| self.count("PCOUNT", place))?;
+        let groups = self.text("GCOUNT").map_or(Ok(1), |_| self.count("GCOUNT", place))?;
+        elements
+            .checked_add(parameters)
+            .and_then(|n| n.checked_mul(groups))
+            .and_then(|n| n.checked_mul(bits.unsigned_abs() / 8))
+            .ok_or_else(damaged)
+    }
+
+    /// The table's layout.
+    pub fn layout(&self, place: &Place) -> Result<Layout, TableError> {
+        let malformed = |problem: String| TableError::Malformed { place: place.clone(), problem };
+        let row_bytes = usize::try_from(self.count("NAXIS1", place)?)
+            .ok()
+            .filter(|&bytes| bytes <= 1 << 30)
+            .ok_or_else(|| malformed("a FITS row of more than 1 GiB; the header is damaged".into()))?;
+        let columns = self.count("TFIELDS", place)?;
+        if columns > 999 {
+            return Err(malformed(format!("{columns} columns; a FITS table has at most 999")));
+        }
+        let heap = self.text("PCOUNT").map_or(Ok(0), |_| self.count("PCOUNT", place))?;
+        let mut layout = Layout { row_bytes, rows: self.count("NAXIS2", place)?, heap, ..Layout::default() };
+        let mut offset = 0usize;
+        for n in 1..=columns {
+            let name = match self.text(&format!("TTYPE{n}")).map(str::trim) {
+                Some(name) if !name.is_empty() => name.to_string(),
+                _ => format!("col{n}"),
+            };
+            let form = self.text(&format!("TFORM{n}")).unwrap_or_default().trim();
+            let column = place.clone().column(&name);
+            let bad = || TableError::Malformed {
+                place: column.clone(),
+                problem: format!("TFORM{n} is `{form}`, which is no FITS type; the header is damaged"),
+            };
+            let (repeat, letter, rest) = split_form(form).ok_or_else(bad)?;
+            let width = element_bytes(letter, repeat).ok_or_else(bad)?;
+            match self.kind(n, repeat, letter, rest) {
+                Ok(kind) => {
+                    let (scale, null) = self.scaling(n, &kind, &column)?;
+                    layout.fields.push(Field {
+                        name,
+                        kind,
+                        offset,
+                        scale,
+                        null,
+                        unit: self.column_text("TUNIT", n),
+                        description: self.column_text("TCOMM", n),
+                    });
+                }
+                Err(reason) => layout.skipped.push((name, reason)),
+            }
+            offset = offset.checked_add(width).ok_or_else(bad)?;
+        }
+        if offset != row_bytes {
+            return Err(malformed(format!(
+                "the columns take {offset} bytes a row, but NAXIS1 is {row_bytes}; the header is damaged"
+            )));
+        }
+        Ok(layout)
+    }
+
+    fn column_text(&self, stem: &str, n: u64) -> Option<String> {
+        self.text(&format!("{stem}{n}")).map(str::trim).filter(|t| !t.is_empty()).map(String::from)
+    }
+
+    /// The kind of a column, or why it has no place in a table of single values.
+    fn kind(&self, n: u64, repeat: usize, letter: u8, rest: &str) -> Result<Kind, String> {
+        if letter == b'A' {
+            let array = self.text(&format!("TDIM{n}")).is_some_and(|dim| dim.contains(','));
+            return if repeat == 0 {
+                Err("it is empty (a text of width 0)".into())
+            } else if array || rest.trim_end().parse::<usize>().is_ok_and(|width| width < repeat) {
+                Err("each value is an array of texts".into())
+            } else {
+                Ok(Kind::Chars(repeat))
+            };
+        }
+        let kind = match letter {
+            b'L' => Kind::Logical,
+            b'B' => Kind::Byte,
+            b'I' => Kind::Short,
+            b'J' => Kind::Int,
+            b'K' => Kind::Long,
+            b'E' => Kind::Float,
+            b'D' => Kind::Double,
+            b'X' => return Err(format!("each value is an array of {repeat} bits")),
+            b'C' | b'M' => return Err("its values are complex numbers".into()),
+            _ => return Err("each value is an array of variable length".into()),
+        };
+        match repeat {
+            0 => Err("it is empty (0 values a row)".into()),
+            1 => Ok(kind),
+            _ => Err(format!("each value is an array of {repeat}")),
+        }
+    }
+
+    fn scaling(&self, n: u64, kind: &Kind, place: &Place) -> Result<(Scale, Option<i64>), TableError> {
+        let number = |stem: &str, default: f64| match self.text(&format!("{stem}{n}")) {
+            None => Ok(default),
+            // Fortran's exponent letter is legal in FITS.
+            Some(text) => text.replace(['d', 'D'], "E").parse::<f64>().map_err(|_| TableError::Malformed {
+                place: place.clone(),
+                problem: format!("{stem}{n} is `{text}`, not a number; the header is damaged"),
+            }),
+        };
+        let (scale, zero) = (number("TSCAL", 1.0)?, number("TZERO", 0.0)?);
+        let shift = match kind {
+            Kind::Byte => -128.0,
+            Kind::Short => 32768.0,
+            Kind::Int => 2_147_483_648.0,
+            Kind::Long => 9_223_372_036_854_775_808.0,
+            _ => 0.0,
+        };
+        let scale = if matches!(kind, Kind::Logical | Kind::Chars(_)) || (scale == 1.0 && zero == 0.0) {
+            Scale::None
+        } else if scale == 1.0 && zero == shift {
+            Scale::Unsigned
+        } else {
+            Scale::Linear { scale, zero }
+        };
+        let integer = matches!(kind, Kind::Byte | Kind::Short | Kind::Int | Kind::Long);
+        let null = match self.text(&format!("TNULL{n}")).filter(|_| integer) {
+            None => None,
+            Some(text) => Some(text.parse::<i64>().map_err(|_| TableError::Malformed {
+                place: place.clone(),
+                problem: format!("TNULL{n} is `{text}`, not an integer; the header is damaged"),
+            })?),
+        };
+        Ok((scale, null))
+    }
+
+    /// Everything that is not structure, in order; repeated remarks are joined by line ends.
+    pub fn metadata(&self) -> Vec<(String, String)> {
+        let mut found: Vec<(String, String)> = Vec::new();
+        for Card { key, value } in &self.cards {
+            if encoded(key)
+                && let Some(entry) = decode_metadata(value.text())
+            {
+                found.push(entry);
+                continue;
+            }
+            if structural(key) || (key.is_empty() && value.text().is_empty()) {
+                continue;
+            }
+            let key = if key.is_empty() { "COMMENT" } else { key };
+            if matches!(value, Value::Remark(_))
+                && let Some((_, text)) = found.iter_mut().find(|(k, _)| k == key)
+            {
+                text.push('\n');
+                text.push_str(value.text());
+                continue;
+            }
+            found.push((key.to_string(), value.text().to_string()));
+        }
+        found
+    }
+}
+
+/// `r`, the type letter and what follows it, of a `TFORM` such as `1J`, `D`, `16A`, `1PE(20)`.
+fn split_form(form: &str) -> Option<(usize, u8, &str)> {
+    let digits = form.bytes().take_while(u8::is_ascii_digit).count();
+    let repeat = if digits == 0 { 1 } else { form[..digits].parse().ok()? };
+    let letter = *form.as_bytes().get(digits)?;
+    Some((repeat, letter, form.get(digits + 1..)?))
+}
+
+fn element_bytes(letter: u8, repeat: usize) -> Option<usize> {
+    let one: usize = match letter {
+        b'L' | b'B' | b'A' => 1,
+        b'I' => 2,
+        b'J' | b'E' => 4,
+        b'K' | b'D' | b'C' | b'P' => 8,
+        b'M' | b'Q' => 16,
+        b'X' => return repeat.checked_add(7).map(|bits| bits / 8),
+        _ => return None,
+    };
+    one.checked_mul(repeat)
+}
+
+/// Keywords that describe the structure of a unit and are therefore no metadata.
+pub(super) fn structural(key: &str) -> bool {
+    const WHOLE: [&str; 17] = [
+        "SIMPLE", "XTENSION", "BITPIX", "NAXIS", "EXTEND", "PCOUNT", "GCOUNT", "GROUPS", "TFIELDS", "THEAP",
+        "CHECKSUM", "DATASUM", "END", "CONTINUE", "LONGSTRN", "EXTVER", "EXTLEVEL",
+    ];
+    const NUMBERED: [&str; 14] = [
+        "NAXIS", "TTYPE", "TFORM", "TUNIT", "TNULL", "TSCAL", "TZERO", "TDISP", "TDIM", "TCOMM", "TUCD",
+        "TUTYP", "TDMIN", "TDMAX",
+    ];
+    WHOLE.contains(&key)
+        || key == "HIERARCH"
+        || key == "INHERIT"
+        || NUMBERED.iter().any(|stem| {
+            key.strip_prefix(stem).is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_are_split_into_repeat_letter_and_rest() {
+        assert_eq!(split_form("D"), Some((1, b'D', "")));
+        assert_eq!(split_form("16A"), Some((16, b'A', "")));
+        assert_eq!(split_form("1PE(20)"), Some((1, b'P', "E(20)")));
+        assert_eq!(split_form("12"), None);
+        assert_eq!(split_form(""), None);
+        assert_eq!(element_bytes(b'X', 9), Some(2));
+    }
+}

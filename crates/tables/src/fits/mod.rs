@@ -1,0 +1,29 @@
+//! FITS binary tables (FITS standard 4.0, section 7.3).
+//!
+//! A file is a chain of units of 2880-byte blocks: a header of 80-character cards, then data. The first
+//! binary table is read ([`read`]); rows lie one after another, each a fixed number of big-endian
+//! bytes, so reading is arithmetic and the file is never held in memory.
+//!
+//! | column | becomes |
+//! |---|---|
+//! | `L` `B` `I` `J` `K` `E` `D` `rA` | bool, uint8, int16, int32, int64, float32, float64, string |
+//! | unsigned by `TZERO` (int8, uint16, uint32, uint64) | the next wider signed type; beyond int64: string |
+//! | any other `TSCAL`, `TZERO` | float64 |
+//! | arrays, bits, complex, variable length | left out, with the reason |
+//!
+//! `TNULL` is null, and so is a logical that is neither true nor false. FITS has no null for floats (NaN
+//! is written and read back as NaN) nor for text (an empty one is written). Text is ASCII and its trailing
+//! blanks are not kept.
+//!
+//! The parts: [`cards`] (header lines), `header` (what they say about a table), `read`, `write`.
+
+mod cards;
+mod header;
+mod read;
+mod write;
+
+pub(crate) use read::read;
+pub(crate) use write::write;
+
+/// Headers and data are padded to a whole number of blocks of this size.
+const BLOCK: usize = 2880;

@@ -1,0 +1,184 @@
+//! Writing one binary table behind an empty primary unit.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::path::Path;
+
+use super::BLOCK;
+use super::cards::{Writer, printable};
+use crate::error::{Place, TableError};
+use crate::file::write_failed;
+use crate::{Column, Data, Table};
+
+/// How one column lies in a row.
+struct Form<'a> {
+    column: &'a Column,
+    letter: char,
+    width: usize,
+    /// The integer that stands for null.
+    null: Option<i64>,
+}
+
+/// Writes the table. Text must be ASCII.
+pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<(), TableError> {
+    let place = Place::file(path);
+    if table.columns().len() > 999 {
+        return Err(TableError::CannotHold {
+            place,
+            problem: format!("{} columns; FITS holds 999, Parquet any number", table.columns().len()),
+        });
+    }
+    let forms = table.columns().iter().map(|c| form(c, &place)).collect::<Result<Vec<_>, _>>()?;
+    let row_bytes: usize = forms.iter().map(|form| form.width).sum();
+
+    let failed = write_failed(path);
+    out.write_all(&primary()).map_err(&failed)?;
+    out.write_all(&header(table, &forms, row_bytes)).map_err(&failed)?;
+    let mut bytes = Vec::with_capacity((1 << 16) + row_bytes);
+    for row in 0..table.rows() {
+        for form in &forms {
+            put(form, row, &mut bytes);
+        }
+        if bytes.len() >= 1 << 16 {
+            out.write_all(&bytes).map_err(&failed)?;
+            bytes.clear();
+        }
+    }
+    out.write_all(&bytes).map_err(&failed)?;
+    let body = row_bytes * table.rows();
+    out.write_all(&vec![0; body.next_multiple_of(BLOCK) - body]).map_err(&failed)
+}
+
+fn primary() -> Vec<u8> {
+    let mut writer = Writer::default();
+    writer.number("SIMPLE", "T");
+    writer.number("BITPIX", 8);
+    writer.number("NAXIS", 0);
+    writer.number("EXTEND", "T");
+    writer.finish()
+}
+
+fn header(table: &Table, forms: &[Form<'_>], row_bytes: usize) -> Vec<u8> {
+    let mut writer = Writer::default();
+    writer.text("XTENSION", "BINTABLE");
+    writer.number("BITPIX", 8);
+    writer.number("NAXIS", 2);
+    writer.number("NAXIS1", row_bytes);
+    writer.number("NAXIS2", table.rows());
+    writer.number("PCOUNT", 0);
+    writer.number("GCOUNT", 1);
+    writer.number("TFIELDS", forms.len());
+    for (at, form) in forms.iter().enumerate() {
+        let n = at + 1;
+        writer.text(&format!("TTYPE{n}"), form.column.name());
+        let repeat = if form.letter == 'A' { form.width } else { 1 };
+        writer.text(&format!("TFORM{n}"), &format!("{repeat}{}", form.letter));
+        if let Some(unit) = form.column.unit() {
+            writer.text(&format!("TUNIT{n}"), unit);
+        }
+        if let Some(null) = form.null {
+            writer.number(&format!("TNULL{n}"), null);
+        }
+        if let Some(description) = form.column.description() {
+            writer.text(&format!("TCOMM{n}"), description);
+        }
+    }
+    let mut coded = 0;
+    for (key, value) in table.metadata() {
+        let remark = (key == "COMMENT" || key == "HISTORY")
+            && value.split('\n').all(|line| printable(line) && line.len() <= 72 && !line.ends_with(' '));
+        if remark {
+            value.split('\n').for_each(|line| writer.remark(key, line));
+        } else {
+            writer.metadata(key, value, &mut coded);
+        }
+    }
+    writer.finish()
+}
+
+/// Checks that FITS can hold the column, and chooses the integer for null.
+fn form<'a>(column: &'a Column, place: &Place) -> Result<Form<'a>, TableError> {
+    let ascii_only = |what: &str, text: &str| {
+        if printable(text) {
+            return Ok(());
+        }
+        Err(TableError::CannotHold {
+            place: place.clone().column(column.name()),
+            problem: format!(
+                "the {what} {text:?} is not ASCII, and FITS holds nothing else; use .ecsv, .parquet or .vot"
+            ),
+        })
+    };
+    ascii_only("name", column.name())?;
+    ascii_only("unit", column.unit().unwrap_or_default())?;
+    ascii_only("description", column.description().unwrap_or_default())?;
+    let no_null_left = || TableError::CannotHold {
+        place: place.clone().column(column.name()),
+        problem: "every byte value is taken, so none is left to stand for null; store the column as int16"
+            .into(),
+    };
+    let (letter, width, null) = match column.data() {
+        Data::Bool(_) => ('L', 1, None),
+        Data::U8(v) => {
+            // From the top: 0 is the likeliest value.
+            let taken: HashSet<u8> = v.iter().copied().collect();
+            ('B', 1, Some((0..=u8::MAX).rev().find(|n| !taken.contains(n)).map(i64::from)))
+        }
+        Data::I16(v) => {
+            let taken: HashSet<i16> = v.iter().copied().collect();
+            ('I', 2, Some((i16::MIN..=i16::MAX).find(|n| !taken.contains(n)).map(i64::from)))
+        }
+        Data::I32(v) => ('J', 4, Some(unused(v.iter().map(|&n| n.into()), i32::MIN.into()))),
+        Data::I64(v) => ('K', 8, Some(unused(v.iter().copied(), i64::MIN))),
+        Data::F32(_) => ('E', 4, None),
+        Data::F64(_) => ('D', 8, None),
+        Data::Text(v) => {
+            if let Some((row, text)) = v.iter().enumerate().find(|(_, text)| !printable(text)) {
+                return Err(TableError::Value {
+                    place: place.clone().row(row as u64 + 1).column(column.name()),
+                    value: text.as_str().into(),
+                    problem:
+                        "is not printable ASCII, and FITS holds nothing else; use .ecsv, .parquet or .vot"
+                            .into(),
+                });
+            }
+            ('A', v.iter().map(String::len).max().unwrap_or(0).max(1), None)
+        }
+    };
+    let null = match null.filter(|_| column.nulls() > 0) {
+        None => None,
+        Some(found) => Some(found.ok_or_else(no_null_left)?),
+    };
+    Ok(Form { column, letter, width, null })
+}
+
+/// The lowest integer from `from` on that does not occur.
+fn unused(values: impl Iterator<Item = i64>, from: i64) -> Option<i64> {
+    let mut low: Vec<i64> = values.collect();
+    low.sort_unstable();
+    low.dedup();
+    low.iter().zip(from..).find(|(value, candidate)| *value != candidate).map(|(_, n)| n).or_else(|| {
+        // Every value so far is taken in order: the next one is free, if there is one.
+        i64::try_from(low.len()).ok().and_then(|n| from.checked_add(n))
+    })
+}
+
+fn put(form: &Form<'_>, row: usize, bytes: &mut Vec<u8>) {
+    let null = form.column.is_null(row);
+    // At a null the integer chosen for it; it fits the type, so the casts keep it.
+    let stand_in = form.null.filter(|_| null);
+    match form.column.data() {
+        Data::Bool(_) if null => bytes.push(0),
+        Data::Bool(v) => bytes.push(if v[row] { b'T' } else { b'F' }),
+        Data::U8(v) => bytes.push(stand_in.map_or(v[row], |n| n as u8)),
+        Data::I16(v) => bytes.extend(stand_in.map_or(v[row], |n| n as i16).to_be_bytes()),
+        Data::I32(v) => bytes.extend(stand_in.map_or(v[row], |n| n as i32).to_be_bytes()),
+        Data::I64(v) => bytes.extend(stand_in.unwrap_or(v[row]).to_be_bytes()),
+        Data::F32(v) => bytes.extend(v[row].to_be_bytes()),
+        Data::F64(v) => bytes.extend(v[row].to_be_bytes()),
+        Data::Text(v) => {
+            bytes.extend_from_slice(v[row].as_bytes());
+            bytes.extend(std::iter::repeat_n(b' ', form.width - v[row].len()));
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The one table type: columns of one length, with unique names, and some metadata.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::column::{Column, Origin};
+use crate::error::{Place, TableError, near_names};
+
+/// A column (or a second table) that is in the file but not in the [`Table`], and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Its name in the file.
+    pub name: String,
+    /// Why it was left out.
+    pub reason: String,
+}
+
+/// Columns of one length, names unique, with ordered metadata (key and text).
+///
+/// ```
+/// use goc_tables::{Column, Data, Table};
+/// let mut table = Table::new(vec![
+///     Column::new("object", Data::I64(vec![1, 2])),
+///     Column::new("Jr", Data::F64(vec![0.5, 2.5])).with_unit("kpc km/s"),
+/// ])?;
+/// table.set_metadata("seed", "42");
+/// assert_eq!(table.rows(), 2);
+/// assert_eq!(table.require("Jr")?.numbers()?, [0.5, 2.5]);
+/// assert_eq!(
+///     table.require("jr").unwrap_err().to_string(),
+///     "no column `jr` (did you mean `Jr`?); there are: object, Jr"
+/// );
+/// # Ok::<(), goc_tables::TableError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    columns: Vec<Column>,
+    metadata: Vec<(String, String)>,
+    skipped: Vec<Skipped>,
+    source: Option<PathBuf>,
+}
+
+/// Equal columns and metadata, wherever the tables came from.
+impl PartialEq for Table {
+    fn eq(&self, other: &Self) -> bool {
+        self.columns == other.columns && self.metadata == other.metadata
+    }
+}
+
+impl Table {
+    /// Checks that the lengths are equal and the names unique and not empty.
+    pub fn new(columns: Vec<Column>) -> Result<Self, TableError> {
+        let mut names = std::collections::HashSet::new();
+        for column in &columns {
+            check_name(column)?;
+            if !names.insert(column.name()) {
+                return Err(duplicate(column));
+            }
+            check_length(column, columns[0].len())?;
+        }
+        Ok(Self { columns, ..Self::default() })
+    }
+
+    /// A table without columns.
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, Column::len)
+    }
+
+    /// All columns in order.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The columns themselves, without a copy.
+    pub fn into_columns(self) -> Vec<Column> {
+        self.columns
+    }
+
+    /// All names in order.
+    pub fn names(&self) -> Vec<&str> {
+        self.columns.iter().map(Column::name).collect()
+    }
+
+    /// The column of this name, if there is one.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name() == name)
+    }
+
+    /// The column of this name; else an error that lists the columns there are and suggests near names,
+    /// or says why the column was left out on reading.
+    pub fn require(&self, name: &str) -> Result<&Column, TableError> {
+        if let Some(column) = self.column(name) {
+            return Ok(column);
+        }
+        if let Some(skipped) = self.skipped.iter().find(|skipped| skipped.name == name) {
+            return Err(TableError::Skipped {
+                place: Place { file: self.source.clone(), ..Place::default() }.column(name),
+                reason: skipped.reason.clone(),
+            });
+        }
+        let columns: Vec<String> = self.columns.iter().map(|c| c.name().to_string()).collect();
+        Err(TableError::NoColumn {
+            file: self.source.clone(),
+            wanted: name.to_string(),
+            near: near_names(name, &columns),
+            columns,
+        })
+    }
+
+    /// Adds a column at the end; the first one sets the number of rows.
+    pub fn push(&mut self, column: Column) -> Result<(), TableError> {
+        check_name(&column)?;
+        if self.column(column.name()).is_some() {
+            return Err(duplicate(&column));
+        }
+        if !self.columns.is_empty() {
+            check_length(&column, self.rows())?;
+        }
+        self.columns.push(column);
+        Ok(())
+    }
+
+    /// Metadata in order: key and text.
+    pub fn metadata(&self) -> &[(String, String)] {
+        &self.metadata
+    }
+
+    /// The text of this key.
+    pub fn get_metadata(&self, key: &str) -> Option<&str> {
+        self.metadata.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
+    }
+
+    /// Sets a key, in place when it is there, else at the end.
+    pub fn set_metadata(&mut self, key: impl Into<String>, value: impl Into<String>) {
+        let (key, value) = (key.into(), value.into());
+        match self.metadata.iter_mut().find(|(k, _)| *k == key) {
+            Some((_, old)) => *old = value,
+            None => self.metadata.push((key, value)),
+        }
+    }
+
+    /// What the file has and the table has not, with reasons; never dropped in silence.
+    pub fn skipped(&self) -> &[Skipped] {
+        &self.skipped
+    }
+
+    /// The file the table was read from, so that messages can name it.
+    pub fn source(&self) -> Option<&Path> {
+        self.source.as_deref()
+    }
+
+    pub(crate) fn skip(&mut self, name: impl Into<String>, reason: impl Into<String>) {
+        self.skipped.push(Skipped { name: name.into(), reason: reason.into() });
+    }
+
+    /// Names the file in the table and in each of its columns.
+    pub(crate) fn with_origin(mut self, origin: &Arc<Origin>) -> Self {
+        self.source.clone_from(&origin.file);
+        self.columns = self.columns.into_iter().map(|column| column.with_origin(origin)).collect();
+        self
+    }
+}
+
+fn check_name(column: &Column) -> Result<(), TableError> {
+    if column.name().is_empty() {
+        return Err(TableError::Malformed {
+            place: column.origin.place(),
+            problem: "a column has no name; give every column one".into(),
+        });
+    }
+    Ok(())
+}
+
+fn duplicate(column: &Column) -> TableError {
+    TableError::Duplicate { place: column.origin.place().column(column.name()) }
+}
+
+fn check_length(column: &Column, rows: usize) -> Result<(), TableError> {
+    if column.len() == rows {
+        return Ok(());
+    }
+    Err(TableError::Length { place: column.origin.place().column(column.name()), len: column.len(), rows })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Data;
+
+    fn column(name: &str, rows: usize) -> Column {
+        Column::new(name, Data::U8(vec![0; rows]))
+    }
+
+    #[test]
+    fn lengths_and_names_are_checked_at_construction_and_on_push() {
+        assert!(Table::new(vec![column("a", 2), column("b", 3)]).is_err());
+        assert!(Table::new(vec![column("a", 2), column("a", 2)]).is_err());
+        assert!(Table::new(vec![column("", 2)]).is_err());
+        let mut table = Table::new(vec![column("a", 2)]).unwrap();
+        assert!(table.push(column("a", 2)).is_err());
+        assert!(table.push(column("b", 1)).is_err());
+        table.push(column("b", 2)).unwrap();
+        assert_eq!(table.names(), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_skipped_column_asked_for_says_why() {
+        let mut table = Table::new(vec![column("a", 1)]).unwrap();
+        table.skip("spectrum", "each value is an array of 512");
+        assert_eq!(
+            table.require("spectrum").unwrap_err().to_string(),
+            "column `spectrum`: was left out on reading: each value is an array of 512"
+        );
+    }
+
+    #[test]
+    fn metadata_keeps_its_order_and_one_value_a_key() {
+        let mut table = Table::empty();
+        table.set_metadata("b", "1");
+        table.set_metadata("a", "2");
+        table.set_metadata("b", "3");
+        assert_eq!(table.metadata(), [("b".into(), "3".into()), ("a".into(), "2".into())]);
+    }
+}
