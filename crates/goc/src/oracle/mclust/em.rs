@@ -498,3 +498,89 @@ fn posteriors(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::stream;
+    use rand::RngExt;
+
+    fn noise(seed: u64, n: usize, d: usize) -> (Vec<Vec<f64>>, Vec<u32>) {
+        let mut rng = stream(seed, 0);
+        let mut columns: Vec<Vec<f64>> =
+            (0..d).map(|_| (0..n).map(|_| rng.random::<f64>() + rng.random::<f64>()).collect()).collect();
+        for column in &mut columns {
+            let mean = column.iter().sum::<f64>() / n as f64;
+            column.iter_mut().for_each(|v| *v -= mean);
+        }
+        (columns, (0..n).map(|i| (i % 3) as u32).collect())
+    }
+
+    /// Log-likelihood straight from the definition, with the inverse and determinant of a 2 x 2 matrix.
+    fn loglik_by_definition(em: &Em, columns: &[Vec<f64>]) -> f64 {
+        let covariances = em.covariances();
+        (0..columns[0].len())
+            .map(|i| {
+                let density: f64 = (0..em.g)
+                    .map(|k| {
+                        let (x, y) =
+                            (columns[0][i] - em.means()[2 * k], columns[1][i] - em.means()[2 * k + 1]);
+                        let c = &covariances[4 * k..][..4];
+                        let determinant = c[0] * c[3] - c[1] * c[2];
+                        let distance = (c[3] * x * x - (c[1] + c[2]) * x * y + c[0] * y * y) / determinant;
+                        em.weights()[k] * (-0.5 * distance).exp()
+                            / (2.0 * std::f64::consts::PI * determinant.sqrt())
+                    })
+                    .sum();
+                density.ln()
+            })
+            .sum()
+    }
+
+    #[test]
+    fn loglik_is_the_one_of_the_definition_and_never_falls() {
+        for model in [Model::Eii, Model::Vii, Model::Vvv] {
+            for seed in 0..5 {
+                let (columns, labels) = noise(seed, 67, 2);
+                let mut em = Em::new(model, &columns, 3);
+                em.begin(&labels, 3);
+                let mut last = f64::NEG_INFINITY;
+                for _ in 0..60 {
+                    let loglik = em.step().unwrap();
+                    assert!(loglik >= last - 1e-11, "{model:?} seed {seed}: {loglik} after {last}");
+                    assert!((loglik - loglik_by_definition(&em, &columns)).abs() < 1e-10);
+                    last = loglik;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn skipping_far_exponentials_does_not_change_the_fit() {
+        // Two far blobs stored block by block (whole blocks skipped) and alternating (none skipped).
+        let (mut columns, _) = noise(9, 64, 2);
+        columns[0].iter_mut().skip(32).for_each(|v| *v += 90.0);
+        let labels: Vec<u32> = (0..64).map(|i| u32::from(i >= 32)).collect();
+        let order: Vec<usize> = (0..32).flat_map(|i| [i, i + 32]).collect();
+        let mixed: Vec<Vec<f64>> = columns.iter().map(|c| order.iter().map(|&i| c[i]).collect()).collect();
+        let mixed_labels: Vec<u32> = order.iter().map(|&i| labels[i]).collect();
+        for model in [Model::Eii, Model::Vii, Model::Vvv] {
+            let a = Em::new(model, &columns, 2).run(&labels, 2, 1e-5, 100).unwrap();
+            let b = Em::new(model, &mixed, 2).run(&mixed_labels, 2, 1e-5, 100).unwrap();
+            assert!((a.loglik - b.loglik).abs() < 1e-11, "{model:?}: {} {}", a.loglik, b.loglik);
+        }
+    }
+
+    #[test]
+    fn a_component_on_too_few_points_has_no_fit() {
+        let (columns, mut labels) = noise(1, 30, 2);
+        labels[0] = 3;
+        assert!(Em::new(Model::Vii, &columns, 4).run(&labels, 4, 1e-5, 100).is_none());
+        assert!(Em::new(Model::Eii, &columns, 4).run(&labels, 4, 1e-5, 100).is_some());
+        labels[1] = 3;
+        assert!(Em::new(Model::Vii, &columns, 4).run(&labels, 4, 1e-5, 1).is_some());
+        assert!(Em::new(Model::Vvv, &columns, 4).run(&labels, 4, 1e-5, 1).is_none());
+        labels[2] = 3;
+        assert!(Em::new(Model::Vvv, &columns, 4).run(&labels, 4, 1e-5, 1).is_some());
+    }
+}
