@@ -9,10 +9,8 @@
 //! z_ik = pi_k phi(x_i; mu_k, Sigma_k) / sum_l pi_l phi(x_i; mu_l, Sigma_l)
 //! ```
 //!
-//! The inner loops run over points, stored feature after feature and padded to whole vectors, so that
-//! they become vector code. Sums are kept in sixteen strands added in a fixed order: the same bits with any
-//! vector width. The spherical models keep the squared distances of the maximisation
-//! for the expectation that follows.
+//! The loops over points are in [`super::kernels`]. The spherical models keep the squared distances of the
+//! maximisation for the expectation that follows.
 //!
 //! A component may run into a singularity: the likelihood grows without bound as it closes in on too few
 //! points. Then this number of components has no fit. The limits: a variance (EII, VII), or the squared
@@ -20,20 +18,11 @@
 //! with less than the root of epsilon points. mclust has the first limit for data of unit variance; being
 //! relative here, it does not depend on the units.
 
-use std::ops::Range;
-
 use super::Model;
-use super::elementary::{exp, ln};
-
-/// Points a vector may hold; all rows of buffers are a multiple of it long.
-const STRANDS: usize = 16;
-
-/// Points looked at together when exponentials are skipped.
-const BLOCK: usize = 8;
-
-/// A log density so far below the largest of its point counts as probability 0 (it is below 1e-26) when all
-/// of a block are: with neighbours stored together, that spares most exponentials.
-const FAR: f64 = -60.0;
+use super::elementary::ln;
+use super::kernels::{
+    Expectation, STRANDS, mahalanobis, posteriors, scatter, squared_distances, weighted_mean,
+};
 
 /// Buffers for one data set, used for every number of components.
 pub(super) struct Em {
@@ -48,15 +37,7 @@ pub(super) struct Em {
     least_variance: f64,
     least_variances: Vec<f64>,
     g: usize,
-    /// Posterior probabilities, component after component; the padding is 0.
-    posterior: Vec<f64>,
-    /// Squared distances, then log densities, component after component.
-    density: Vec<f64>,
-    largest: Vec<f64>,
-    total: Vec<f64>,
-    reciprocal: Vec<f64>,
-    /// For each component a range, of whole vectors, outside of which all its posterior probabilities are 0.
-    spans: Vec<Range<usize>>,
+    expectation: Expectation,
     /// Differences to a mean (VVV): `d` rows, then products.
     centred: Vec<f64>,
     counts: Vec<f64>,
@@ -99,12 +80,7 @@ impl Em {
             least_variance: f64::EPSILON * variances.iter().sum::<f64>() / d as f64,
             least_variances: variances.iter().map(|v| f64::EPSILON * v).collect(),
             g: 0,
-            posterior: vec![0.0; most * stride],
-            density: vec![0.0; most * stride],
-            largest: vec![0.0; stride],
-            total: vec![0.0; stride],
-            reciprocal: vec![0.0; stride],
-            spans: vec![0..stride; most],
+            expectation: Expectation::new(stride, most),
             centred: vec![0.0; if full { (d + 1) * stride } else { 0 }],
             counts: vec![0.0; most],
             means: vec![0.0; most * d],
@@ -137,10 +113,10 @@ impl Em {
     /// Sets the posterior probabilities to a partition.
     pub(super) fn begin(&mut self, labels: &[u32], g: usize) {
         self.g = g;
-        self.posterior[..g * self.stride].fill(0.0);
-        self.spans.fill(0..self.stride);
+        self.expectation.posterior[..g * self.stride].fill(0.0);
+        self.expectation.spans.fill(0..self.stride);
         for (i, &label) in labels.iter().enumerate() {
-            self.posterior[label as usize * self.stride + i] = 1.0;
+            self.expectation.posterior[label as usize * self.stride + i] = 1.0;
         }
     }
 
@@ -150,8 +126,8 @@ impl Em {
         let least_count = f64::EPSILON.sqrt();
         for k in 0..self.g {
             self.counts[k] = weighted_mean(
-                row(&self.posterior, k, self.stride),
-                self.spans[k].clone(),
+                row(&self.expectation.posterior, k, self.stride),
+                self.expectation.spans[k].clone(),
                 &self.columns,
                 &mut self.means[k * self.d..][..self.d],
             );
@@ -166,18 +142,7 @@ impl Em {
         for k in 0..self.g {
             self.constant[k] += ln(self.counts[k] / n);
         }
-        let used = self.g * self.stride;
-        posteriors(
-            &mut self.density[..used],
-            &mut self.posterior[..used],
-            &self.constant[..self.g],
-            &self.slope[..self.g],
-            &mut self.largest,
-            &mut self.total,
-            &mut self.reciprocal,
-            &mut self.spans[..self.g],
-            self.n,
-        );
+        posteriors(&mut self.expectation, &self.constant[..self.g], &self.slope[..self.g], self.n);
         let loglik = self.loglik();
         loglik.is_finite().then_some(loglik)
     }
@@ -186,7 +151,9 @@ impl Em {
     /// multiplied before the logarithm is taken.
     fn loglik(&self) -> f64 {
         let mut sum = 0.0;
-        for (largest, total) in self.largest[..self.n].chunks(8).zip(self.total[..self.n].chunks(8)) {
+        for (largest, total) in
+            self.expectation.largest[..self.n].chunks(8).zip(self.expectation.total[..self.n].chunks(8))
+        {
             sum += largest.iter().sum::<f64>() + ln(total.iter().product());
         }
         sum
@@ -197,11 +164,11 @@ impl Em {
         let mut within = 0.0;
         for k in 0..self.g {
             let trace = squared_distances(
-                row(&self.posterior, k, self.stride),
-                self.spans[k].clone(),
+                row(&self.expectation.posterior, k, self.stride),
+                self.expectation.spans[k].clone(),
                 &self.columns,
                 &self.means[k * self.d..][..self.d],
-                row_mut(&mut self.density, k, self.stride),
+                row_mut(&mut self.expectation.density, k, self.stride),
             );
             within += trace;
             self.variances[k] = trace / (self.counts[k] * d);
@@ -227,8 +194,8 @@ impl Em {
             let mean = &self.means[k * d..][..d];
             let covariance = &mut self.variances[k * d * d..][..d * d];
             scatter(
-                row(&self.posterior, k, self.stride),
-                self.spans[k].clone(),
+                row(&self.expectation.posterior, k, self.stride),
+                self.expectation.spans[k].clone(),
                 &self.columns,
                 mean,
                 differences,
@@ -237,7 +204,7 @@ impl Em {
             );
             covariance.iter_mut().for_each(|v| *v /= self.counts[k]);
             let log_determinant = cholesky(covariance, &mut self.factor, &self.least_variances)?;
-            mahalanobis(&self.factor, differences, row_mut(&mut self.density, k, self.stride));
+            mahalanobis(&self.factor, differences, row_mut(&mut self.expectation.density, k, self.stride));
             self.constant[k] = -0.5 * (d as f64 * LN_TAU + log_determinant);
             self.slope[k] = 0.5;
         }
@@ -250,7 +217,9 @@ impl Em {
             .map(|i| {
                 let mut best = 0;
                 for k in 1..self.g {
-                    if self.density[k * self.stride + i] > self.density[best * self.stride + i] {
+                    if self.expectation.density[k * self.stride + i]
+                        > self.expectation.density[best * self.stride + i]
+                    {
                         best = k;
                     }
                 }
@@ -318,185 +287,6 @@ fn cholesky(matrix: &[f64], factor: &mut [f64], least: &[f64]) -> Option<f64> {
         }
     }
     Some(determinant)
-}
-
-/// Adds the strands in a fixed order.
-#[inline(always)]
-fn add_up(mut s: [f64; STRANDS]) -> f64 {
-    let mut half = STRANDS / 2;
-    while half > 0 {
-        for i in 0..half {
-            s[i] += s[i + half];
-        }
-        half /= 2;
-    }
-    s[0]
-}
-
-#[inline(always)]
-fn sum(a: &[f64]) -> f64 {
-    let mut strands = [0.0; STRANDS];
-    for a in a.chunks_exact(STRANDS) {
-        for s in 0..STRANDS {
-            strands[s] += a[s];
-        }
-    }
-    add_up(strands)
-}
-
-#[inline(always)]
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut strands = [0.0; STRANDS];
-    for (a, b) in a.chunks_exact(STRANDS).zip(b.chunks_exact(STRANDS)) {
-        for s in 0..STRANDS {
-            strands[s] += a[s] * b[s];
-        }
-    }
-    add_up(strands)
-}
-
-/// The sum of the weights, and the weighted mean of each feature into `mean`.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn weighted_mean(weights: &[f64], span: Range<usize>, columns: &[f64], mean: &mut [f64]) -> f64 {
-    let stride = weights.len().max(1);
-    let weights = &weights[span.clone()];
-    let count = sum(weights);
-    for (m, column) in mean.iter_mut().zip(columns.chunks_exact(stride)) {
-        *m = dot(weights, &column[span.clone()]) / count;
-    }
-    count
-}
-
-/// Squared distances to `mean`; their weighted sum.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn squared_distances(
-    weights: &[f64],
-    span: Range<usize>,
-    columns: &[f64],
-    mean: &[f64],
-    distance: &mut [f64],
-) -> f64 {
-    distance.fill(0.0);
-    for (m, column) in mean.iter().zip(columns.chunks_exact(weights.len().max(1))) {
-        for (q, x) in distance.iter_mut().zip(column) {
-            let difference = x - m;
-            *q += difference * difference;
-        }
-    }
-    dot(&weights[span.clone()], &distance[span])
-}
-
-/// Differences to `mean`, and the weighted scatter matrix.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn scatter(
-    weights: &[f64],
-    span: Range<usize>,
-    columns: &[f64],
-    mean: &[f64],
-    differences: &mut [f64],
-    product: &mut [f64],
-    matrix: &mut [f64],
-) {
-    let (d, stride) = (mean.len(), weights.len());
-    for (j, m) in mean.iter().enumerate() {
-        for (y, x) in differences[j * stride..][..stride].iter_mut().zip(&columns[j * stride..][..stride]) {
-            *y = x - m;
-        }
-    }
-    for i in 0..d {
-        let row_i = &differences[i * stride..][..stride];
-        for (p, (w, x)) in
-            product[span.clone()].iter_mut().zip(weights[span.clone()].iter().zip(&row_i[span.clone()]))
-        {
-            *p = w * x;
-        }
-        for j in 0..=i {
-            let value = dot(&product[span.clone()], &differences[j * stride..][..stride][span.clone()]);
-            matrix[i * d + j] = value;
-            matrix[j * d + i] = value;
-        }
-    }
-}
-
-/// Squared Mahalanobis distances: solves `L y = difference` for all points at once, in place.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn mahalanobis(factor: &[f64], differences: &mut [f64], distance: &mut [f64]) {
-    let stride = distance.len();
-    let d = differences.len() / stride.max(1);
-    distance.fill(0.0);
-    for i in 0..d {
-        let (solved, rest) = differences.split_at_mut(i * stride);
-        let y = &mut rest[..stride];
-        for j in 0..i {
-            let l = factor[i * d + j];
-            for (y, x) in y.iter_mut().zip(&solved[j * stride..][..stride]) {
-                *y -= l * x;
-            }
-        }
-        let inverse = 1.0 / factor[i * d + i];
-        for (y, q) in y.iter_mut().zip(distance.iter_mut()) {
-            *y *= inverse;
-            *q += *y * *y;
-        }
-    }
-}
-
-/// Squared distances become log densities; posterior probabilities, and the largest log density and the
-/// sum of densities relative to it for each point.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn posteriors(
-    density: &mut [f64],
-    posterior: &mut [f64],
-    constant: &[f64],
-    slope: &[f64],
-    largest: &mut [f64],
-    total: &mut [f64],
-    reciprocal: &mut [f64],
-    spans: &mut [Range<usize>],
-    n: usize,
-) {
-    let stride = largest.len().max(1);
-    largest.fill(f64::NEG_INFINITY);
-    for ((row, c), h) in density.chunks_exact_mut(stride).zip(constant).zip(slope) {
-        for (t, m) in row.iter_mut().zip(largest.iter_mut()) {
-            *t = c - h * *t;
-            *m = if *t > *m { *t } else { *m };
-        }
-    }
-    total.fill(0.0);
-    let rows = posterior.chunks_exact_mut(stride).zip(density.chunks_exact(stride));
-    for ((z, t), span) in rows.zip(spans.iter_mut()) {
-        let (mut first, mut end) = (stride, 0);
-        for start in (0..stride).step_by(BLOCK) {
-            let (z, t) = (&mut z[start..][..BLOCK], &t[start..][..BLOCK]);
-            let (largest, total) = (&largest[start..][..BLOCK], &mut total[start..][..BLOCK]);
-            let mut nearest = FAR;
-            for i in 0..BLOCK {
-                let below = t[i] - largest[i];
-                nearest = if below > nearest { below } else { nearest };
-            }
-            if nearest == FAR {
-                z.fill(0.0);
-                continue;
-            }
-            (first, end) = (first.min(start), start + BLOCK);
-            for i in 0..BLOCK {
-                z[i] = exp(t[i] - largest[i]);
-                total[i] += z[i];
-            }
-        }
-        let first = first.min(end) / STRANDS * STRANDS;
-        *span = first..end.next_multiple_of(STRANDS);
-    }
-    for (r, s) in reciprocal.iter_mut().zip(total.iter()) {
-        *r = 1.0 / s;
-    }
-    reciprocal[n..].fill(0.0);
-    for (z, span) in posterior.chunks_exact_mut(stride).zip(spans.iter()) {
-        for (z, r) in z[span.clone()].iter_mut().zip(&reciprocal[span.clone()]) {
-            *z *= r;
-        }
-    }
 }
 
 #[cfg(test)]

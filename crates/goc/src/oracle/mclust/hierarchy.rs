@@ -415,7 +415,7 @@ mod tests {
         for groups in 1..=40 {
             let (cut, finer) = (tree.cut(groups), tree.cut((groups + 1).min(40)));
             assert_eq!(cut.iter().max(), Some(&(groups as u32 - 1)));
-            let mut parent = vec![u32::MAX; 41];
+            let mut parent = [u32::MAX; 41];
             for (&coarse, &fine) in cut.iter().zip(&finer) {
                 assert!(parent[fine as usize] == u32::MAX || parent[fine as usize] == coarse);
                 parent[fine as usize] = coarse;

@@ -1,6 +1,6 @@
 //! Gaussian mixtures with the number of components chosen by BIC: the oracle of the R package mclust.
 //!
-//! For each number of components `G = 1..=K` a mixture is fitted by EM ([`em`]), begun with the partition
+//! For each number of components `G = 1..=K` a mixture is fitted by EM (`em`), begun with the partition
 //! into `G` groups of one hierarchical tree (`hierarchy`, on the data transformed by `transform`), and
 //!
 //! ```text
@@ -25,11 +25,12 @@
 //!
 //! # Cost
 //! The tree needs `n^2 / 2` numbers of memory and about `n^2` determinants; EM costs
-//! `n G d` (VVV `n G d^2`) a step. 275 points, 3 features, K = 50: see `tests/mclust.rs`.
+//! `n G d` (VVV `n G d^2`) a step. `benches/mclust.rs` measures both beside mclust.
 
 mod elementary;
 mod em;
 mod hierarchy;
+mod kernels;
 mod start;
 mod transform;
 
