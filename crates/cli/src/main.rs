@@ -1,3 +1,62 @@
-//! The `goc` command.
+//! The `goc` command: reads tables, calls the library, prints and writes.
+//!
+//! One file a command under `commands/`. What several need stands beside: [`long_table`] turns a table with a
+//! row a candidate into candidates, [`choices`] names oracles and methods, [`screen`] talks to people,
+//! [`fail`] decides the exit code. There is no arithmetic here.
 
-fn main() {}
+mod choices;
+mod commands;
+mod fail;
+mod long_table;
+mod screen;
+
+use clap::{Parser, Subcommand};
+
+use fail::Fail;
+
+/// Cluster objects whose measurements have error bars.
+#[derive(Parser)]
+#[command(name = "goc", version, max_term_width = 100, after_help = "Try it: goc demo")]
+struct Goc {
+    #[command(subcommand)]
+    command: Command,
+
+    /// Threads to use; all cores if not given. The result is the same at any number
+    #[arg(long, global = true, value_name = "N")]
+    threads: Option<usize>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Cluster(commands::cluster::Cluster),
+    Score(commands::score::Score),
+}
+
+fn main() -> std::process::ExitCode {
+    // clap prints its own errors and exits with 2, or 0 for --help.
+    let goc = Goc::parse();
+    match run(goc) {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(fail) if fail.is_closed_pipe() => std::process::ExitCode::SUCCESS, // `goc … | head` is no failure
+        Err(fail) => {
+            eprintln!("error: {fail}");
+            fail.exit_code()
+        }
+    }
+}
+
+fn run(goc: Goc) -> Result<(), Fail> {
+    if let Some(threads) = goc.threads {
+        if threads == 0 {
+            return Err(Fail::usage("--threads must be at least 1"));
+        }
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build_global()
+            .map_err(|e| Fail::failed(format!("cannot start {threads} threads: {e}")))?;
+    }
+    match goc.command {
+        Command::Cluster(cluster) => cluster.run(),
+        Command::Score(score) => score.run(),
+    }
+}

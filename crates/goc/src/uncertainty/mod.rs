@@ -58,6 +58,7 @@
 //! ```
 
 mod covariance;
+mod error;
 mod penalty;
 mod propagate;
 mod report;
@@ -68,11 +69,12 @@ mod sobol;
 pub mod transform;
 
 pub use covariance::Covariance;
+pub use error::SetError;
 pub use penalty::{CustomPenalty, Draw, Penalty};
 pub use propagate::{PropagateError, Propagation, WhenAllRejected};
 pub use report::{Losses, Reasons, Report};
 pub use sampler::Sampler;
-pub use set::{Density, SetError, UncertaintySet};
+pub use set::{Density, UncertaintySet};
 pub use size::Size;
 
 use crate::Points;

@@ -48,6 +48,14 @@ pub enum PropagateError {
         /// Numbers given.
         found: usize,
     },
+    /// More points than any memory holds.
+    #[error("{draws} points of {features} features are more than any memory holds; draw fewer")]
+    TooManyDraws {
+        /// Points asked for.
+        draws: usize,
+        /// Features of each.
+        features: usize,
+    },
     /// Not one id for each object.
     #[error("{found} ids for {expected} objects")]
     IdCount {
@@ -239,7 +247,10 @@ impl<'a, T: Transform> Propagation<'a, T> {
     /// Makes the candidates of all objects, in their order, and says what was lost on the way.
     pub fn propagate(&self, objects: &[Object]) -> Result<(Candidates, Report), PropagateError> {
         let q = self.check(objects)?;
-        let total: usize = (0..objects.len()).map(|i| self.draws_of(i)).sum();
+        let total = (0..objects.len()).map(|i| self.draws_of(i)).fold(0, usize::saturating_add);
+        if total.saturating_mul(q) > isize::MAX as usize / size_of::<f64>() {
+            return Err(PropagateError::TooManyDraws { draws: total, features: q });
+        }
         let mut builder = CandidatesBuilder::with_capacity(q, objects.len(), total);
         let mut report = Report::default();
         // In chunks, so that the rows of all objects are not held twice.

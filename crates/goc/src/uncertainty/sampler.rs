@@ -18,6 +18,9 @@
 //! its k-th root is the radius. Cross-polytope: the same with Laplace values and the gamma distribution of their l1
 //! norm.
 //!
+//! The uniform points and the grid of a box need arithmetic only and are the same bits on every machine. The others take
+//! logarithms and exponentials from the platform, whose last digit may differ from one system to another.
+//!
 //! # The grid
 //! `m` values from minus to plus the half-width of the chosen coordinate, both ends included; with odd `m` the middle one is the
 //! measured value itself, and `m = 1` is the measured value alone. At each value the other coordinates are redrawn, uniformly over the
@@ -156,7 +159,8 @@ fn uniform(body: Body, rng: &mut Stream, u: &mut [f64]) {
                 *slot = g;
                 squares += g * g;
             }
-            let radius = rng.random::<f64>().powf(1.0 / k as f64);
+            // The largest of k uniform values is distributed as w^(1/k), without a power function.
+            let radius = (0..k).map(|_| rng.random::<f64>()).fold(0.0, f64::max);
             rescale(u, radius, squares.sqrt());
         }
         Body::Cross => {

@@ -179,6 +179,13 @@ fn rejections_are_counted_by_object_and_reason() {
 }
 
 #[test]
+fn a_transformation_chosen_at_run_time_works_like_any_other() {
+    let choices: [Box<dyn Transform>; 2] = [Box::new(Identity::new(2)), Box::new(distance())];
+    let features = choices.map(|f| Propagation::new(f).propagate(&[star(1, 1.0, 0.1)]).unwrap().0.features());
+    assert_eq!(features, [2, 1]);
+}
+
+#[test]
 fn an_answer_that_is_no_number_or_missing_is_a_rejection() {
     let f = from_fn(2, |z, x| {
         x[0] = 1.0 / z[0];
@@ -238,6 +245,7 @@ fn what_does_not_fit_together_is_named() {
     assert_eq!(id().propagate(&[]).unwrap_err(), PropagateError::NoObjects);
     assert_eq!(message(id().draws(0)), "object 0: at least one point must be drawn");
     assert_eq!(message(id().draws_per_object(vec![1, 2])), "2 numbers of draws for 3 objects");
+    assert!(message(id().draws(usize::MAX)).ends_with("more than any memory holds; draw fewer"));
     assert_eq!(message(id().ids(Ids::Integer(vec![1]))), "1 ids for 3 objects");
     assert_eq!(message(id().ids(Ids::Integer(vec![1, 2, 1]))), "object 1 occurs twice");
     assert_eq!(

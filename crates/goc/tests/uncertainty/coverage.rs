@@ -67,3 +67,32 @@ fn one_coordinate_is_the_same_interval_in_every_normal_shape() {
     .map(|set| set.half_width(0));
     assert!(widths.iter().all(|w| (w - 2.0 * 1.959963984540054).abs() < 1e-13), "{widths:?}");
 }
+
+proptest::proptest! {
+    /// `B B^T` of any matrix B of d rows and r columns is a covariance of rank at most r, and all that is drawn lies in its ellipsoid.
+    #[test]
+    fn every_product_with_its_transpose_is_a_covariance(
+        d in 1_usize..6,
+        r in 1_usize..6,
+        entries in proptest::collection::vec(-10.0_f64..10.0, 25),
+        units in proptest::collection::vec(-4.0_f64..4.0, 5),
+    ) {
+        let b = |i: usize, k: usize| entries[5 * i + k] * 10.0_f64.powf(units[i]);
+        let matrix: Vec<f64> =
+            (0..d * d).map(|at| (0..r).map(|k| b(at / d, k) * b(at % d, k)).sum()).collect();
+        let covariance = Covariance::new(&matrix, d).unwrap();
+        proptest::prop_assert!(covariance.rank() <= r.min(d));
+        let centre: Vec<f64> = (0..d).map(|i| b(i, 0)).collect();
+        let set = UncertaintySet::ellipsoid(&centre, covariance, Size::sigmas(2.0).unwrap()).unwrap();
+        for sampler in [Sampler::Uniform, Sampler::Sobol, Sampler::Grid { coordinate: d - 1 }] {
+            let points = sampler.points(&set, 9, &mut stream(1, 1)).unwrap();
+            for z in points.rows() {
+                proptest::prop_assert!(set.contains(z), "{sampler:?} {z:?} {set:?}");
+                for c in 0..d {
+                    let reach = set.half_width(c) * (1.0 + 1e-9);
+                    proptest::prop_assert!((z[c] - centre[c]).abs() <= reach);
+                }
+            }
+        }
+    }
+}

@@ -48,7 +48,7 @@ fn pca_is_scikit_learns() {
     let variances: [f64; 2] = [5.787772903113364, 4.983221633797764];
     for k in 0..2 {
         for c in 0..3 {
-            assert!((pca.component(k)[c] - components[k][c] as f64).abs() < 1e-13);
+            assert!((pca.component(k)[c] - components[k][c]).abs() < 1e-13);
         }
         assert!((pca.variances()[k] - variances[k]).abs() < 1e-13);
     }

@@ -8,11 +8,17 @@
 //! x_c(z) = sum_i v_ci / sqrt(l_c) * (k(z, z_i) - mean_j k(z, z_j) - mean_j k(z_i, z_j) + mean_jl k(z_j, z_l))
 //! ```
 //!
+//! An eigenvector of the centred matrix sums to zero, so of the three means only that over `k(z_i, z_j)` is left in the sum, and
+//! it does not depend on `z`.
+//!
 //! An eigenvector's sign is fixed by its largest entry, which is positive. Fitting takes n^2 memory and n^3 time, a projection n
 //! kernel values.
 //!
 //! The default `gamma` is `1 / (d var)`, with `var` the variance of all coordinates of all points taken together: scikit-learn's
 //! "scale" rule for its kernel machines, which unlike its plain 1/d does not depend on the unit.
+//!
+//! The same points give the same bits at any number of threads; between processors with different vector units the last digits may
+//! differ, because the linear algebra underneath uses them.
 
 use super::{Rejection, Transform, TransformError, sign_of_largest};
 use crate::Points;
@@ -79,10 +85,8 @@ pub struct KernelPca {
     kernel: Fitted,
     /// `v_ci / sqrt(l_c)`, for each point the values of all components.
     weights: Vec<f64>,
-    /// Sum of the weights of each component, and of the weights times the row means of K.
-    weight_sums: Vec<f64>,
+    /// For each component the sum over i of its weights times the row means of K.
     weighted_means: Vec<f64>,
-    mean: f64,
     eigenvalues: Vec<f64>,
 }
 
@@ -128,17 +132,16 @@ impl KernelPca {
         }
         let eigenvalues: Vec<f64> = (0..components).map(|c| all[n - 1 - c]).collect();
         let mut weights = vec![0.0; n * components];
-        let (mut weight_sums, mut weighted_means) = (vec![0.0; components], vec![0.0; components]);
+        let mut weighted_means = vec![0.0; components];
         for (c, value) in eigenvalues.iter().enumerate() {
             let vector = eigen.U().col(n - 1 - c);
             let scale = sign_of_largest(vector.iter().copied()) / value.sqrt();
             for (i, v) in vector.iter().enumerate() {
                 weights[i * components + c] = v * scale;
-                weight_sums[c] += v * scale;
                 weighted_means[c] += v * scale * row_means[i];
             }
         }
-        Ok(Self { points: points.clone(), kernel, weights, weight_sums, weighted_means, mean, eigenvalues })
+        Ok(Self { points: points.clone(), kernel, weights, weighted_means, eigenvalues })
     }
 
     /// The eigenvalues of the centred kernel matrix, largest first.
@@ -207,19 +210,14 @@ impl Transform for KernelPca {
     }
 
     fn apply(&self, z: &[f64], x: &mut [f64]) -> Result<(), Rejection> {
-        // The sum over i of the essay, taken apart so that the row of kernel values need not be kept.
-        x.fill(0.0);
-        let mut row_sum = 0.0;
+        for (slot, constant) in x.iter_mut().zip(&self.weighted_means) {
+            *slot = -constant;
+        }
         for (point, weights) in self.points.rows().zip(self.weights.chunks_exact(x.len())) {
             let value = self.kernel.value(z, point);
-            row_sum += value;
             for (slot, w) in x.iter_mut().zip(weights) {
                 *slot += w * value;
             }
-        }
-        let row_mean = row_sum / self.points.len() as f64;
-        for (c, slot) in x.iter_mut().enumerate() {
-            *slot += (self.mean - row_mean) * self.weight_sums[c] - self.weighted_means[c];
         }
         Ok(())
     }

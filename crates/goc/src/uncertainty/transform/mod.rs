@@ -69,7 +69,7 @@ impl<T: Transform + ?Sized> Transform for &T {
     }
 }
 
-impl<T: Transform + Send + ?Sized> Transform for Box<T> {
+impl<T: Transform + ?Sized> Transform for Box<T> {
     fn inputs(&self) -> Option<usize> {
         (**self).inputs()
     }

@@ -3,6 +3,9 @@
 //! Fitted once, to the measured values of all objects; the same directions then take every candidate, so that all
 //! objects share one feature space. The directions are the right singular vectors of the centred values; the variance along
 //! one is the squared singular value over n - 1. A direction's sign is fixed by its largest entry, which is positive.
+//!
+//! The same points give the same bits at any number of threads; between processors with different vector units the last digits may
+//! differ, because the linear algebra underneath uses them.
 
 use super::{Rejection, Transform, TransformError, sign_of_largest};
 use crate::Points;

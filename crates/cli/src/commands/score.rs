@@ -1,0 +1,140 @@
+//! `goc score`: how well do labels agree with the truth.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use goc::metrics::Scores;
+use goc_tables::Table;
+use serde_json::json;
+
+use crate::fail::Fail;
+use crate::long_table::numbered;
+use crate::screen;
+
+const LABEL_NAMES: [&str; 3] = ["label", "labels", "cluster"];
+const TRUTH_NAMES: [&str; 2] = ["truth", "true_cluster_id"];
+const OBJECT_NAMES: [&str; 4] = ["object", "source_id", "i", "id"];
+
+/// Compare labels with the true groups: NMI, F, ARI, AMI, homogeneity, completeness, V, purity
+#[derive(Args)]
+#[command(after_help = "Example: goc score labels.parquet --truth truth.csv --json")]
+pub struct Score {
+    /// Table with a label an object, such as `goc cluster -o` writes
+    labels: PathBuf,
+
+    /// Column of the labels [default: label, labels or cluster]
+    #[arg(long, value_name = "COLUMN")]
+    label: Option<String>,
+
+    /// Where the truth is: a column of the same table, or another table with a row an object
+    /// [default: truth or true_cluster_id]
+    #[arg(long, value_name = "COLUMN|FILE")]
+    truth: Option<String>,
+
+    /// Column that names the object, when the truth is in another table
+    #[arg(long, value_name = "COLUMN")]
+    object: Option<String>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Score {
+    pub fn run(self) -> Result<(), Fail> {
+        let table = goc_tables::read(&self.labels)?;
+        let label = column(&table, self.label.as_deref(), &LABEL_NAMES, "label", &self.labels)?;
+        let labels = table.require(&label)?;
+        if let Some(row) = (0..table.rows()).find(|&r| labels.is_null(r)) {
+            return Err(labels.value_error(row, "is null where a label is needed").into());
+        }
+        let other = self.truth.as_ref().map(PathBuf::from).filter(|path| path.is_file());
+        let truth = match &other {
+            Some(path) => self.truth_from(&table, path)?,
+            None => {
+                let name = column(&table, self.truth.as_deref(), &TRUTH_NAMES, "truth", &self.labels)?;
+                table.require(&name)?.texts()
+            }
+        };
+        let scores = Scores::of(&numbered(&labels.texts()), &numbered(&truth))?;
+        let rows = [
+            ("nmi", scores.nmi),
+            ("f", scores.f),
+            ("ari", scores.ari),
+            ("ami", scores.ami),
+            ("homogeneity", scores.homogeneity),
+            ("completeness", scores.completeness),
+            ("v_measure", scores.v_measure),
+            ("purity", scores.purity),
+        ];
+        let distinct = |labels: &[String]| {
+            let mut all: Vec<&String> = labels.iter().collect();
+            all.sort_unstable();
+            all.dedup();
+            all.len()
+        };
+        let (k, k_true) = (distinct(&labels.texts()), distinct(&truth));
+        if self.json {
+            let mut object = json!({ "n_objects": table.rows(), "k": k, "k_true": k_true });
+            for (name, value) in rows {
+                object[name] = json!(value);
+            }
+            return screen::print_json(&object);
+        }
+        let mut text = format!("{} objects, {k} clusters, {k_true} true groups\n", table.rows());
+        for (name, value) in rows {
+            text.push_str(&format!("{name:<13} {value:.4}\n"));
+        }
+        screen::print(&text)
+    }
+
+    /// The truth of each labelled object, from a table of its own.
+    fn truth_from(&self, labels: &Table, path: &std::path::Path) -> Result<Vec<String>, Fail> {
+        let truths = goc_tables::read(path)?;
+        let object = column(labels, self.object.as_deref(), &OBJECT_NAMES, "object", &self.labels)?;
+        let there = column(&truths, self.object.as_deref(), &OBJECT_NAMES, "object", path)?;
+        let truth = column(&truths, None, &TRUTH_NAMES, "truth", path)?;
+        let (names, values) = (truths.require(&there)?, truths.require(&truth)?);
+        let mut known = std::collections::HashMap::new();
+        for row in 0..truths.rows() {
+            let value = values.text(row).into_owned();
+            // A long table names the same object many times; that is fine while it says the same.
+            match known.insert(names.text(row).into_owned(), value.clone()) {
+                Some(before) if before != value => {
+                    return Err(values
+                        .value_error(row, format!("contradicts {before} for the same object"))
+                        .into());
+                }
+                _ => {}
+            }
+        }
+        let objects = labels.require(&object)?;
+        (0..labels.rows())
+            .map(|row| match known.get(objects.text(row).as_ref()) {
+                Some(truth) => Ok(truth.clone()),
+                None => Err(objects.value_error(row, format!("is not in {}", path.display())).into()),
+            })
+            .collect()
+    }
+}
+
+/// The column a flag names, or the first usual name that is there.
+fn column(
+    table: &Table,
+    flag: Option<&str>,
+    usual: &[&str],
+    what: &str,
+    path: &std::path::Path,
+) -> Result<String, Fail> {
+    if let Some(name) = flag {
+        return Ok(table.require(name)?.name().to_string());
+    }
+    usual.iter().find(|name| table.column(name).is_some()).map(|name| name.to_string()).ok_or_else(|| {
+        Fail::failed(format!(
+            "{}: no {what} column (looked for {}; the table has {}); name it with --{what}",
+            path.display(),
+            usual.join(", "),
+            table.names().join(", ")
+        ))
+    })
+}

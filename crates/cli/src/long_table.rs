@@ -1,0 +1,391 @@
+//! Long tables: one row a candidate, grouped by object.
+//!
+//! The usual column names are found by themselves (`i`, `object` or `source_id`; `penalty` or `parallax_penalty`;
+//! `true_cluster_id` or `truth`), flags override. A candidate with the missing value in a feature is dropped
+//! and counted; NaN and null are refused by name unless `--missing nan`; an object that loses all its
+//! candidates is an error that names it. Objects keep the order in which the table first names them; their
+//! rows need not stand together.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use goc::candidates::CandidatesBuilder;
+use goc::{Candidates, Ids};
+use goc_tables::{Column, Data, Missing, Table};
+
+use crate::fail::Fail;
+use crate::screen::note;
+
+/// Metadata key under which a candidate table says which columns are its features.
+pub const FEATURES_KEY: &str = "goc_features";
+
+const OBJECT_NAMES: [&str; 4] = ["object", "source_id", "i", "id"];
+const PENALTY_NAMES: [&str; 2] = ["penalty", "parallax_penalty"];
+const TRUTH_NAMES: [&str; 2] = ["truth", "true_cluster_id"];
+const ACTIONS: [&str; 3] = ["Jr", "Jz", "Jphi"];
+/// Columns that number the candidates of an object: never a feature.
+const CANDIDATE_NAMES: [&str; 2] = ["candidate", "j"];
+
+/// Which columns of a long table are what.
+#[derive(Args, Clone, Debug)]
+pub struct LongTableArgs {
+    /// Table with one row a candidate (.parquet, .fits, .csv, .csv.gz, .ecsv, .vot)
+    pub input: PathBuf,
+
+    /// Column that names the object [default: object, source_id, i or id]
+    #[arg(long, value_name = "COLUMN")]
+    pub object: Option<String>,
+
+    /// Feature columns [default: what the table says, or Jr,Jz,Jphi, or every other column of real numbers]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub features: Option<Vec<String>>,
+
+    /// Penalty column, or `none` [default: penalty or parallax_penalty if there]
+    #[arg(long, value_name = "COLUMN")]
+    pub penalty: Option<String>,
+
+    /// Column of the true groups, or `none` [default: truth or true_cluster_id if there]
+    #[arg(long, value_name = "COLUMN")]
+    pub truth: Option<String>,
+
+    /// Value that means "missing"; `none`, or `nan` to count NaN and null too
+    #[arg(long, value_name = "RULE", default_value = "-9999")]
+    pub missing: String,
+}
+
+/// A long table, read.
+pub struct LongTable {
+    pub candidates: Candidates,
+    /// Names of the features, and their units where the table has them.
+    pub features: Vec<(String, Option<String>)>,
+    /// The true group of each object, as the table writes it.
+    pub truth: Option<Vec<String>>,
+    /// The row of the table that each candidate came from; none when that is simply the same order.
+    rows: Option<Vec<usize>>,
+    /// Candidates dropped for a missing value.
+    pub dropped: usize,
+}
+
+impl LongTableArgs {
+    /// Reads the table and groups its rows.
+    pub fn read(&self) -> Result<LongTable, Fail> {
+        let missing = Missing::parse(&self.missing)?;
+        let table = goc_tables::read(&self.input)?;
+        if table.rows() == 0 {
+            return Err(Fail::failed(format!("{}: the table has no rows", self.input.display())));
+        }
+        let object = named(&table, self.object.as_deref(), &OBJECT_NAMES)?;
+        let penalty = named(&table, self.penalty.as_deref(), &PENALTY_NAMES)?;
+        let truth = named(&table, self.truth.as_deref(), &TRUTH_NAMES)?;
+        let features = self.feature_columns(&table, [object, penalty, truth])?;
+        if object.is_none() {
+            note(format!(
+                "{}: no column names the object (looked for {}); every row is an object of its own",
+                self.input.display(),
+                OBJECT_NAMES.join(", ")
+            ));
+        }
+
+        let (groups, ids) = group(&table, object)?;
+        let values: Vec<Cow<'_, [f64]>> = features.iter().map(|c| numbers(c)).collect::<Result<_, _>>()?;
+        let penalties = penalty.map(numbers).transpose()?;
+        let mut builder = CandidatesBuilder::with_capacity(features.len(), groups.len(), table.rows());
+        let mut kept_rows = Vec::new();
+        let mut plain = groups.order.is_none();
+        let mut dropped = 0;
+        let (mut row_values, mut row_penalties) = (Vec::new(), Vec::new());
+        for o in 0..groups.len() {
+            row_values.clear();
+            row_penalties.clear();
+            for row in groups.rows(o) {
+                if values.iter().any(|v| missing.is_missing(v[row])) {
+                    if plain {
+                        // From here on the order of the candidates is not the order of the rows.
+                        kept_rows.extend(0..row);
+                        plain = false;
+                    }
+                    dropped += 1;
+                    continue;
+                }
+                for (column, v) in features.iter().zip(&values) {
+                    if !v[row].is_finite() {
+                        return Err(not_finite(column, row).into());
+                    }
+                    row_values.push(v[row]);
+                }
+                if let (Some(column), Some(p)) = (penalty, &penalties) {
+                    if !(p[row].is_finite() && p[row] >= 0.0) {
+                        let problem = "is not a penalty; penalties are finite and not below 0";
+                        return Err(column.value_error(row, problem).into());
+                    }
+                    row_penalties.push(p[row]);
+                }
+                if !plain {
+                    kept_rows.push(row);
+                }
+            }
+            if row_values.is_empty() {
+                return Err(Fail::failed(format!(
+                    "{}: object {} has no candidates left: all {} have a missing feature; drop the object or change --missing",
+                    self.input.display(),
+                    ids.name(o),
+                    groups.rows(o).count()
+                )));
+            }
+            builder.push(&row_values, &row_penalties).map_err(|e| Fail::failed(e.to_string()))?;
+        }
+        let candidates = builder.build_with(ids.into_ids()).map_err(|e| Fail::failed(e.to_string()))?;
+        let truth = truth.map(|column| truth_of(column, &groups, &candidates)).transpose()?;
+        if dropped > 0 {
+            note(format!("dropped {dropped} of {} candidates: a feature is missing", table.rows()));
+        }
+        let features =
+            features.iter().map(|c| (c.name().to_string(), c.unit().map(str::to_string))).collect();
+        let rows = (!plain).then_some(kept_rows);
+        Ok(LongTable { candidates, features, truth, rows, dropped })
+    }
+
+    fn feature_columns<'t>(
+        &self,
+        table: &'t Table,
+        taken: [Option<&Column>; 3],
+    ) -> Result<Vec<&'t Column>, Fail> {
+        if let Some(names) = &self.features {
+            let mut columns = Vec::new();
+            for name in names.iter().filter(|n| !n.is_empty()) {
+                columns.push(table.require(name)?);
+            }
+            if columns.is_empty() {
+                return Err(Fail::usage("--features names no column"));
+            }
+            return Ok(columns);
+        }
+        if let Some(names) = table.get_metadata(FEATURES_KEY) {
+            return Ok(names.split(',').map(|n| table.require(n.trim())).collect::<Result<_, _>>()?);
+        }
+        if let Some(columns) = ACTIONS.iter().map(|n| table.column(n)).collect::<Option<Vec<_>>>() {
+            return Ok(columns);
+        }
+        let free = |c: &&Column| {
+            let used = taken.iter().flatten().any(|t| t.name() == c.name());
+            let real = matches!(c.data(), Data::F32(_) | Data::F64(_));
+            real && !used && !CANDIDATE_NAMES.contains(&c.name())
+        };
+        let columns: Vec<&Column> = table.columns().iter().filter(free).collect();
+        if columns.is_empty() {
+            return Err(Fail::usage(format!(
+                "{}: no feature columns found; name them with --features (the table has {})",
+                self.input.display(),
+                table.names().join(", ")
+            )));
+        }
+        let names: Vec<&str> = columns.iter().map(|c| c.name()).collect();
+        note(format!("features: {}", names.join(", ")));
+        Ok(columns)
+    }
+}
+
+/// The column that a flag names (`none`: no column), or the first of the usual names that is there.
+fn named<'t>(table: &'t Table, flag: Option<&str>, usual: &[&str]) -> Result<Option<&'t Column>, Fail> {
+    match flag {
+        Some("none") => Ok(None),
+        Some(name) => Ok(Some(table.require(name)?)),
+        None => Ok(usual.iter().find_map(|name| table.column(name))),
+    }
+}
+
+fn not_finite(column: &Column, row: usize) -> goc_tables::TableError {
+    let problem = if column.is_null(row) {
+        "is null where a number is needed; fill it, or drop such rows with --missing nan"
+    } else {
+        "is not a finite number; mend it, or drop NaN with --missing nan"
+    };
+    column.value_error(row, problem)
+}
+
+/// How the objects of a table are called.
+pub enum Names {
+    Position(usize),
+    Integer(Vec<i64>),
+    Text(Vec<String>),
+}
+
+impl Names {
+    pub fn name(&self, i: usize) -> String {
+        match self {
+            Names::Position(_) => i.to_string(),
+            Names::Integer(v) => v[i].to_string(),
+            Names::Text(v) => v[i].clone(),
+        }
+    }
+
+    fn into_ids(self) -> Ids {
+        match self {
+            Names::Position(_) => Ids::Position,
+            Names::Integer(v) => Ids::Integer(v),
+            Names::Text(v) => Ids::Text(v),
+        }
+    }
+}
+
+/// The rows of each object, objects in order of appearance.
+pub struct Groups {
+    /// Rows, object after object; none when the table has them in that order already.
+    order: Option<Vec<usize>>,
+    offsets: Vec<usize>,
+}
+
+impl Groups {
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    pub fn rows(&self, o: usize) -> impl Iterator<Item = usize> + '_ {
+        (self.offsets[o]..self.offsets[o + 1]).map(|at| self.order.as_ref().map_or(at, |order| order[at]))
+    }
+}
+
+/// Groups the rows by object; without an object column every row is one.
+pub fn group(table: &Table, object: Option<&Column>) -> Result<(Groups, Names), Fail> {
+    let Some(column) = object else {
+        let groups = Groups { order: None, offsets: (0..=table.rows()).collect() };
+        return Ok((groups, Names::Position(table.rows())));
+    };
+    if let Data::Text(texts) = column.data() {
+        if let Some(row) = (0..table.rows()).find(|&r| column.is_null(r)) {
+            return Err(column.value_error(row, "is null where an object is named").into());
+        }
+        let (groups, names) = group_by(texts);
+        Ok((groups, Names::Text(names)))
+    } else {
+        let (groups, names) = group_by(&column.integers()?);
+        Ok((groups, Names::Integer(names)))
+    }
+}
+
+fn group_by<K: std::hash::Hash + Eq + Clone>(keys: &[K]) -> (Groups, Vec<K>) {
+    let mut names: Vec<K> = Vec::new();
+    let mut at: HashMap<&K, usize> = HashMap::new();
+    // Runs of rows with one object; usually there is one run an object.
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for row in 0..keys.len() {
+        if row > 0 && keys[row] == keys[row - 1] {
+            continue;
+        }
+        let next = names.len();
+        let o = *at.entry(&keys[row]).or_insert(next);
+        if o == next {
+            names.push(keys[row].clone());
+        }
+        runs.push((o, row));
+    }
+    if runs.len() == names.len() {
+        let offsets = runs.iter().map(|r| r.1).chain([keys.len()]).collect();
+        return (Groups { order: None, offsets }, names);
+    }
+    let mut rows: Vec<Vec<usize>> = vec![Vec::new(); names.len()];
+    for (r, &(o, from)) in runs.iter().enumerate() {
+        let to = runs.get(r + 1).map_or(keys.len(), |next| next.1);
+        rows[o].extend(from..to);
+    }
+    let mut offsets = vec![0];
+    offsets.extend(rows.iter().scan(0, |sum, r| {
+        *sum += r.len();
+        Some(*sum)
+    }));
+    (Groups { order: Some(rows.concat()), offsets }, names)
+}
+
+/// A column as numbers, without a copy where it holds just that.
+fn numbers(column: &Column) -> Result<Cow<'_, [f64]>, Fail> {
+    match (column.data(), column.valid()) {
+        (Data::F64(values), None) => Ok(Cow::Borrowed(values)),
+        _ => Ok(Cow::Owned(column.numbers()?)),
+    }
+}
+
+fn truth_of(column: &Column, groups: &Groups, candidates: &Candidates) -> Result<Vec<String>, Fail> {
+    (0..groups.len())
+        .map(|i| {
+            let truth = groups.rows(i).next().map_or_else(String::new, |row| column.text(row).into_owned());
+            match groups.rows(i).find(|&row| column.text(row) != truth.as_str()) {
+                None => Ok(truth),
+                Some(row) => {
+                    let problem = format!("contradicts {truth} for the same object {}", candidates.name(i));
+                    Err(column.value_error(row, problem).into())
+                }
+            }
+        })
+        .collect()
+}
+
+impl LongTable {
+    /// The same objects with their candidates changed in place.
+    pub fn map_candidates(self, change: impl FnOnce(Candidates) -> Candidates) -> Self {
+        Self { candidates: change(self.candidates), ..self }
+    }
+
+    /// The row of the table, from 0, that candidate `j` of object `i` came from.
+    pub fn row(&self, i: usize, j: usize) -> usize {
+        let at = self.candidates.offsets()[i] + j;
+        self.rows.as_ref().map_or(at, |rows| rows[at])
+    }
+}
+
+/// Labels by object from a table: one row an object, in any order, each object once and none too many.
+pub fn labels_for(candidates: &Candidates, path: &Path, label_names: &[&str]) -> Result<Vec<String>, Fail> {
+    let table = goc_tables::read(path)?;
+    let objects = match named(&table, None, &["object", "source_id", "i", "star", "id"])? {
+        Some(column) => column,
+        None => return Err(Fail::failed(format!("{}: no column names the object", path.display()))),
+    };
+    let labels = match label_names.iter().find_map(|n| table.column(n)) {
+        Some(column) => column,
+        None => {
+            return Err(Fail::failed(format!(
+                "{}: no label column (looked for {}; the table has {})",
+                path.display(),
+                label_names.join(", "),
+                table.names().join(", ")
+            )));
+        }
+    };
+    let at: HashMap<String, usize> = (0..candidates.objects()).map(|i| (candidates.name(i), i)).collect();
+    let mut found: Vec<Option<String>> = vec![None; candidates.objects()];
+    for row in 0..table.rows() {
+        let name = objects.text(row);
+        let Some(&i) = at.get(name.as_ref()) else {
+            return Err(objects.value_error(row, "is not an object of the candidates").into());
+        };
+        if labels.is_null(row) {
+            return Err(labels.value_error(row, "is null where a label is needed").into());
+        }
+        if found[i].replace(labels.text(row).into_owned()).is_some() {
+            return Err(objects.value_error(row, "is labelled twice").into());
+        }
+    }
+    found
+        .into_iter()
+        .enumerate()
+        .map(|(i, label)| {
+            label.ok_or_else(|| {
+                Fail::failed(format!("{}: object {} has no label", path.display(), candidates.name(i)))
+            })
+        })
+        .collect()
+}
+
+/// Labels of any text as numbers, equal texts alike.
+pub fn numbered(labels: &[String]) -> Vec<i64> {
+    let mut seen: HashMap<&str, i64> = HashMap::new();
+    labels
+        .iter()
+        .map(|label| {
+            let next = seen.len() as i64;
+            // Whole numbers keep their value: order and gaps of somebody's own numbering stay.
+            label.parse().unwrap_or_else(|_| *seen.entry(label).or_insert(i64::MIN + next))
+        })
+        .collect()
+}

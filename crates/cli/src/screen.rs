@@ -1,0 +1,66 @@
+//! Talking to people: messages and progress on standard error, results on standard output.
+
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+use goc_tables::{Format, Table};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::fail::Fail;
+
+/// A remark on standard error.
+pub fn note(message: impl AsRef<str>) {
+    eprintln!("{}", message.as_ref());
+}
+
+/// A progress bar on a terminal, nothing in a pipe. `what` is counted: "starts", "runs".
+pub fn progress(total: u64, what: &str) -> ProgressBar {
+    let target = if std::io::stderr().is_terminal() {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
+    };
+    let bar = ProgressBar::with_draw_target(Some(total), target);
+    let template = format!("{{spinner}} {{bar:30}} {{pos}} of {{len}} {what}, {{eta}} left");
+    if let Ok(style) = ProgressStyle::with_template(&template) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// A spinner that counts what has no known end.
+pub fn counter(what: &str) -> ProgressBar {
+    let bar = progress(0, what);
+    bar.unset_length();
+    if let Ok(style) = ProgressStyle::with_template(&format!("{{spinner}} {{pos}} {what}")) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// Text to standard output; a closed pipe is reported as such.
+pub fn print(text: &str) -> Result<(), Fail> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// One JSON object to standard output.
+pub fn print_json(object: &serde_json::Value) -> Result<(), Fail> {
+    print(&format!("{object:#}\n"))
+}
+
+/// A table to `path`, or as CSV to standard output when there is none.
+pub fn write_table(table: &Table, path: Option<&Path>) -> Result<(), Fail> {
+    match path {
+        Some(path) => Ok(goc_tables::write(table, path)?),
+        None => {
+            let bytes = goc_tables::to_bytes(table, Format::Csv)?;
+            let mut out = std::io::stdout().lock();
+            out.write_all(&bytes)?;
+            out.flush()?;
+            Ok(())
+        }
+    }
+}
