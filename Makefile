@@ -29,13 +29,8 @@ reproduce: toolchain ## the paper's tables beside the published figures, with bo
 	else echo "no data in $(DATA) (set GOC_DATA): sets made here instead"; \
 	  ./target/release/goc reproduce -o goc-reproduce/made; fi
 
-# rustfmt and clippy belong to the toolchain but not to every installation of it.
 toolchain:
-	@command -v cargo >/dev/null || { \
-	  echo "cargo is missing; installing Rust from the distribution's packages"; \
-	  apt-get update -qq && apt-get install -y -qq rustup && rustup default stable; }
-	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
-	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
+	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust 1.89 or later (https://rustup.rs)"; exit 1; }
 
 clean:
 	cargo clean

@@ -21,20 +21,14 @@ pub(super) fn exp(x: f64) -> f64 {
     let shifted = x * std::f64::consts::LOG2_E + ROUNDER;
     let k = shifted - ROUNDER;
     let r = (x - k * LN2_HIGH) - k * LN2_LOW;
-    let mut sum = 1.0 / 6_227_020_800.0;
-    sum = sum * r + 1.0 / 479_001_600.0;
-    sum = sum * r + 1.0 / 39_916_800.0;
-    sum = sum * r + 1.0 / 3_628_800.0;
-    sum = sum * r + 1.0 / 362_880.0;
-    sum = sum * r + 1.0 / 40_320.0;
-    sum = sum * r + 1.0 / 5_040.0;
-    sum = sum * r + 1.0 / 720.0;
-    sum = sum * r + 1.0 / 120.0;
-    sum = sum * r + 1.0 / 24.0;
-    sum = sum * r + 1.0 / 6.0;
-    sum = sum * r + 0.5;
-    sum = sum * r + 1.0;
-    sum = sum * r + 1.0;
+    // Summed in pairs, then pairs of pairs: shorter chains of dependent operations than Horner's.
+    let r2 = r * r;
+    let r4 = r2 * r2;
+    let low = (1.0 + r) + (0.5 + r * (1.0 / 6.0)) * r2;
+    let middle = (1.0 / 24.0 + r * (1.0 / 120.0)) + (1.0 / 720.0 + r * (1.0 / 5_040.0)) * r2;
+    let high = (1.0 / 40_320.0 + r * (1.0 / 362_880.0)) + (1.0 / 3_628_800.0 + r * (1.0 / 39_916_800.0)) * r2;
+    let highest = 1.0 / 479_001_600.0 + r * (1.0 / 6_227_020_800.0);
+    let sum = low + (middle + (high + highest * r4) * r4) * r4;
     let power = f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52));
     if x < -700.0 { 0.0 } else { power }
 }

@@ -9,10 +9,8 @@
 //! z_ik = pi_k phi(x_i; mu_k, Sigma_k) / sum_l pi_l phi(x_i; mu_l, Sigma_l)
 //! ```
 //!
-//! The inner loops run over points, stored feature after feature and padded to whole vectors, so that
-//! they become vector code. Sums are kept in eight strands added in a fixed order: the same bits with any
-//! vector width. The spherical models keep the squared distances of the maximisation
-//! for the expectation that follows.
+//! The loops over points are in [`super::kernels`]. The spherical models keep the squared distances of the
+//! maximisation for the expectation that follows.
 //!
 //! A component may run into a singularity: the likelihood grows without bound as it closes in on too few
 //! points. Then this number of components has no fit. The limits: a variance (EII, VII), or the squared
@@ -21,10 +19,10 @@
 //! relative here, it does not depend on the units.
 
 use super::Model;
-use super::elementary::{exp, ln};
-
-/// Points a vector may hold; all rows of buffers are a multiple of it long.
-const STRANDS: usize = 8;
+use super::elementary::ln;
+use super::kernels::{
+    Expectation, STRANDS, mahalanobis, posteriors, scatter, squared_distances, weighted_mean,
+};
 
 /// Buffers for one data set, used for every number of components.
 pub(super) struct Em {
@@ -39,12 +37,7 @@ pub(super) struct Em {
     least_variance: f64,
     least_variances: Vec<f64>,
     g: usize,
-    /// Posterior probabilities, component after component; the padding is 0.
-    posterior: Vec<f64>,
-    /// Squared distances, then log densities, component after component.
-    density: Vec<f64>,
-    largest: Vec<f64>,
-    total: Vec<f64>,
+    expectation: Expectation,
     /// Differences to a mean (VVV): `d` rows, then products.
     centred: Vec<f64>,
     counts: Vec<f64>,
@@ -87,10 +80,7 @@ impl Em {
             least_variance: f64::EPSILON * variances.iter().sum::<f64>() / d as f64,
             least_variances: variances.iter().map(|v| f64::EPSILON * v).collect(),
             g: 0,
-            posterior: vec![0.0; most * stride],
-            density: vec![0.0; most * stride],
-            largest: vec![0.0; stride],
-            total: vec![0.0; stride],
+            expectation: Expectation::new(stride, most),
             centred: vec![0.0; if full { (d + 1) * stride } else { 0 }],
             counts: vec![0.0; most],
             means: vec![0.0; most * d],
@@ -123,9 +113,10 @@ impl Em {
     /// Sets the posterior probabilities to a partition.
     pub(super) fn begin(&mut self, labels: &[u32], g: usize) {
         self.g = g;
-        self.posterior[..g * self.stride].fill(0.0);
+        self.expectation.posterior[..g * self.stride].fill(0.0);
+        self.expectation.spans.fill(0..self.stride);
         for (i, &label) in labels.iter().enumerate() {
-            self.posterior[label as usize * self.stride + i] = 1.0;
+            self.expectation.posterior[label as usize * self.stride + i] = 1.0;
         }
     }
 
@@ -135,7 +126,8 @@ impl Em {
         let least_count = f64::EPSILON.sqrt();
         for k in 0..self.g {
             self.counts[k] = weighted_mean(
-                row(&self.posterior, k, self.stride),
+                row(&self.expectation.posterior, k, self.stride),
+                self.expectation.spans[k].clone(),
                 &self.columns,
                 &mut self.means[k * self.d..][..self.d],
             );
@@ -150,21 +142,21 @@ impl Em {
         for k in 0..self.g {
             self.constant[k] += ln(self.counts[k] / n);
         }
-        let used = self.g * self.stride;
-        posteriors(
-            &mut self.density[..used],
-            &mut self.posterior[..used],
-            &self.constant[..self.g],
-            &self.slope[..self.g],
-            &mut self.largest,
-            &mut self.total,
-            self.n,
-        );
-        let mut loglik = 0.0;
-        for i in 0..self.n {
-            loglik += self.largest[i] + ln(self.total[i]);
-        }
+        posteriors(&mut self.expectation, &self.constant[..self.g], &self.slope[..self.g], self.n);
+        let loglik = self.loglik();
         loglik.is_finite().then_some(loglik)
+    }
+
+    /// `sum_i largest_i + ln total_i`. The totals lie between 1 and the number of components, so eight of them can be
+    /// multiplied before the logarithm is taken.
+    fn loglik(&self) -> f64 {
+        let mut sum = 0.0;
+        for (largest, total) in
+            self.expectation.largest[..self.n].chunks(8).zip(self.expectation.total[..self.n].chunks(8))
+        {
+            sum += largest.iter().sum::<f64>() + ln(total.iter().product());
+        }
+        sum
     }
 
     fn spherical_variances(&mut self) -> Option<()> {
@@ -172,10 +164,11 @@ impl Em {
         let mut within = 0.0;
         for k in 0..self.g {
             let trace = squared_distances(
-                row(&self.posterior, k, self.stride),
+                row(&self.expectation.posterior, k, self.stride),
+                self.expectation.spans[k].clone(),
                 &self.columns,
                 &self.means[k * self.d..][..self.d],
-                row_mut(&mut self.density, k, self.stride),
+                row_mut(&mut self.expectation.density, k, self.stride),
             );
             within += trace;
             self.variances[k] = trace / (self.counts[k] * d);
@@ -201,7 +194,8 @@ impl Em {
             let mean = &self.means[k * d..][..d];
             let covariance = &mut self.variances[k * d * d..][..d * d];
             scatter(
-                row(&self.posterior, k, self.stride),
+                row(&self.expectation.posterior, k, self.stride),
+                self.expectation.spans[k].clone(),
                 &self.columns,
                 mean,
                 differences,
@@ -210,7 +204,7 @@ impl Em {
             );
             covariance.iter_mut().for_each(|v| *v /= self.counts[k]);
             let log_determinant = cholesky(covariance, &mut self.factor, &self.least_variances)?;
-            mahalanobis(&self.factor, differences, row_mut(&mut self.density, k, self.stride));
+            mahalanobis(&self.factor, differences, row_mut(&mut self.expectation.density, k, self.stride));
             self.constant[k] = -0.5 * (d as f64 * LN_TAU + log_determinant);
             self.slope[k] = 0.5;
         }
@@ -223,7 +217,9 @@ impl Em {
             .map(|i| {
                 let mut best = 0;
                 for k in 1..self.g {
-                    if self.density[k * self.stride + i] > self.density[best * self.stride + i] {
+                    if self.expectation.density[k * self.stride + i]
+                        > self.expectation.density[best * self.stride + i]
+                    {
                         best = k;
                     }
                 }
@@ -293,143 +289,88 @@ fn cholesky(matrix: &[f64], factor: &mut [f64], least: &[f64]) -> Option<f64> {
     Some(determinant)
 }
 
-/// Adds the strands in a fixed order.
-#[inline(always)]
-fn add_up(s: [f64; STRANDS]) -> f64 {
-    ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::stream;
+    use rand::RngExt;
 
-#[inline(always)]
-fn sum(a: &[f64]) -> f64 {
-    let mut strands = [0.0; STRANDS];
-    for a in a.chunks_exact(STRANDS) {
-        for s in 0..STRANDS {
-            strands[s] += a[s];
+    fn noise(seed: u64, n: usize, d: usize) -> (Vec<Vec<f64>>, Vec<u32>) {
+        let mut rng = stream(seed, 0);
+        let mut columns: Vec<Vec<f64>> =
+            (0..d).map(|_| (0..n).map(|_| rng.random::<f64>() + rng.random::<f64>()).collect()).collect();
+        for column in &mut columns {
+            let mean = column.iter().sum::<f64>() / n as f64;
+            column.iter_mut().for_each(|v| *v -= mean);
         }
+        (columns, (0..n).map(|i| (i % 3) as u32).collect())
     }
-    add_up(strands)
-}
 
-#[inline(always)]
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut strands = [0.0; STRANDS];
-    for (a, b) in a.chunks_exact(STRANDS).zip(b.chunks_exact(STRANDS)) {
-        for s in 0..STRANDS {
-            strands[s] += a[s] * b[s];
-        }
+    /// Log-likelihood straight from the definition, with the inverse and determinant of a 2 x 2 matrix.
+    fn loglik_by_definition(em: &Em, columns: &[Vec<f64>]) -> f64 {
+        let covariances = em.covariances();
+        (0..columns[0].len())
+            .map(|i| {
+                let density: f64 = (0..em.g)
+                    .map(|k| {
+                        let (x, y) =
+                            (columns[0][i] - em.means()[2 * k], columns[1][i] - em.means()[2 * k + 1]);
+                        let c = &covariances[4 * k..][..4];
+                        let determinant = c[0] * c[3] - c[1] * c[2];
+                        let distance = (c[3] * x * x - (c[1] + c[2]) * x * y + c[0] * y * y) / determinant;
+                        em.weights()[k] * (-0.5 * distance).exp()
+                            / (2.0 * std::f64::consts::PI * determinant.sqrt())
+                    })
+                    .sum();
+                density.ln()
+            })
+            .sum()
     }
-    add_up(strands)
-}
 
-/// The sum of the weights, and the weighted mean of each feature into `mean`.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn weighted_mean(weights: &[f64], columns: &[f64], mean: &mut [f64]) -> f64 {
-    let count = sum(weights);
-    for (m, column) in mean.iter_mut().zip(columns.chunks_exact(weights.len().max(1))) {
-        *m = dot(weights, column) / count;
-    }
-    count
-}
-
-/// Squared distances to `mean`; their weighted sum.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn squared_distances(weights: &[f64], columns: &[f64], mean: &[f64], distance: &mut [f64]) -> f64 {
-    distance.fill(0.0);
-    for (m, column) in mean.iter().zip(columns.chunks_exact(weights.len().max(1))) {
-        for (q, x) in distance.iter_mut().zip(column) {
-            let difference = x - m;
-            *q += difference * difference;
-        }
-    }
-    dot(weights, distance)
-}
-
-/// Differences to `mean`, and the weighted scatter matrix.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn scatter(
-    weights: &[f64],
-    columns: &[f64],
-    mean: &[f64],
-    differences: &mut [f64],
-    product: &mut [f64],
-    matrix: &mut [f64],
-) {
-    let (d, stride) = (mean.len(), weights.len());
-    for (j, m) in mean.iter().enumerate() {
-        for (y, x) in differences[j * stride..][..stride].iter_mut().zip(&columns[j * stride..][..stride]) {
-            *y = x - m;
-        }
-    }
-    for i in 0..d {
-        let row_i = &differences[i * stride..][..stride];
-        for (p, (w, x)) in product.iter_mut().zip(weights.iter().zip(row_i)) {
-            *p = w * x;
-        }
-        for j in 0..=i {
-            let value = dot(product, &differences[j * stride..][..stride]);
-            matrix[i * d + j] = value;
-            matrix[j * d + i] = value;
-        }
-    }
-}
-
-/// Squared Mahalanobis distances: solves `L y = difference` for all points at once, in place.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn mahalanobis(factor: &[f64], differences: &mut [f64], distance: &mut [f64]) {
-    let stride = distance.len();
-    let d = differences.len() / stride.max(1);
-    distance.fill(0.0);
-    for i in 0..d {
-        let (solved, rest) = differences.split_at_mut(i * stride);
-        let y = &mut rest[..stride];
-        for j in 0..i {
-            let l = factor[i * d + j];
-            for (y, x) in y.iter_mut().zip(&solved[j * stride..][..stride]) {
-                *y -= l * x;
+    #[test]
+    fn loglik_is_the_one_of_the_definition_and_never_falls() {
+        for model in [Model::Eii, Model::Vii, Model::Vvv] {
+            for seed in 0..5 {
+                let (columns, labels) = noise(seed, 67, 2);
+                let mut em = Em::new(model, &columns, 3);
+                em.begin(&labels, 3);
+                let mut last = f64::NEG_INFINITY;
+                for _ in 0..60 {
+                    let loglik = em.step().unwrap();
+                    assert!(loglik >= last - 1e-11, "{model:?} seed {seed}: {loglik} after {last}");
+                    assert!((loglik - loglik_by_definition(&em, &columns)).abs() < 1e-10);
+                    last = loglik;
+                }
             }
         }
-        let inverse = 1.0 / factor[i * d + i];
-        for (y, q) in y.iter_mut().zip(distance.iter_mut()) {
-            *y *= inverse;
-            *q += *y * *y;
-        }
     }
-}
 
-/// Squared distances become log densities; posterior probabilities, and the largest log density and the
-/// sum of densities relative to it for each point.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn posteriors(
-    density: &mut [f64],
-    posterior: &mut [f64],
-    constant: &[f64],
-    slope: &[f64],
-    largest: &mut [f64],
-    total: &mut [f64],
-    n: usize,
-) {
-    let stride = largest.len().max(1);
-    largest.fill(f64::NEG_INFINITY);
-    for ((row, c), h) in density.chunks_exact_mut(stride).zip(constant).zip(slope) {
-        for (t, m) in row.iter_mut().zip(largest.iter_mut()) {
-            *t = c - h * *t;
-            *m = if *t > *m { *t } else { *m };
+    #[test]
+    fn skipping_far_exponentials_does_not_change_the_fit() {
+        // Two far blobs stored block by block (whole blocks skipped) and alternating (none skipped).
+        let (mut columns, _) = noise(9, 64, 2);
+        columns[0].iter_mut().skip(32).for_each(|v| *v += 90.0);
+        let labels: Vec<u32> = (0..64).map(|i| u32::from(i >= 32)).collect();
+        let order: Vec<usize> = (0..32).flat_map(|i| [i, i + 32]).collect();
+        let mixed: Vec<Vec<f64>> = columns.iter().map(|c| order.iter().map(|&i| c[i]).collect()).collect();
+        let mixed_labels: Vec<u32> = order.iter().map(|&i| labels[i]).collect();
+        for model in [Model::Eii, Model::Vii, Model::Vvv] {
+            let a = Em::new(model, &columns, 2).run(&labels, 2, 1e-5, 100).unwrap();
+            let b = Em::new(model, &mixed, 2).run(&mixed_labels, 2, 1e-5, 100).unwrap();
+            assert!((a.loglik - b.loglik).abs() < 1e-11, "{model:?}: {} {}", a.loglik, b.loglik);
         }
     }
-    total.fill(0.0);
-    for (z, t) in posterior.chunks_exact_mut(stride).zip(density.chunks_exact(stride)) {
-        for i in 0..stride {
-            let e = exp(t[i] - largest[i]);
-            z[i] = e;
-            total[i] += e;
-        }
-    }
-    // The densities are no longer needed relative to the largest: its buffer cannot hold the
-    // reciprocals, since the log-likelihood wants it, so the division is repeated per component.
-    total[n..].fill(f64::INFINITY);
-    for z in posterior.chunks_exact_mut(stride) {
-        for (z, s) in z.iter_mut().zip(total.iter()) {
-            *z /= s;
-        }
+
+    #[test]
+    fn a_component_on_too_few_points_has_no_fit() {
+        let (columns, mut labels) = noise(1, 30, 2);
+        labels[0] = 3;
+        assert!(Em::new(Model::Vii, &columns, 4).run(&labels, 4, 1e-5, 100).is_none());
+        assert!(Em::new(Model::Eii, &columns, 4).run(&labels, 4, 1e-5, 100).is_some());
+        labels[1] = 3;
+        assert!(Em::new(Model::Vii, &columns, 4).run(&labels, 4, 1e-5, 1).is_some());
+        assert!(Em::new(Model::Vvv, &columns, 4).run(&labels, 4, 1e-5, 1).is_none());
+        labels[2] = 3;
+        assert!(Em::new(Model::Vvv, &columns, 4).run(&labels, 4, 1e-5, 1).is_some());
     }
 }

@@ -40,6 +40,24 @@ impl Tree {
         Self { merges }
     }
 
+    /// The distinct points in the order of the leaves: the members of every group of every cut side by side.
+    pub(super) fn leaves(&self) -> Vec<u32> {
+        let distinct = self.merges.len() + 1;
+        let mut last: Vec<u32> = (0..distinct as u32).collect();
+        let mut next = last.clone();
+        for &(a, b) in &self.merges {
+            next[last[a as usize] as usize] = b;
+            last[a as usize] = last[b as usize];
+        }
+        let mut leaves = Vec::with_capacity(distinct);
+        let mut leaf = 0;
+        for _ in 0..distinct {
+            leaves.push(leaf);
+            leaf = next[leaf as usize];
+        }
+        leaves
+    }
+
     /// The label of each distinct point when `groups` groups are left; numbered by lowest member.
     pub(super) fn cut(&self, groups: usize) -> Vec<u32> {
         let distinct = self.merges.len() + 1;
@@ -289,6 +307,121 @@ impl Costs {
             } else if lost {
                 self.find_partner(i);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::stream;
+    use rand::RngExt;
+
+    fn columns(seed: u64, n: usize, p: usize) -> Vec<Vec<f64>> {
+        let mut rng = stream(seed, 0);
+        let mut columns: Vec<Vec<f64>> =
+            (0..p).map(|_| (0..n).map(|i| rng.random::<f64>() + 0.7 * (i % 3) as f64).collect()).collect();
+        for column in &mut columns {
+            let mean = column.iter().sum::<f64>() / n as f64;
+            column.iter_mut().for_each(|v| *v -= mean);
+        }
+        columns
+    }
+
+    /// The term of a group from its members alone, the determinant by expansion along the first row.
+    fn term(columns: &[Vec<f64>], members: &[usize]) -> f64 {
+        let (n, p, size) = (columns[0].len() as f64, columns.len(), members.len() as f64);
+        let mean = |c: &Vec<f64>| members.iter().map(|&i| c[i]).sum::<f64>() / size;
+        let scatter: Vec<Vec<f64>> = columns
+            .iter()
+            .map(|a| {
+                let product = |b: &Vec<f64>, &i: &usize| (a[i] - mean(a)) * (b[i] - mean(b));
+                columns.iter().map(|b| members.iter().map(|i| product(b, i)).sum::<f64>() / size).collect()
+            })
+            .collect();
+        let total: f64 = columns.iter().flatten().map(|v| v * v).sum();
+        let trace: f64 = (0..p).map(|j| scatter[j][j]).sum();
+        let determinant = if members.len() > p { expansion(&scatter) } else { 0.0 };
+        size * (determinant + trace + total / (n * p as f64) / size).ln()
+    }
+
+    fn expansion(m: &[Vec<f64>]) -> f64 {
+        if m.is_empty() {
+            return 1.0;
+        }
+        (0..m.len())
+            .map(|j| {
+                let minor: Vec<Vec<f64>> = m[1..].iter().map(|r| [&r[..j], &r[j + 1..]].concat()).collect();
+                (if j % 2 == 0 { 1.0 } else { -1.0 }) * m[0][j] * expansion(&minor)
+            })
+            .sum()
+    }
+
+    fn greedy(columns: &[Vec<f64>], mut groups: Vec<Vec<usize>>) -> Vec<(u32, u32)> {
+        let names: Vec<usize> = groups.iter().map(|g| g[0]).collect();
+        let name = |g: &[usize]| names.iter().position(|&n| n == g[0]).unwrap() as u32;
+        let mut merges = Vec::new();
+        while groups.len() > 1 {
+            let mut best = (f64::INFINITY, 0, 0);
+            for a in 0..groups.len() {
+                for b in a + 1..groups.len() {
+                    let union = [&groups[a][..], &groups[b][..]].concat();
+                    let cost = term(columns, &union) - term(columns, &groups[a]) - term(columns, &groups[b]);
+                    if cost < best.0 {
+                        best = (cost, a, b);
+                    }
+                }
+            }
+            let (_, a, b) = best;
+            merges.push((name(&groups[a]), name(&groups[b])));
+            let moved = groups.remove(b);
+            groups[a].extend(moved);
+        }
+        merges
+    }
+
+    #[test]
+    fn merges_are_the_greedy_minimum_of_the_criterion() {
+        for p in 1..=5 {
+            for seed in 0..4 {
+                let columns = columns(seed, 24, p);
+                let group: Vec<u32> = (0..24).collect();
+                let tree = Tree::grow(&columns, &group, 24);
+                assert_eq!(tree.merges, greedy(&columns, (0..24).map(|i| vec![i]).collect()), "p = {p}");
+            }
+        }
+    }
+
+    #[test]
+    fn equal_points_start_as_one_group_with_all_their_weight() {
+        let mut columns = columns(7, 12, 2);
+        for column in &mut columns {
+            column.extend_from_within(..6);
+            column.extend_from_within(..3);
+            let mean = column.iter().sum::<f64>() / 21.0;
+            column.iter_mut().for_each(|v| *v -= mean);
+        }
+        let group: Vec<u32> = (0..12).chain(0..6).chain(0..3).collect();
+        let members =
+            (0..12).map(|g| (0..21).filter(|&i| group[i] == g).collect::<Vec<usize>>()).collect::<Vec<_>>();
+        assert_eq!(Tree::grow(&columns, &group, 12).merges, greedy(&columns, members));
+    }
+
+    #[test]
+    fn cuts_are_nested_and_leaves_keep_every_group_together() {
+        let columns = columns(3, 40, 3);
+        let tree = Tree::grow(&columns, &(0..40).collect::<Vec<u32>>(), 40);
+        let leaves = tree.leaves();
+        for groups in 1..=40 {
+            let (cut, finer) = (tree.cut(groups), tree.cut((groups + 1).min(40)));
+            assert_eq!(cut.iter().max(), Some(&(groups as u32 - 1)));
+            let mut parent = [u32::MAX; 41];
+            for (&coarse, &fine) in cut.iter().zip(&finer) {
+                assert!(parent[fine as usize] == u32::MAX || parent[fine as usize] == coarse);
+                parent[fine as usize] = coarse;
+            }
+            let changes = leaves.windows(2).filter(|w| cut[w[0] as usize] != cut[w[1] as usize]).count();
+            assert_eq!(changes, groups - 1);
         }
     }
 }

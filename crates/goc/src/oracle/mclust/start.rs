@@ -37,6 +37,22 @@ impl Starts {
         self.distinct
     }
 
+    /// All points, neighbours side by side: the leaves of the tree, or the values in order.
+    pub(super) fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.group.len()).collect();
+        match &self.source {
+            Source::Tree(tree) => {
+                let mut place = vec![0; self.distinct];
+                for (at, &leaf) in tree.leaves().iter().enumerate() {
+                    place[leaf as usize] = at;
+                }
+                order.sort_by_key(|&i| place[self.group[i] as usize]);
+            }
+            Source::Quantiles(ranks) => order.sort_by_key(|&i| ranks[i]),
+        }
+        order
+    }
+
     /// True when a start with more groups splits groups of one with fewer.
     pub(super) fn nested(&self) -> bool {
         matches!(self.source, Source::Tree(_))
