@@ -14,7 +14,7 @@ use flate2::write::GzEncoder;
 
 use crate::column::Origin;
 use crate::error::{Place, TableError};
-use crate::{Format, Table, csv, ecsv, fits};
+use crate::{Format, Table, csv, ecsv, fits, parquet, votable};
 
 /// Where the bytes come from, and which file to name in messages.
 pub(crate) struct Input<'a> {
@@ -24,11 +24,13 @@ pub(crate) struct Input<'a> {
     /// How many were read so far.
     pub taken: u64,
     pub file: Option<PathBuf>,
+    /// The kind of the last failure, for a caller that went on.
+    broken: Option<io::Error>,
 }
 
 impl<'a> Input<'a> {
     fn of_bytes(bytes: &'a [u8]) -> Self {
-        Self { reader: Box::new(bytes), len: Some(bytes.len() as u64), taken: 0, file: None }
+        Self { reader: Box::new(bytes), len: Some(bytes.len() as u64), taken: 0, file: None, broken: None }
     }
 
     fn open(path: &Path, gzip: bool) -> Result<Self, TableError> {
@@ -45,7 +47,7 @@ impl<'a> Input<'a> {
         } else {
             Box::new(file)
         };
-        Ok(Self { reader, len, taken: 0, file: Some(path.to_path_buf()) })
+        Ok(Self { reader, len, taken: 0, file: Some(path.to_path_buf()), broken: None })
     }
 
     pub fn place(&self) -> Place {
@@ -82,6 +84,18 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// Reads what is left of a compressed input, because its check sum comes last. A plain file has
+    /// none, so there is nothing to learn from its rest.
+    pub fn check_rest(&mut self) -> Result<(), TableError> {
+        if self.len.is_none() {
+            self.pass(u64::MAX)?;
+        }
+        match self.broken.take() {
+            Some(error) => Err(self.failed(error)),
+            None => Ok(()),
+        }
+    }
+
     /// Everything that is left.
     pub fn rest(&mut self) -> Result<Vec<u8>, TableError> {
         let mut bytes = Vec::new();
@@ -98,7 +112,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    fn failed(&self, error: io::Error) -> TableError {
+    fn failed(&mut self, error: io::Error) -> TableError {
+        self.broken = Some(error.kind().into());
         match error.kind() {
             io::ErrorKind::UnexpectedEof => TableError::CutOff {
                 place: self.place(),
@@ -122,7 +137,17 @@ impl<'a> Input<'a> {
 /// ```
 pub fn read(path: &Path) -> Result<Table, TableError> {
     let (format, gzip) = Format::of(path)?;
-    read_input(Input::open(path, gzip)?, format)
+    let input = Input::open(path, gzip)?;
+    if format == Format::Parquet {
+        // Parquet is read from its end, so it needs the file itself.
+        let file = File::open(path).map_err(|source| TableError::Io {
+            file: path.to_path_buf(),
+            doing: "read",
+            source,
+        })?;
+        return parquet::read(file, Some(path));
+    }
+    read_input(input, format)
 }
 
 /// Reads a table from bytes in memory.
@@ -135,8 +160,13 @@ fn read_input(input: Input<'_>, format: Format) -> Result<Table, TableError> {
         Format::Csv => csv::read(input, b','),
         Format::Tsv => csv::read(input, b'\t'),
         Format::Ecsv => ecsv::read(input),
+        Format::Parquet => {
+            let mut input = input;
+            let bytes = input.rest()?;
+            parquet::read(bytes::Bytes::from(bytes), input.file.as_deref())
+        }
         Format::Fits => fits::read(input),
-        _ => Err(TableError::UnknownFormat { file: input.file.unwrap_or_default() }),
+        Format::VoTable => votable::read(input),
     }
 }
 
@@ -208,8 +238,9 @@ fn write_to<W: Write + Send>(
         Format::Csv => csv::write(table, out, b',', path),
         Format::Tsv => csv::write(table, out, b'\t', path),
         Format::Ecsv => ecsv::write(table, out, path),
+        Format::Parquet => parquet::write(table, out, path),
         Format::Fits => fits::write(table, out, path),
-        _ => Err(TableError::UnknownFormat { file: path.to_path_buf() }),
+        Format::VoTable => votable::write(table, out, path),
     }
 }
 

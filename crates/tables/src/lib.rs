@@ -32,7 +32,9 @@ mod fits;
 mod format;
 mod gather;
 mod missing;
+mod parquet;
 mod table;
+mod votable;
 mod yaml;
 
 pub use column::{Column, Data};

@@ -86,10 +86,10 @@ fn the_authors_fits_table_reads_as_astropy_reads_it() {
 }
 
 #[test]
-fn the_authors_fits_table_survives_fits_and_csv() {
+fn the_authors_fits_table_survives_every_format() {
     let Some(path) = common::shared("paper/seed01.fits") else { return };
     let table = read(&path).unwrap();
-    for format in [Format::Fits, Format::Csv] {
+    for format in [Format::Fits, Format::Csv, Format::Ecsv, Format::Parquet, Format::VoTable] {
         let bytes = to_bytes(&table, format).unwrap();
         assert_eq!(from_bytes(&bytes, format).unwrap(), table, "{format:?}");
     }

@@ -19,4 +19,4 @@ pub(crate) mod tokens;
 mod write;
 
 pub(crate) use read::{explain, read};
-pub(crate) use write::{write, write_rows};
+pub(crate) use write::{Manner, write, write_rows};

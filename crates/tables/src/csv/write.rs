@@ -20,17 +20,22 @@ pub(crate) fn write(
             problem: "a table without columns has no header to write".into(),
         });
     }
-    write_rows(table, out, delimiter, "null").map_err(write_failed(path))
+    let manner = Manner { delimiter, null_alone: "null", truth: ["false", "true"] };
+    write_rows(table, out, &manner).map_err(write_failed(path))
 }
 
-/// Header and rows. Null is nothing at all; alone in its row it needs a word, because a blank line is
-/// no row.
-pub(crate) fn write_rows(
-    table: &Table,
-    out: &mut dyn Write,
-    delimiter: u8,
-    null_alone: &str,
-) -> io::Result<()> {
+/// How the relatives of CSV differ.
+pub(crate) struct Manner {
+    pub delimiter: u8,
+    /// Null is nothing at all; alone in its row it needs a word, because a blank line is no row.
+    pub null_alone: &'static str,
+    /// False and true.
+    pub truth: [&'static str; 2],
+}
+
+/// Header and rows.
+pub(crate) fn write_rows(table: &Table, out: &mut dyn Write, manner: &Manner) -> io::Result<()> {
+    let delimiter = manner.delimiter;
     let mut line = Vec::new();
     for (at, column) in table.columns().iter().enumerate() {
         if at > 0 {
@@ -47,9 +52,9 @@ pub(crate) fn write_rows(
                 line.push(delimiter);
             }
             if !column.is_null(row) {
-                write_field(column, row, delimiter, &mut line);
+                write_field(column, row, manner, &mut line);
             } else if table.columns().len() == 1 {
-                line.extend_from_slice(null_alone.as_bytes());
+                line.extend_from_slice(manner.null_alone.as_bytes());
             }
         }
         line.push(b'\n');
@@ -59,7 +64,7 @@ pub(crate) fn write_rows(
 }
 
 /// One value that is not null.
-fn write_field(column: &Column, row: usize, delimiter: u8, line: &mut Vec<u8>) {
+fn write_field(column: &Column, row: usize, manner: &Manner, line: &mut Vec<u8>) {
     // Writing to a vector cannot fail, so the results are of no interest.
     let _ = match column.data() {
         Data::U8(v) => write!(line, "{}", v[row]),
@@ -68,9 +73,9 @@ fn write_field(column: &Column, row: usize, delimiter: u8, line: &mut Vec<u8>) {
         Data::I64(v) => write!(line, "{}", v[row]),
         Data::F32(v) => write!(line, "{:?}", v[row]),
         Data::F64(v) => write!(line, "{:?}", v[row]),
-        Data::Bool(v) => write!(line, "{}", v[row]),
+        Data::Bool(v) => write!(line, "{}", manner.truth[usize::from(v[row])]),
         Data::Text(v) => {
-            write_text(&v[row], delimiter, line);
+            write_text(&v[row], manner.delimiter, line);
             Ok(())
         }
     };

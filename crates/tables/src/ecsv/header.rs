@@ -99,7 +99,22 @@ pub(crate) fn lines(table: &Table, delimiter: Option<char>) -> Vec<String> {
     if let Some(delimiter) = delimiter {
         lines.push(format!("delimiter: '{delimiter}'"));
     }
-    lines.push("datatype:".into());
+    lines.extend(columns(table));
+    if !table.metadata().is_empty() {
+        lines.push("meta: !!omap".into());
+        for (key, value) in table.metadata() {
+            // An implicit key may have 1024 characters at most; `?` allows any.
+            let mark = if key.len() > 500 { "? " } else { "" };
+            lines.push(format!("- {{{mark}{}: {}}}", scalar(key), quoted(value)));
+        }
+    }
+    lines.push("schema: astropy-2.0".into());
+    lines
+}
+
+/// The lines about the columns alone.
+pub(crate) fn columns(table: &Table) -> Vec<String> {
+    let mut lines = vec!["datatype:".to_string()];
     for column in table.columns() {
         let mut parts = vec![format!("name: {}", scalar(column.name()))];
         if let Some(unit) = column.unit() {
@@ -111,15 +126,6 @@ pub(crate) fn lines(table: &Table, delimiter: Option<char>) -> Vec<String> {
         }
         lines.push(format!("- {{{}}}", parts.join(", ")));
     }
-    if !table.metadata().is_empty() {
-        lines.push("meta: !!omap".into());
-        for (key, value) in table.metadata() {
-            // An implicit key may have 1024 characters at most; `?` allows any.
-            let mark = if key.len() > 500 { "? " } else { "" };
-            lines.push(format!("- {{{mark}{}: {}}}", scalar(key), quoted(value)));
-        }
-    }
-    lines.push("schema: astropy-2.0".into());
     lines
 }
 

@@ -3,6 +3,11 @@
 use super::cards::{Card, Value, decode_metadata, encoded};
 use crate::error::{Place, TableError};
 
+/// Between these comments astropy keeps what FITS has no keyword for.
+pub(super) const ASTROPY_BEGIN: &str = "--BEGIN-ASTROPY-SERIALIZED-COLUMNS--";
+/// The end of it.
+pub(super) const ASTROPY_END: &str = "--END-ASTROPY-SERIALIZED-COLUMNS--";
+
 /// The cards of one unit, asked by key.
 pub(super) struct Header {
     pub cards: Vec<Card>,
@@ -228,6 +233,32 @@ impl Header {
             })?),
         };
         Ok((scale, null))
+    }
+
+    /// Takes astropy's description of the columns out of the comments: its YAML, if it is there.
+    ///
+    /// Lines longer than 70 characters are cut, each piece but the last with a backslash behind it.
+    pub fn take_astropy(&mut self) -> Option<String> {
+        let at = |text: &str| {
+            self.cards.iter().position(|card| card.key == "COMMENT" && card.value.text() == text)
+        };
+        let (begin, end) = (at(ASTROPY_BEGIN)?, at(ASTROPY_END)?);
+        if end < begin {
+            return None;
+        }
+        let mut yaml = String::new();
+        for card in self.cards.drain(begin..=end).filter(|card| card.key == "COMMENT") {
+            let line = card.value.text();
+            match line.strip_suffix('\\').filter(|_| line.chars().count() == 71) {
+                Some(piece) => yaml.push_str(piece),
+                None if line == ASTROPY_BEGIN || line == ASTROPY_END => {}
+                None => {
+                    yaml.push_str(line);
+                    yaml.push('\n');
+                }
+            }
+        }
+        Some(yaml)
     }
 
     /// Everything that is not structure, in order; repeated remarks are joined by line ends.

@@ -4,6 +4,7 @@ use super::BLOCK;
 use super::cards::{Cards, decode};
 use super::header::{Field, Header, Kind, Layout, Scale};
 use crate::Table;
+use crate::ecsv::header as description;
 use crate::error::{Place, TableError};
 use crate::file::Input;
 use crate::gather::{Declared, Gathered, Values};
@@ -16,15 +17,16 @@ pub(crate) fn read(mut input: Input<'_>) -> Result<Table, TableError> {
     let place = input.place();
     let mut unit = 0;
     loop {
-        let Some(header) = next_header(&mut input, unit)? else {
+        let Some(mut header) = next_header(&mut input, unit)? else {
             return Err(TableError::Malformed {
                 place,
                 problem: format!("no binary table among the {unit} units of the FITS file"),
             });
         };
         if header.text("XTENSION") == Some("BINTABLE") {
-            let mut table = read_table(&mut input, &header)?;
+            let mut table = read_table(&mut input, &mut header)?;
             list_other_tables(&mut input, unit + 1, &mut table);
+            input.check_rest()?;
             return Ok(table.with_origin(&input.origin(None)));
         }
         if header.text("XTENSION") == Some("TABLE") {
@@ -80,7 +82,7 @@ fn next_header(input: &mut Input<'_>, unit: usize) -> Result<Option<Header>, Tab
     }
 }
 
-fn read_table(input: &mut Input<'_>, header: &Header) -> Result<Table, TableError> {
+fn read_table(input: &mut Input<'_>, header: &mut Header) -> Result<Table, TableError> {
     let place = input.place();
     let layout = header.layout(&place)?;
     let row = layout.row_bytes as u64;
@@ -134,8 +136,14 @@ fn read_table(input: &mut Input<'_>, header: &Header) -> Result<Table, TableErro
     for (name, reason) in layout.skipped {
         table.skip(name, reason);
     }
+    let astropy = header.take_astropy();
     for (key, value) in header.metadata() {
         table.set_metadata(key, value);
+    }
+    match astropy.as_deref().map(description::parse) {
+        Some(Ok(described)) => described.apply(&mut table)?,
+        Some(Err(reason)) => table.skip("astropy's description of the columns", reason),
+        None => {}
     }
     Ok(table)
 }

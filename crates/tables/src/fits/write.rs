@@ -6,6 +6,8 @@ use std::path::Path;
 
 use super::BLOCK;
 use super::cards::{Writer, printable};
+use super::header::{ASTROPY_BEGIN, ASTROPY_END};
+use crate::ecsv::header as description;
 use crate::error::{Place, TableError};
 use crate::file::write_failed;
 use crate::{Column, Data, Table};
@@ -93,7 +95,28 @@ fn header(table: &Table, forms: &[Form<'_>], row_bytes: usize) -> Vec<u8> {
             writer.metadata(key, value, &mut coded);
         }
     }
+    if table.columns().iter().any(|column| column.description().is_some()) {
+        describe_for_astropy(table, &mut writer);
+    }
     writer.finish()
+}
+
+/// astropy does not read `TCOMMn`; it wants descriptions as YAML in comments.
+fn describe_for_astropy(table: &Table, writer: &mut Writer) {
+    writer.remark("COMMENT", ASTROPY_BEGIN);
+    for line in description::columns(table) {
+        // Every text in it was checked to be ASCII, so a byte is a character.
+        let mut rest = line.as_str();
+        while rest.len() > 70 {
+            let (piece, after) = rest.split_at(70);
+            writer.remark("COMMENT", &format!("{piece}\\"));
+            rest = after;
+        }
+        writer.remark("COMMENT", rest);
+    }
+    writer.remark("COMMENT", "meta: !!omap");
+    writer.remark("COMMENT", "- __serialized_columns__: {}");
+    writer.remark("COMMENT", ASTROPY_END);
 }
 
 /// Checks that FITS can hold the column, and chooses the integer for null.

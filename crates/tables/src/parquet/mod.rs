@@ -1,0 +1,31 @@
+//! Apache Parquet, by way of Arrow.
+//!
+//! | column | becomes |
+//! |---|---|
+//! | bool, uint8, int16, int32, int64, float, double, string (any kind, also dictionaries) | the same |
+//! | int8, uint16, uint32, uint64, half | the next wider type; uint64 beyond int64: string |
+//! | lists, structs, dates and times, decimals, raw bytes | left out, with the reason |
+//!
+//! Nulls are kept for every type. Units and descriptions are the fields' metadata `unit` and `description`; the
+//! table's metadata are the file's key and value pairs. For astropy the same is also written as
+//! `table_meta_yaml`, and read from there. (astropy 8 itself knows no Parquet nulls: it reads a null integer
+//! as a float NaN and a null text as `None`. pyarrow and pandas know them.)
+//!
+//! The decoder belongs to another crate and was not written for damaged files, so reading is fenced: should
+//! it panic, the panic becomes an error.
+
+mod read;
+mod write;
+
+pub(crate) use read::read;
+pub(crate) use write::write;
+
+/// Where astropy keeps its description of a table.
+const ASTROPY: &str = "table_meta_yaml";
+/// Where astropy keeps the length of a text column, before the column's name.
+const ASTROPY_LENGTH: &str = "table::len::";
+
+/// Keys that describe the storage and not the table: Arrow's schema, pandas' index, astropy's notes.
+fn about_storage(key: &str) -> bool {
+    key == "ARROW:schema" || key == "pandas" || key == ASTROPY || key.starts_with(ASTROPY_LENGTH)
+}

@@ -1,0 +1,296 @@
+//! Reading Parquet: batches of rows, appended to plain vectors.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, RecordBatchReader};
+use arrow_schema::{DataType, Field};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::errors::ParquetError;
+use parquet::file::reader::ChunkReader;
+
+use super::{ASTROPY, about_storage};
+use crate::column::{Origin, unsigned};
+use crate::ecsv::header;
+use crate::error::{Place, TableError};
+use crate::{Column, Data, Table};
+
+/// Rows decoded at a time: large enough for speed, small beside the table.
+const BATCH: usize = 1 << 16;
+
+/// Reads the whole file.
+pub(crate) fn read<R: ChunkReader + 'static>(reader: R, file: Option<&Path>) -> Result<Table, TableError> {
+    let origin = Arc::new(Origin { file: file.map(Path::to_path_buf), first_line: None });
+    check_ends(&reader, &origin.place())?;
+    catch_unwind(AssertUnwindSafe(|| read_fenced(reader, &origin))).unwrap_or_else(|_| {
+        Err(TableError::Malformed {
+            place: origin.place(),
+            problem: "the Parquet data are damaged; fetch or write the file again".into(),
+        })
+    })
+}
+
+/// `PAR1` at both ends: a file that lost its end is told from one that never was Parquet.
+fn check_ends<R: ChunkReader>(reader: &R, place: &Place) -> Result<(), TableError> {
+    let len = reader.len();
+    let at = |start: u64| reader.get_bytes(start, 4).map_err(|error| explain(error, place));
+    if len < 4 || at(0)?[..] != *b"PAR1" {
+        return Err(TableError::Malformed {
+            place: place.clone(),
+            problem: "not a Parquet file: it does not begin with PAR1".into(),
+        });
+    }
+    if len < 12 || at(len - 4)?[..] != *b"PAR1" {
+        let missing = format!("it ends after {len} bytes without the closing PAR1");
+        return Err(TableError::CutOff { place: place.clone(), missing });
+    }
+    Ok(())
+}
+
+fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Result<Table, TableError> {
+    let place = origin.place();
+    let failed = |error| explain(error, &place);
+    let annotated = ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new()).map_err(failed)?;
+    // Without Arrow's own schema a dictionary of strings comes as strings.
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let plain = ArrowReaderMetadata::try_new(Arc::clone(annotated.metadata()), options).map_err(failed)?;
+    let file = plain.metadata().file_metadata();
+    let rows = usize::try_from(file.num_rows()).map_err(|_| damaged(&place, "a negative number of rows"))?;
+
+    let (mut roots, mut gathered, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, field) in plain.schema().fields().iter().enumerate() {
+        match Gathering::new(field, rows, &place)? {
+            Ok(gathering) => {
+                roots.push(at);
+                gathered.push(gathering);
+            }
+            Err(reason) => skipped.push((field.name().clone(), reason)),
+        }
+    }
+    let pairs = file.key_value_metadata().cloned().unwrap_or_default();
+    let mask = ProjectionMask::roots(plain.parquet_schema(), roots);
+    let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(reader, plain.clone())
+        .with_projection(mask)
+        .with_batch_size(BATCH)
+        .build()
+        .map_err(failed)?;
+    if batches.schema().fields().len() != gathered.len() {
+        return Err(damaged(&place, "its columns are not those of its schema"));
+    }
+    for batch in batches {
+        let batch = batch.map_err(|error| damaged(&place, &error.to_string()))?;
+        for (gathering, array) in gathered.iter_mut().zip(batch.columns()) {
+            gathering.take(array.as_ref(), &place)?;
+        }
+    }
+
+    let mut columns = Vec::with_capacity(gathered.len());
+    for gathering in gathered {
+        let name = gathering.name.clone();
+        let column = gathering.finish(rows, &place)?.with_origin(origin);
+        columns.push(match annotated.schema().field_with_name(&name) {
+            Ok(field) => {
+                let text = |key: &str| field.metadata().get(key).cloned().unwrap_or_default();
+                column.with_unit(text("unit")).with_description(text("description"))
+            }
+            Err(_) => column,
+        });
+    }
+    let mut table = Table::new(columns)?.with_origin(origin);
+    for (name, reason) in skipped {
+        table.skip(name, reason);
+    }
+    for pair in pairs.iter().filter(|pair| !about_storage(&pair.key)) {
+        table.set_metadata(&pair.key, pair.value.as_deref().unwrap_or_default());
+    }
+    if let Some(text) = pairs.iter().find(|pair| pair.key == ASTROPY).and_then(|pair| pair.value.as_deref()) {
+        match header::parse(text) {
+            Ok(description) => description.apply(&mut table)?,
+            Err(reason) => table.skip(ASTROPY, reason),
+        }
+    }
+    Ok(table)
+}
+
+fn damaged(place: &Place, problem: &str) -> TableError {
+    TableError::Malformed {
+        place: place.clone(),
+        problem: format!("the Parquet data are damaged: {problem}; fetch or write the file again"),
+    }
+}
+
+fn explain(error: ParquetError, place: &Place) -> TableError {
+    match error {
+        ParquetError::EOF(what) => TableError::CutOff { place: place.clone(), missing: what },
+        ParquetError::NYI(what) => TableError::Malformed {
+            place: place.clone(),
+            problem: format!("uses what is not supported: {what}; write it with zstd or snappy"),
+        },
+        other => damaged(place, &other.to_string()),
+    }
+}
+
+enum Values {
+    Bool(Vec<bool>),
+    U8(Vec<u8>),
+    I16(Vec<i16>),
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+    U64(Vec<u64>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+    Text(Vec<String>),
+    /// A column of Arrow's null type has no values at all.
+    Nothing(usize),
+}
+
+/// A column under construction.
+struct Gathering {
+    name: String,
+    values: Values,
+    /// False where null; empty as long as nothing is.
+    valid: Vec<bool>,
+    rows: usize,
+}
+
+/// Room for `rows` values, or an error instead of an abort when a damaged header asks for the moon.
+fn room<T>(rows: usize, place: &Place) -> Result<Vec<T>, TableError> {
+    let mut values = Vec::new();
+    values
+        .try_reserve_exact(rows)
+        .map_err(|_| damaged(place, &format!("{rows} rows do not fit into memory")))?;
+    Ok(values)
+}
+
+impl Gathering {
+    /// An empty column, or why the type has no place in a table of single values.
+    fn new(field: &Field, rows: usize, place: &Place) -> Result<Result<Self, String>, TableError> {
+        let values = match field.data_type() {
+            DataType::Null => Values::Nothing(0),
+            DataType::Boolean => Values::Bool(room(rows, place)?),
+            DataType::UInt8 => Values::U8(room(rows, place)?),
+            DataType::Int8 | DataType::Int16 => Values::I16(room(rows, place)?),
+            DataType::UInt16 | DataType::Int32 => Values::I32(room(rows, place)?),
+            DataType::UInt32 | DataType::Int64 => Values::I64(room(rows, place)?),
+            DataType::UInt64 => Values::U64(room(rows, place)?),
+            DataType::Float16 | DataType::Float32 => Values::F32(room(rows, place)?),
+            DataType::Float64 => Values::F64(room(rows, place)?),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Values::Text(room(rows, place)?),
+            other => return Ok(Err(reason(other))),
+        };
+        Ok(Ok(Self { name: field.name().clone(), values, valid: Vec::new(), rows: 0 }))
+    }
+
+    fn take(&mut self, array: &dyn Array, place: &Place) -> Result<(), TableError> {
+        match (&mut self.values, array.data_type()) {
+            (Values::Bool(v), DataType::Boolean) => v.extend(array.as_boolean().values().iter()),
+            (Values::U8(v), DataType::UInt8) => {
+                v.extend_from_slice(array.as_primitive::<UInt8Type>().values())
+            }
+            (Values::I16(v), DataType::Int8) => {
+                v.extend(array.as_primitive::<Int8Type>().values().iter().map(|&x| i16::from(x)));
+            }
+            (Values::I16(v), DataType::Int16) => {
+                v.extend_from_slice(array.as_primitive::<Int16Type>().values())
+            }
+            (Values::I32(v), DataType::UInt16) => {
+                v.extend(array.as_primitive::<UInt16Type>().values().iter().map(|&x| i32::from(x)));
+            }
+            (Values::I32(v), DataType::Int32) => {
+                v.extend_from_slice(array.as_primitive::<Int32Type>().values())
+            }
+            (Values::I64(v), DataType::UInt32) => {
+                v.extend(array.as_primitive::<UInt32Type>().values().iter().map(|&x| i64::from(x)));
+            }
+            (Values::I64(v), DataType::Int64) => {
+                v.extend_from_slice(array.as_primitive::<Int64Type>().values())
+            }
+            (Values::U64(v), DataType::UInt64) => {
+                v.extend_from_slice(array.as_primitive::<UInt64Type>().values())
+            }
+            (Values::F32(v), DataType::Float16) => {
+                v.extend(array.as_primitive::<Float16Type>().values().iter().map(|x| x.to_f32()));
+            }
+            (Values::F32(v), DataType::Float32) => {
+                v.extend_from_slice(array.as_primitive::<Float32Type>().values())
+            }
+            (Values::F64(v), DataType::Float64) => {
+                v.extend_from_slice(array.as_primitive::<Float64Type>().values())
+            }
+            (Values::Text(v), DataType::Utf8) => {
+                v.extend(array.as_string::<i32>().iter().map(|text| text.unwrap_or_default().to_string()));
+            }
+            (Values::Text(v), DataType::LargeUtf8) => {
+                v.extend(array.as_string::<i64>().iter().map(|text| text.unwrap_or_default().to_string()));
+            }
+            (Values::Text(v), DataType::Utf8View) => {
+                v.extend(array.as_string_view().iter().map(|text| text.unwrap_or_default().to_string()));
+            }
+            (Values::Nothing(rows), DataType::Null) => *rows += array.len(),
+            (_, other) => {
+                return Err(damaged(place, &format!("column `{}` changes its type to {other}", self.name)));
+            }
+        }
+        if let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) {
+            self.valid.resize(self.rows, true);
+            self.valid.extend(nulls.iter());
+        } else if !self.valid.is_empty() {
+            self.valid.resize(self.rows + array.len(), true);
+        }
+        self.rows += array.len();
+        Ok(())
+    }
+
+    fn finish(self, rows: usize, place: &Place) -> Result<Column, TableError> {
+        if self.rows != rows {
+            let problem = format!("column `{}` has {} of {rows} rows", self.name, self.rows);
+            return Err(damaged(place, &problem));
+        }
+        let data = match self.values {
+            Values::Bool(v) => Data::Bool(v),
+            Values::U8(v) => Data::U8(v),
+            Values::I16(v) => Data::I16(v),
+            Values::I32(v) => Data::I32(v),
+            Values::I64(v) => Data::I64(v),
+            Values::U64(v) => unsigned(v),
+            Values::F32(v) => Data::F32(v),
+            Values::F64(v) => Data::F64(v),
+            Values::Text(v) => Data::Text(v),
+            Values::Nothing(rows) => {
+                let column = Column::new(self.name, Data::F64(vec![f64::NAN; rows]));
+                return column.with_valid(vec![false; rows]);
+            }
+        };
+        let column = Column::new(self.name, data);
+        if self.valid.is_empty() { Ok(column) } else { column.with_valid(self.valid) }
+    }
+}
+
+fn reason(kind: &DataType) -> String {
+    match kind {
+        DataType::List(_)
+        | DataType::LargeList(_)
+        | DataType::FixedSizeList(..)
+        | DataType::ListView(_)
+        | DataType::LargeListView(_) => "each value is an array".into(),
+        DataType::Struct(_) | DataType::Map(..) => "each value is a record".into(),
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
+            "its values are raw bytes".into()
+        }
+        DataType::Timestamp(..)
+        | DataType::Date32
+        | DataType::Date64
+        | DataType::Time32(_)
+        | DataType::Time64(_) => "its values are dates or times; store them as numbers or text".into(),
+        other => format!("its values are of the type {other}; store them as numbers or text"),
+    }
+}

@@ -1,0 +1,123 @@
+//! Writing Parquet: zstd, row groups of about a million rows, the same bytes every time.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array, RecordBatch,
+    RecordBatchOptions, StringArray, UInt8Array,
+};
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+
+use super::{ASTROPY, ASTROPY_LENGTH, about_storage};
+use crate::ecsv::header;
+use crate::error::{Place, TableError};
+use crate::{Column, Data, Table};
+
+/// Rows copied at a time.
+const BATCH: usize = 1 << 16;
+
+/// Writes the table.
+pub(crate) fn write<W: Write + Send>(table: &Table, out: &mut W, path: &Path) -> Result<(), TableError> {
+    let place = Place::file(path);
+    if let Some((key, _)) = table.metadata().iter().find(|(key, _)| about_storage(key)) {
+        return Err(TableError::CannotHold {
+            place,
+            problem: format!("the metadata key `{key}` is one Parquet uses itself; rename it"),
+        });
+    }
+    let failed = |error: ParquetError| TableError::Io {
+        file: path.to_path_buf(),
+        doing: "write",
+        source: std::io::Error::other(error),
+    };
+    let fields: Vec<Field> = table.columns().iter().map(field).collect();
+    let mut pairs: Vec<KeyValue> =
+        table.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
+    pairs.push(KeyValue::new(ASTROPY.to_string(), header::lines(table, None).join("\n")));
+    pairs.extend(table.columns().iter().filter_map(text_length));
+    // pyarrow looks for the pairs in Arrow's schema, where they lose their order; others in the file itself.
+    let notes: HashMap<String, String> =
+        pairs.iter().map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default())).collect();
+    let schema = Arc::new(Schema::new(fields).with_metadata(notes));
+    let properties = WriterProperties::builder()
+        .set_created_by(concat!("goc-tables version ", env!("CARGO_PKG_VERSION")).to_string())
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_key_value_metadata(Some(pairs))
+        .build();
+    let mut writer =
+        ArrowWriter::try_new(&mut *out, Arc::clone(&schema), Some(properties)).map_err(failed)?;
+    let mut from = 0;
+    while from < table.rows() {
+        let to = (from + BATCH).min(table.rows());
+        let arrays: Vec<ArrayRef> = table.columns().iter().map(|column| array(column, from, to)).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(to - from));
+        let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)
+            .map_err(|error| failed(error.into()))?;
+        writer.write(&batch).map_err(failed)?;
+        from = to;
+    }
+    writer.close().map_err(failed)?;
+    Ok(())
+}
+
+/// astropy makes texts of a fixed length, and fails on a null when the length is not noted.
+fn text_length(column: &Column) -> Option<KeyValue> {
+    let Data::Text(texts) = column.data() else { return None };
+    let longest = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
+    Some(KeyValue::new(format!("{ASTROPY_LENGTH}{}", column.name()), longest.to_string()))
+}
+
+fn field(column: &Column) -> Field {
+    let kind = match column.data() {
+        Data::Bool(_) => DataType::Boolean,
+        Data::U8(_) => DataType::UInt8,
+        Data::I16(_) => DataType::Int16,
+        Data::I32(_) => DataType::Int32,
+        Data::I64(_) => DataType::Int64,
+        Data::F32(_) => DataType::Float32,
+        Data::F64(_) => DataType::Float64,
+        Data::Text(_) => DataType::Utf8,
+    };
+    let notes = [("unit", column.unit()), ("description", column.description())];
+    let notes: HashMap<String, String> = notes
+        .into_iter()
+        .filter_map(|(key, text)| text.map(|text| (key.to_string(), text.to_string())))
+        .collect();
+    // Nullable even without nulls, so that files of one survey have one schema.
+    Field::new(column.name(), kind, true).with_metadata(notes)
+}
+
+fn array(column: &Column, from: usize, to: usize) -> ArrayRef {
+    let valid = |at: usize| !column.is_null(from + at);
+    macro_rules! numbers {
+        ($array:ty, $values:expr) => {
+            if column.valid().is_none() {
+                Arc::new(<$array>::from($values[from..to].to_vec()))
+            } else {
+                let values = $values[from..to].iter().enumerate();
+                Arc::new(<$array>::from_iter(values.map(|(at, &value)| valid(at).then_some(value))))
+            }
+        };
+    }
+    match column.data() {
+        Data::Bool(v) => numbers!(BooleanArray, v),
+        Data::U8(v) => numbers!(UInt8Array, v),
+        Data::I16(v) => numbers!(Int16Array, v),
+        Data::I32(v) => numbers!(Int32Array, v),
+        Data::I64(v) => numbers!(Int64Array, v),
+        Data::F32(v) => numbers!(Float32Array, v),
+        Data::F64(v) => numbers!(Float64Array, v),
+        Data::Text(v) => {
+            let values = v[from..to].iter().enumerate();
+            Arc::new(StringArray::from_iter(values.map(|(at, text)| valid(at).then_some(text.as_str()))))
+        }
+    }
+}
