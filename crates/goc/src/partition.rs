@@ -27,12 +27,6 @@ impl Partition {
         Self { labels, k: used.len() }
     }
 
-    /// Takes labels that are known to use every number in `0..k`.
-    pub(crate) fn trusted(labels: Vec<u32>, k: usize) -> Self {
-        debug_assert_eq!(Self::from_labels(&labels), Self { labels: labels.clone(), k });
-        Self { labels, k }
-    }
-
     /// The label of each object.
     pub fn labels(&self) -> &[u32] {
         &self.labels

@@ -18,7 +18,6 @@ use rayon::prelude::*;
 use crate::optimistic::{Distance, KRule, OptimisticError};
 use crate::oracle::k_means::{KMeans, means};
 use crate::oracle::{Oracle, Start};
-use crate::points::squared_distance;
 use crate::{Candidates, Partition, Points, random};
 
 /// What "pessimistic" maximises.
@@ -170,6 +169,7 @@ impl Pessimistic {
 mod tests {
     use super::*;
     use crate::candidates::CandidatesBuilder;
+    use crate::points::squared_distance;
 
     fn two_groups() -> Candidates {
         let mut builder = CandidatesBuilder::new(1);

@@ -21,7 +21,7 @@
 //!
 //! ```
 //! use goc::candidates::CandidatesBuilder;
-//! use goc::optimistic::{Optimistic, Preset};
+//! use goc::optimistic::{KRule, Optimistic, Preset};
 //! use goc::oracle::k_means::KMeans;
 //!
 //! let mut builder = CandidatesBuilder::new(1);
@@ -29,7 +29,7 @@
 //! builder.push(&[2.1], &[])?;
 //! builder.push(&[9.0], &[])?;
 //! let candidates = builder.build()?;
-//! let goc = Optimistic::preset(Preset::Paper, 2).check(&candidates)?;
+//! let goc = Optimistic::preset(Preset::Paper, 2).k_rule(KRule::Constant).check(&candidates)?;
 //! let result = goc.run(&KMeans::default(), 1)?;
 //! assert_eq!(result.partition.canonical().labels(), [0, 0, 1]);
 //! assert_eq!(result.chosen[0], 2); // the candidate next to the second object
