@@ -51,6 +51,9 @@ fn fit(model: Model, rows: &[Vec<f64>], k: usize) -> MclustFit {
 
 const NA: f64 = f64::NAN;
 
+/// What, the points, and the BIC values of each model.
+type Golden<'a> = (&'a str, &'a [Vec<f64>], [&'a [f64]; 3]);
+
 fn assert_bics(what: &str, model: Model, rows: &[Vec<f64>], expected: &[f64]) {
     let fit = fit(model, rows, expected.len());
     for (g, (got, want)) in fit.bics.iter().zip(expected).enumerate() {
@@ -73,7 +76,7 @@ fn bic_is_mclusts_for_every_number_of_components() {
         blobs(2, 120, &[&[0.0, 0.0, 0.0], &[3.0, 0.0, 1.0], &[0.0, 4.0, -2.0], &[-3.0, 3.0, 3.0]], -0.8);
     let mut twice = plane.clone();
     twice.extend_from_slice(&plane[..25]);
-    let table: [(&str, &[Vec<f64>], [&[f64]; 3]); 3] = [
+    let table: [Golden<'_>; 3] = [
         (
             "plane",
             &plane,

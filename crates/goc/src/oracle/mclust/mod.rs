@@ -20,7 +20,7 @@
 //! - Equal points begin in the same group, so `G` cannot exceed the number of distinct points.
 //! - All points equal: one cluster. Any other data where no `G` can be fitted (VVV with no more points than
 //!   features, or features that depend linearly on each other) is an error that says so.
-//! - Constant features say nothing to the tree and are ignored there; mclust refuses them.
+//! - Constant features, and directions without width, say nothing to the tree and are ignored there.
 //! - A start from centres takes only their number: the method has a start of its own.
 //!
 //! # Cost
