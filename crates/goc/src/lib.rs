@@ -14,6 +14,8 @@
 //!    any [`oracle`] for plain points;
 //! 5. [`metrics`]: how good is the answer.
 //!
+//! [`synthetic`] makes a catalogue with known truth, to try all of this on.
+//!
 //! This crate knows numbers only: no files, no terminal, no stars.
 
 pub mod baselines;
@@ -27,6 +29,7 @@ pub mod pessimistic;
 pub mod points;
 pub mod random;
 pub mod scale;
+pub mod synthetic;
 pub mod uncertainty;
 
 pub use candidates::{Candidates, Ids};
