@@ -157,6 +157,11 @@ impl OracleSettings {
     }
 }
 
+/// A count that cannot be 0.
+pub fn at_least_one() -> clap::builder::RangedU64ValueParser<usize> {
+    clap::builder::RangedU64ValueParser::new().range(1..)
+}
+
 /// The name as typed on the command line.
 pub fn typed<V: ValueEnum>(value: V) -> String {
     value.to_possible_value().map(|v| v.get_name().to_string()).unwrap_or_default()

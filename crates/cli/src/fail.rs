@@ -47,7 +47,12 @@ impl fmt::Display for Fail {
 
 impl From<goc_tables::TableError> for Fail {
     fn from(error: goc_tables::TableError) -> Self {
-        Fail::Failed(error.to_string())
+        use goc_tables::TableError::{Missing, NoColumn};
+        match error {
+            // Columns and the rule for missing values are named by flags.
+            NoColumn { .. } | Missing { .. } => Fail::Usage(error.to_string()),
+            other => Fail::Failed(other.to_string()),
+        }
     }
 }
 

@@ -21,9 +21,9 @@ use crate::screen::note;
 /// Metadata key under which a candidate table says which columns are its features.
 pub const FEATURES_KEY: &str = "goc_features";
 
-const OBJECT_NAMES: [&str; 4] = ["object", "source_id", "i", "id"];
+pub const OBJECT_NAMES: [&str; 4] = ["object", "source_id", "i", "id"];
 const PENALTY_NAMES: [&str; 2] = ["penalty", "parallax_penalty"];
-const TRUTH_NAMES: [&str; 2] = ["truth", "true_cluster_id"];
+pub const TRUTH_NAMES: [&str; 2] = ["truth", "true_cluster_id"];
 const ACTIONS: [&str; 3] = ["Jr", "Jz", "Jphi"];
 /// Columns that number the candidates of an object: never a feature.
 const CANDIDATE_NAMES: [&str; 2] = ["candidate", "j"];
@@ -198,7 +198,7 @@ impl LongTableArgs {
 }
 
 /// The column that a flag names (`none`: no column), or the first of the usual names that is there.
-fn named<'t>(table: &'t Table, flag: Option<&str>, usual: &[&str]) -> Result<Option<&'t Column>, Fail> {
+pub fn named<'t>(table: &'t Table, flag: Option<&str>, usual: &[&str]) -> Result<Option<&'t Column>, Fail> {
     match flag {
         Some("none") => Ok(None),
         Some(name) => Ok(Some(table.require(name)?)),
@@ -206,18 +206,20 @@ fn named<'t>(table: &'t Table, flag: Option<&str>, usual: &[&str]) -> Result<Opt
     }
 }
 
-fn not_finite(column: &Column, row: usize) -> goc_tables::TableError {
+pub fn not_finite(column: &Column, row: usize) -> goc_tables::TableError {
     let problem = if column.is_null(row) {
         "is null where a number is needed; fill it, or drop such rows with --missing nan"
+    } else if column.text(row).contains("inf") {
+        "is not a finite number; mend it or drop the row"
     } else {
-        "is not a finite number; mend it, or drop NaN with --missing nan"
+        "is not a finite number; mend it, or drop such rows with --missing nan"
     };
     column.value_error(row, problem)
 }
 
 /// How the objects of a table are called.
 pub enum Names {
-    Position(usize),
+    Position,
     Integer(Vec<i64>),
     Text(Vec<String>),
 }
@@ -225,7 +227,7 @@ pub enum Names {
 impl Names {
     pub fn name(&self, i: usize) -> String {
         match self {
-            Names::Position(_) => i.to_string(),
+            Names::Position => i.to_string(),
             Names::Integer(v) => v[i].to_string(),
             Names::Text(v) => v[i].clone(),
         }
@@ -233,7 +235,7 @@ impl Names {
 
     fn into_ids(self) -> Ids {
         match self {
-            Names::Position(_) => Ids::Position,
+            Names::Position => Ids::Position,
             Names::Integer(v) => Ids::Integer(v),
             Names::Text(v) => Ids::Text(v),
         }
@@ -261,7 +263,7 @@ impl Groups {
 pub fn group(table: &Table, object: Option<&Column>) -> Result<(Groups, Names), Fail> {
     let Some(column) = object else {
         let groups = Groups { order: None, offsets: (0..=table.rows()).collect() };
-        return Ok((groups, Names::Position(table.rows())));
+        return Ok((groups, Names::Position));
     };
     if let Data::Text(texts) = column.data() {
         if let Some(row) = (0..table.rows()).find(|&r| column.is_null(r)) {

@@ -1,13 +1,15 @@
 //! The `goc` command: reads tables, calls the library, prints and writes.
 //!
 //! One file a command under `commands/`. What several need stands beside: [`long_table`] turns a table with a
-//! row a candidate into candidates, [`choices`] names oracles and methods, [`screen`] talks to people,
-//! [`fail`] decides the exit code. There is no arithmetic here.
+//! row a candidate into candidates, [`measured_table`] one with a row an object into uncertainty sets,
+//! [`choices`] names oracles and methods, [`screen`] talks to people, [`fail`] decides the exit code. There is
+//! no arithmetic here.
 
 mod choices;
 mod commands;
 mod fail;
 mod long_table;
+mod measured_table;
 mod screen;
 
 use clap::{Parser, Subcommand};
@@ -28,7 +30,9 @@ struct Goc {
 
 #[derive(Subcommand)]
 enum Command {
-    Cluster(commands::cluster::Cluster),
+    Demo(commands::demo::Demo),
+    Candidates(commands::candidates::Candidates),
+    Cluster(Box<commands::cluster::Cluster>),
     Score(commands::score::Score),
 }
 
@@ -56,6 +60,8 @@ fn run(goc: Goc) -> Result<(), Fail> {
             .map_err(|e| Fail::failed(format!("cannot start {threads} threads: {e}")))?;
     }
     match goc.command {
+        Command::Demo(demo) => demo.run(),
+        Command::Candidates(candidates) => candidates.run(),
         Command::Cluster(cluster) => cluster.run(),
         Command::Score(score) => score.run(),
     }

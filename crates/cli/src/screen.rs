@@ -40,10 +40,15 @@ pub fn counter(what: &str) -> ProgressBar {
 
 /// Text to standard output; a closed pipe is reported as such.
 pub fn print(text: &str) -> Result<(), Fail> {
+    print_bytes(text.as_bytes())
+}
+
+fn print_bytes(bytes: &[u8]) -> Result<(), Fail> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| match Fail::from(error) {
+        Fail::Failed(problem) => Fail::failed(format!("cannot write to standard output: {problem}")),
+        other => other,
+    })
 }
 
 /// One JSON object to standard output.
@@ -51,16 +56,27 @@ pub fn print_json(object: &serde_json::Value) -> Result<(), Fail> {
     print(&format!("{object:#}\n"))
 }
 
+/// Refuses a file that could not be written, before the work is done for nothing.
+pub fn check_output(path: Option<&Path>) -> Result<(), Fail> {
+    let Some(path) = path else { return Ok(()) };
+    Format::of(path)?;
+    if path.is_dir() {
+        return Err(Fail::failed(format!("{}: is a folder; name a file", path.display())));
+    }
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => Err(Fail::failed(format!(
+            "{}: there is no folder {}; make it first",
+            path.display(),
+            folder.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// A table to `path`, or as CSV to standard output when there is none.
 pub fn write_table(table: &Table, path: Option<&Path>) -> Result<(), Fail> {
     match path {
         Some(path) => Ok(goc_tables::write(table, path)?),
-        None => {
-            let bytes = goc_tables::to_bytes(table, Format::Csv)?;
-            let mut out = std::io::stdout().lock();
-            out.write_all(&bytes)?;
-            out.flush()?;
-            Ok(())
-        }
+        None => print_bytes(&goc_tables::to_bytes(table, Format::Csv)?),
     }
 }

@@ -16,7 +16,7 @@ use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
 use crate::choices::{
-    AlgorithmName, LinkageName, MethodName, OracleName, OracleSettings, SeedingName, typed,
+    AlgorithmName, LinkageName, MethodName, OracleName, OracleSettings, SeedingName, at_least_one, typed,
 };
 use crate::fail::Fail;
 use crate::long_table::{LongTable, LongTableArgs, labels_for, numbered};
@@ -87,7 +87,7 @@ pub struct Cluster {
     init_labels: Option<PathBuf>,
 
     /// Keep the best joint objective of N starts
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one())]
     starts: usize,
 
     /// Then try N swap moves
@@ -103,7 +103,7 @@ pub struct Cluster {
     max_iterations: usize,
 
     /// Starts of the oracle [default: the oracle's own; 100 for k-means]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     oracle_starts: Option<usize>,
 
     /// Iterations of the oracle at most: a low number is the early-stopped oracle
@@ -199,10 +199,37 @@ struct Answer {
     history: Vec<goc::optimistic::Iteration>,
 }
 
+/// What the command has to say, and the labels.
+pub struct Done {
+    pub labels: Table,
+    /// For machines.
+    pub summary: Value,
+    /// For people.
+    pub sentence: String,
+}
+
 impl Cluster {
     pub fn run(self) -> Result<(), Fail> {
+        let done = self.work()?;
+        if self.json {
+            if self.output.is_some() {
+                screen::write_table(&done.labels, self.output.as_deref())?;
+            }
+            return screen::print_json(&done.summary);
+        }
+        // The sentence says where the labels are, so they must be there.
+        screen::write_table(&done.labels, self.output.as_deref())?;
+        screen::note(done.sentence);
+        Ok(())
+    }
+
+    /// Everything but the printing; writes --history and --trace.
+    pub fn work(&self) -> Result<Done, Fail> {
         if self.trace.is_some() && self.method != MethodName::Goc {
             return Err(Fail::usage("--trace needs --method goc"));
+        }
+        for path in [&self.output, &self.history, &self.trace] {
+            screen::check_output(path.as_deref())?;
         }
         let input = self.table.read()?;
         let began = Instant::now();
@@ -232,14 +259,11 @@ impl Cluster {
         if let Some(path) = &self.trace {
             goc_tables::write(&trace_table(&answer, &input.candidates)?, path)?;
         }
-        if self.json {
-            if self.output.is_some() {
-                screen::write_table(&labels, self.output.as_deref())?;
-            }
-            return screen::print_json(&self.summary(&input, &answer, scores.as_ref(), seconds));
-        }
-        screen::note(self.sentence(&input, &answer, scores.as_ref(), seconds));
-        screen::write_table(&labels, self.output.as_deref())
+        Ok(Done {
+            summary: self.summary(&input, &answer, scores.as_ref(), seconds),
+            sentence: self.sentence(&input, &answer, scores.as_ref(), seconds),
+            labels,
+        })
     }
 
     fn solve(&self, input: &LongTable) -> Result<Answer, Fail> {

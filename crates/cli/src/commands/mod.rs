@@ -1,4 +1,6 @@
 //! One file a command.
 
+pub mod candidates;
 pub mod cluster;
+pub mod demo;
 pub mod score;

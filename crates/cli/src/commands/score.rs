@@ -8,12 +8,10 @@ use goc_tables::Table;
 use serde_json::json;
 
 use crate::fail::Fail;
-use crate::long_table::numbered;
+use crate::long_table::{OBJECT_NAMES, TRUTH_NAMES, numbered};
 use crate::screen;
 
 const LABEL_NAMES: [&str; 3] = ["label", "labels", "cluster"];
-const TRUTH_NAMES: [&str; 2] = ["truth", "true_cluster_id"];
-const OBJECT_NAMES: [&str; 4] = ["object", "source_id", "i", "id"];
 
 /// Compare labels with the true groups: NMI, F, ARI, AMI, homogeneity, completeness, V, purity
 #[derive(Args)]
@@ -43,6 +41,9 @@ pub struct Score {
 impl Score {
     pub fn run(self) -> Result<(), Fail> {
         let table = goc_tables::read(&self.labels)?;
+        if table.rows() == 0 {
+            return Err(Fail::failed(format!("{}: the table has no rows", self.labels.display())));
+        }
         let label = column(&table, self.label.as_deref(), &LABEL_NAMES, "label", &self.labels)?;
         let labels = table.require(&label)?;
         if let Some(row) = (0..table.rows()).find(|&r| labels.is_null(r)) {

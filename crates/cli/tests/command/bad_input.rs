@@ -1,0 +1,401 @@
+//! Bad input: a line that says what, where and what to do; exit 1 (failed) or 2 (wrong usage); no output file, no panic.
+
+use goc_tables::{Column, Data, Table};
+
+use crate::desk::{Desk, three_groups};
+
+/// Four objects, one column.
+const FOUR: &str = "object,x\na,0.0\nb,1.0\nc,5.0\nd,6.0\n";
+
+fn four() -> Desk {
+    Desk::with(&[("c.csv", FOUR)])
+}
+
+/// `goc cluster` on this text, two clusters, features and object named so that no remark is made.
+#[track_caller]
+fn refused(text: &str, code: i32, message: &str) {
+    let desk = Desk::with(&[("c.csv", text)]);
+    desk.refused("cluster c.csv --features x --k 2 -o labels.csv", code, &format!("error: {message}"));
+}
+
+/// `goc cluster` on four good objects with these flags.
+#[track_caller]
+fn flags_refused(flags: &str, code: i32, message: &str) {
+    four().refused(
+        &format!("cluster c.csv --features x {flags} -o labels.csv"),
+        code,
+        &format!("error: {message}"),
+    );
+}
+
+#[test]
+fn empty_file() {
+    refused("", 1, "c.csv: the file is empty; its first line must name the columns");
+}
+
+#[test]
+fn header_without_rows() {
+    refused("object,x\n", 1, "c.csv: the table has no rows");
+}
+
+#[test]
+fn no_such_column() {
+    flags_refused("--object star --k 2", 2, "c.csv: no column `star`; there are: object, x");
+}
+
+#[test]
+fn no_such_feature() {
+    four().refused(
+        "cluster c.csv --features X --k 2 -o labels.csv",
+        2,
+        "error: c.csv: no column `X` (did you mean `x`?); there are: object, x",
+    );
+}
+
+#[test]
+fn no_feature_named() {
+    four().refused("cluster c.csv --features , --k 2 -o l.csv", 2, "error: --features names no column");
+}
+
+#[test]
+fn no_feature_found() {
+    let desk = Desk::with(&[("c.csv", "object,name\n1,a\n2,b\n")]);
+    desk.refused(
+        "cluster c.csv --k 2 -o l.csv",
+        2,
+        "error: c.csv: no feature columns found; name them with --features (the table has object, name)",
+    );
+}
+
+#[test]
+fn text_in_a_number_column() {
+    refused("object,x\na,1.0\nb,two\n", 1, "c.csv: row 2 (line 3), column `x`: \"two\" is not a number");
+}
+
+#[test]
+fn nan_in_a_feature() {
+    refused(
+        "object,x\na,1.0\nb,NaN\nc,2.0\n",
+        1,
+        "c.csv: row 2 (line 3), column `x`: NaN is not a finite number; mend it, or drop such rows with --missing nan",
+    );
+}
+
+#[test]
+fn null_in_a_feature() {
+    refused(
+        "object,x\na,1.0\nb,\nc,2.0\n",
+        1,
+        "c.csv: row 2 (line 3), column `x`: \"\" is null where a number is needed; fill it, or drop such rows with --missing nan",
+    );
+}
+
+#[test]
+fn infinity_in_a_feature() {
+    refused(
+        "object,x\na,1.0\nb,-inf\nc,2.0\n",
+        1,
+        "c.csv: row 2 (line 3), column `x`: -inf is not a finite number; mend it or drop the row",
+    );
+}
+
+#[test]
+fn negative_penalty() {
+    refused(
+        "object,x,penalty\na,1.0,0.0\nb,3.0,-0.5\nc,2.0,0.0\n",
+        1,
+        "c.csv: row 2 (line 3), column `penalty`: -0.5 is not a penalty; penalties are finite and not below 0",
+    );
+}
+
+#[test]
+fn nan_penalty() {
+    refused(
+        "object,x,penalty\na,1.0,NaN\nb,3.0,0.5\nc,2.0,0.0\n",
+        1,
+        "c.csv: row 1 (line 2), column `penalty`: NaN is not a penalty; penalties are finite and not below 0",
+    );
+}
+
+#[test]
+fn object_without_candidates() {
+    refused(
+        "object,x\na,1.0\nb,-9999\nb,-9999\nc,2.0\n",
+        1,
+        "c.csv: object b has no candidates left: all 2 have a missing feature; drop the object or change --missing",
+    );
+}
+
+#[test]
+fn object_without_a_name() {
+    refused(
+        "object,x\na,1.0\n,2.0\nc,2.0\n",
+        1,
+        "c.csv: row 2 (line 3), column `object`: \"\" is null where an object is named",
+    );
+}
+
+#[test]
+fn truth_that_contradicts_itself() {
+    refused(
+        "object,x,truth\na,1.0,g\na,1.5,h\nc,2.0,g\n",
+        1,
+        "c.csv: row 2 (line 3), column `truth`: \"h\" contradicts g for the same object a",
+    );
+}
+
+#[test]
+fn no_clusters() {
+    for method in ["goc", "gpc", "uk-means"] {
+        flags_refused(&format!("--k 0 --method {method}"), 2, "the number of clusters must be at least 1");
+    }
+}
+
+#[test]
+fn more_clusters_than_objects() {
+    for method in ["goc", "gpc", "uk-means"] {
+        flags_refused(
+            &format!("--k 5 --method {method}"),
+            2,
+            "5 clusters were asked for, but there are only 4 objects",
+        );
+    }
+}
+
+#[test]
+fn negative_lambda() {
+    for method in ["goc", "gpc"] {
+        flags_refused(
+            &format!("--k 2 --lambda -0.5 --method {method}"),
+            2,
+            "lambda is -0.5; it must be a finite number not below 0",
+        );
+    }
+}
+
+#[test]
+fn nan_lambda() {
+    for method in ["goc", "gpc"] {
+        flags_refused(
+            &format!("--k 2 --lambda nan --method {method}"),
+            2,
+            "lambda is NaN; it must be a finite number not below 0",
+        );
+    }
+}
+
+#[test]
+fn no_threads() {
+    flags_refused("--k 2 --threads 0", 2, "--threads must be at least 1");
+}
+
+#[test]
+fn no_starts() {
+    flags_refused("--k 2 --max-iterations 0", 2, "at least one iteration must be allowed");
+    for flag in ["--starts", "--oracle-starts"] {
+        let desk = four();
+        let run = desk.goc(&format!("cluster c.csv --k 2 {flag} 0 -o labels.csv"));
+        assert_eq!((run.code, desk.files().len()), (2, 1));
+        assert!(run.err.starts_with(&format!("error: invalid value '0' for '{flag} <N>'")), "{}", run.err);
+    }
+}
+
+#[test]
+fn tolerance_that_is_no_share() {
+    flags_refused(
+        "--k 2 --tolerance 1.5",
+        2,
+        "the tolerance is 1.5; it is a share of the objects, from 0 to below 1",
+    );
+}
+
+#[test]
+fn trace_of_a_method_without_one() {
+    flags_refused("--k 2 --method uk-means --trace t.csv", 2, "--trace needs --method goc");
+}
+
+#[test]
+fn first_labels_of_unknown_objects() {
+    let desk = four();
+    desk.put("first.csv", b"object,label\na,0\nb,0\nc,1\nd,1\nz,1\n");
+    desk.refused(
+        "cluster c.csv --features x --k 2 --init-labels first.csv -o l.csv",
+        1,
+        "error: first.csv: row 5 (line 6), column `object`: \"z\" is not an object of the candidates",
+    );
+}
+
+#[test]
+fn object_without_a_first_label() {
+    let desk = four();
+    desk.put("first.csv", b"object,label\na,0\nb,0\nd,1\n");
+    desk.refused(
+        "cluster c.csv --features x --k 2 --init-labels first.csv -o l.csv",
+        1,
+        "error: first.csv: object c has no label",
+    );
+}
+
+#[test]
+fn object_labelled_twice() {
+    let desk = four();
+    desk.put("first.csv", b"object,label\na,0\nb,0\nc,1\nd,1\nb,1\n");
+    desk.refused(
+        "cluster c.csv --features x --k 2 --init-labels first.csv -o l.csv",
+        1,
+        "error: first.csv: row 5 (line 6), column `object`: \"b\" is labelled twice",
+    );
+}
+
+#[test]
+fn first_labels_and_several_starts() {
+    let desk = four();
+    desk.put("first.csv", b"object,label\na,0\nb,0\nc,1\nd,1\n");
+    desk.refused(
+        "cluster c.csv --features x --k 2 --init-labels first.csv --starts 3 -o l.csv",
+        2,
+        "error: first labels fix the start, so there cannot be 3 starts",
+    );
+}
+
+/// A table of the candidates of [`three_groups`].
+fn some_table() -> Table {
+    let desk = Desk::with(&[("c.csv", &three_groups())]);
+    let mut table = desk.table("c.csv");
+    table.push(Column::new("more", Data::F64((0..36).map(f64::from).collect()))).unwrap();
+    table
+}
+
+/// The file cut at many lengths is refused every time, in a line that names it.
+fn cut_file_is_refused(name: &str) {
+    let desk = Desk::new();
+    desk.write(name, &some_table());
+    let whole = desk.bytes(name);
+    for part in [0, 1, 5, 20, 40, 60, 80, 95, 99] {
+        desk.put(name, &whole[..whole.len() * part / 100]);
+        let run = desk.goc(&format!("cluster {name} --k 2 -o labels.csv"));
+        assert_eq!((run.code, run.out.as_str()), (1, ""), "{part} %: {}", run.err);
+        assert!(run.err.starts_with(&format!("error: {name}: ")), "{part} %: {}", run.err);
+        assert!(run.err.lines().count() <= 2 && !run.err.contains("panicked"), "{part} %: {}", run.err);
+        assert_eq!(desk.files(), [name]);
+    }
+}
+
+#[test]
+fn truncated_fits() {
+    cut_file_is_refused("c.fits");
+}
+
+#[test]
+fn truncated_parquet() {
+    cut_file_is_refused("c.parquet");
+}
+
+#[test]
+fn truncated_gzip() {
+    cut_file_is_refused("c.csv.gz");
+}
+
+#[test]
+fn file_of_unknown_kind() {
+    let desk = Desk::with(&[("c.hdf5", FOUR)]);
+    desk.refused(
+        "cluster c.hdf5 --k 2 -o l.csv",
+        1,
+        "error: c.hdf5: unknown kind of table; name it .csv, .tsv, .ecsv, .parquet, .pq, .fits, .fit, .vot, .votable or .xml (all but Parquet also with .gz)",
+    );
+}
+
+#[test]
+fn output_of_unknown_kind_is_refused_before_the_work() {
+    let desk = four();
+    desk.refused(
+        "cluster c.csv --features x --k 2 -o labels.hdf5",
+        1,
+        "error: labels.hdf5: unknown kind of table; name it .csv, .tsv, .ecsv, .parquet, .pq, .fits, .fit, .vot, .votable or .xml (all but Parquet also with .gz)",
+    );
+}
+
+#[test]
+fn directory_as_input() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path("c.csv")).unwrap();
+    desk.refused("cluster c.csv --k 2 -o l.csv", 1, "error: c.csv: cannot read: is a directory");
+}
+
+#[test]
+fn missing_file() {
+    let desk = Desk::new();
+    desk.refused(
+        "cluster c.csv --k 2 -o l.csv",
+        1,
+        "error: c.csv: cannot read: No such file or directory (os error 2)",
+    );
+}
+
+#[test]
+fn output_into_a_folder_that_is_not_there() {
+    let desk = four();
+    desk.refused(
+        "cluster c.csv --features x --k 2 -o nowhere/labels.csv",
+        1,
+        "error: nowhere/labels.csv: there is no folder nowhere; make it first",
+    );
+}
+
+#[test]
+fn output_onto_a_folder() {
+    let desk = four();
+    std::fs::create_dir(desk.path("labels.csv")).unwrap();
+    desk.refused(
+        "cluster c.csv --features x --k 2 -o labels.csv",
+        1,
+        "error: labels.csv: is a folder; name a file",
+    );
+}
+
+/// A folder nobody may write in; the superuser may, so then there is nothing to prove.
+#[cfg(unix)]
+#[test]
+fn output_into_a_folder_that_is_locked() {
+    use std::os::unix::fs::PermissionsExt;
+    let desk = four();
+    let folder = desk.path("locked");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o555)).unwrap();
+    if std::fs::write(folder.join("probe"), "").is_ok() {
+        eprintln!("output_into_a_folder_that_is_locked: SKIPPED: this user may write anywhere");
+        return;
+    }
+    desk.refused(
+        "cluster c.csv --features x --k 2 -o locked/labels.csv",
+        1,
+        "error: locked/labels.csv: cannot create: Permission denied (os error 13)",
+    );
+}
+
+/// /dev/full takes nothing: a write that fails in the middle, on standard output.
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written() {
+    let desk = four();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_goc"))
+        .args(["cluster", "c.csv", "--features", "x", "--k", "2"])
+        .current_dir(desk.path(""))
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(err, "error: cannot write to standard output: No space left on device (os error 28)\n");
+}
+
+#[test]
+fn missing_rule_that_is_none() {
+    flags_refused(
+        "--k 2 --missing x",
+        2,
+        "`x` is no rule for missing values; give numbers such as -9999, `nan` or `none`",
+    );
+}

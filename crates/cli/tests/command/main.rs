@@ -1,0 +1,10 @@
+//! The `goc` command as people meet it: what it prints, writes and refuses.
+
+mod bad_input;
+mod candidates;
+mod cluster;
+mod demo;
+mod desk;
+mod help;
+mod score;
+mod threads;
