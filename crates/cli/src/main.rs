@@ -32,8 +32,9 @@ struct Goc {
 enum Command {
     Demo(commands::demo::Demo),
     Candidates(commands::candidates::Candidates),
-    Cluster(Box<commands::cluster::Cluster>),
+    Cluster(Box<commands::cluster::Cluster>), // boxed: it has far more flags than the others
     Score(commands::score::Score),
+    Reproduce(commands::reproduce::Reproduce),
 }
 
 fn main() -> std::process::ExitCode {
@@ -64,5 +65,6 @@ fn run(goc: Goc) -> Result<(), Fail> {
         Command::Candidates(candidates) => candidates.run(),
         Command::Cluster(cluster) => cluster.run(),
         Command::Score(score) => score.run(),
+        Command::Reproduce(reproduce) => reproduce.run(),
     }
 }

@@ -6,7 +6,10 @@
 use std::path::Path;
 use std::time::Instant;
 
-use goc::oracle::{Start, k_means::{Algorithm, KMeans}};
+use goc::oracle::{
+    Start,
+    k_means::{Algorithm, KMeans},
+};
 use goc::{Points, random::stream};
 use rand::RngExt;
 
@@ -24,9 +27,8 @@ fn main() {
     let (points, centres) = given.unwrap_or_else(|| {
         let mut rng = stream(1, 0);
         let middles: Vec<f64> = (0..150).map(|_| rng.random_range(-10.0..10.0)).collect();
-        let points: Vec<f64> = (0..3_000_000)
-            .map(|v| middles[(v / 3 % 50) * 3 + v % 3] + rng.random_range(-1.0..1.0))
-            .collect();
+        let points: Vec<f64> =
+            (0..3_000_000).map(|v| middles[(v / 3 % 50) * 3 + v % 3] + rng.random_range(-1.0..1.0)).collect();
         let centres = points[..150].to_vec();
         (points, centres)
     });

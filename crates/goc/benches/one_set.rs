@@ -31,7 +31,8 @@ fn main() {
         None => made::curves(275, 101, 50, 1),
     };
     // One thread that is this one, so that its CPU time is all there is.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().expect("one thread");
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().expect("one thread");
     pool.install(|| {
         let oracle = KMeans::default();
         let means = candidates.means();

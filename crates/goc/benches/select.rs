@@ -32,8 +32,7 @@ fn bench(name: &str, candidates: &Candidates, k: usize, repeats: usize) {
         }
         for l in 0..k {
             for f in 0..3 {
-                sums[l * 3 + f] =
-                    if counts[l] > 0.0 { sums[l * 3 + f] / counts[l] } else { now.row(l)[f] };
+                sums[l * 3 + f] = if counts[l] > 0.0 { sums[l * 3 + f] / counts[l] } else { now.row(l)[f] };
             }
         }
         centres.push(Points::new(sums, 3).expect("finite"));
@@ -73,7 +72,8 @@ fn bench(name: &str, candidates: &Candidates, k: usize, repeats: usize) {
 }
 
 fn main() {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().expect("one thread");
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().expect("one thread");
     pool.install(|| {
         if let Some(folder) = common::data("select") {
             let set = common::paper_set(&folder, 1).candidates;

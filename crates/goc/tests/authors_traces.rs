@@ -33,19 +33,6 @@ fn traces(folder: &std::path::Path) -> BTreeMap<Run, Trace> {
     runs
 }
 
-fn first_labels(folder: &std::path::Path) -> BTreeMap<(String, u32, usize), Vec<i64>> {
-    let rows = common::reference(folder, "init_labels_all.csv.gz");
-    let (oracle, k0, seed) = (rows.texts("oracle"), rows.numbers("K0"), rows.numbers("seed"));
-    let (star, label) = (rows.numbers("star"), rows.numbers("init_cluster"));
-    let mut runs: BTreeMap<(String, u32, usize), Vec<i64>> = BTreeMap::new();
-    for r in 0..rows.len() {
-        let labels =
-            runs.entry((oracle[r].clone(), k0[r] as u32, seed[r] as usize)).or_insert_with(|| vec![-1; 275]);
-        labels[star[r] as usize - 1] = label[r] as i64;
-    }
-    runs
-}
-
 /// By how much the two candidates differ for `star` in iteration `t`: a near-tie that float32 decides otherwise.
 fn margin(set: &common::PaperSet, run: &Clustering, lambda: f64, t: usize, star: usize, theirs: u32) -> f64 {
     let points = if t == 0 { run.first.0.clone() } else { set.candidates.chosen(&run.history[t - 1].chosen) };
@@ -63,7 +50,7 @@ fn margin(set: &common::PaperSet, run: &Clustering, lambda: f64, t: usize, star:
 #[test]
 fn authors_310_traces_are_reproduced() {
     let Some(folder) = common::data("authors_310_traces_are_reproduced") else { return };
-    let (traces, firsts) = (traces(&folder), first_labels(&folder));
+    let (traces, firsts) = (traces(&folder), common::first_labels(&folder));
     assert_eq!(traces.len(), 310);
     let sets: Vec<common::PaperSet> = (1..=10).map(|s| common::paper_set(&folder, s)).collect();
     let (mut same, mut different) = (0, Vec::new());
@@ -104,7 +91,7 @@ fn authors_310_traces_are_reproduced() {
 #[test]
 fn scores_of_the_authors_runs_equal_theirs() {
     let Some(folder) = common::data("scores_of_the_authors_runs_equal_theirs") else { return };
-    let firsts = first_labels(&folder);
+    let firsts = common::first_labels(&folder);
     let sets: Vec<common::PaperSet> = (1..=10).map(|s| common::paper_set(&folder, s)).collect();
     let rows = common::reference(&folder, "reference.csv");
     let (method, oracle) = (rows.texts("method"), rows.texts("oracle"));

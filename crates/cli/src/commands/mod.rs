@@ -3,4 +3,5 @@
 pub mod candidates;
 pub mod cluster;
 pub mod demo;
+pub mod reproduce;
 pub mod score;

@@ -19,7 +19,8 @@ pub(crate) struct Boxes {
     features: usize,
     /// Where each object's boxes begin: first the one around all, then the runs. One entry more than objects.
     offsets: Vec<usize>,
-    /// Per box: the lower corner, the upper corner, the least penalty.
+    /// Per object: of the box around all, the lower corner, the upper corner and the least penalty; then the
+    /// same of its runs, each number for all runs side by side, so that one centre is compared with several at once.
     values: Vec<f64>,
 }
 
@@ -59,6 +60,7 @@ impl Boxes {
         }
         let stride = 2 * q + 1;
         let mut values = vec![0.0; count * stride];
+        let mut one = vec![0.0; stride];
         for i in 0..n {
             let m = candidates.count(i);
             if m < WORTH {
@@ -67,8 +69,12 @@ impl Boxes {
             let boxes = &mut values[offsets[i] * stride..offsets[i + 1] * stride];
             let (whole, runs) = boxes.split_at_mut(stride);
             surround(candidates, i, 0, m, whole);
-            for (r, run) in runs.chunks_exact_mut(stride).enumerate() {
-                surround(candidates, i, r * LANES, m.min((r + 1) * LANES), run);
+            let count = m.div_ceil(LANES);
+            for r in 0..count {
+                surround(candidates, i, r * LANES, m.min((r + 1) * LANES), &mut one);
+                for (v, value) in one.iter().enumerate() {
+                    runs[v * count + r] = *value;
+                }
             }
         }
         Self { features: q, offsets, values }
@@ -83,21 +89,40 @@ impl Boxes {
     /// The box around all candidates of object `i`.
     #[inline(always)]
     pub(crate) fn whole(&self, i: usize) -> BoxView<'_> {
-        self.view(self.offsets[i])
-    }
-
-    /// The box around run `r` of object `i`.
-    #[inline(always)]
-    pub(crate) fn run(&self, i: usize, r: usize) -> BoxView<'_> {
-        self.view(self.offsets[i] + 1 + r)
-    }
-
-    #[inline(always)]
-    fn view(&self, b: usize) -> BoxView<'_> {
         let q = self.features;
         let stride = 2 * q + 1;
-        let values = &self.values[b * stride..(b + 1) * stride];
+        let values = &self.values[self.offsets[i] * stride..][..stride];
         BoxView { low: &values[..q], high: &values[q..2 * q], penalty: values[2 * q] }
+    }
+
+    /// The least penalty in each run of object `i`.
+    #[inline(always)]
+    pub(crate) fn run_penalties(&self, i: usize) -> &[f64] {
+        let (q, runs) = (self.features, self.runs(i));
+        &self.run_values(i)[2 * q * runs..]
+    }
+
+    /// Adds to `out` the squared distance of every run of object `i` to a centre.
+    #[inline(always)]
+    pub(crate) fn run_distances(&self, i: usize, centre: &[f64], out: &mut Vec<f64>) {
+        let (q, runs, from) = (self.features, self.runs(i), out.len());
+        let values = self.run_values(i);
+        out.resize(from + runs, 0.0);
+        let out = &mut out[from..];
+        for (f, &c) in centre.iter().enumerate() {
+            let low = &values[f * runs..(f + 1) * runs];
+            let high = &values[(q + f) * runs..(q + f + 1) * runs];
+            for r in 0..runs {
+                let d = (low[r] - c).max(c - high[r]).max(0.0);
+                out[r] += d * d;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn run_values(&self, i: usize) -> &[f64] {
+        let stride = 2 * self.features + 1;
+        &self.values[(self.offsets[i] + 1) * stride..self.offsets[i + 1] * stride]
     }
 
     pub(crate) fn bytes(&self) -> usize {

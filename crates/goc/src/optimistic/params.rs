@@ -59,7 +59,7 @@ pub enum Detail {
 }
 
 /// Objects up to which the history is kept in full unless asked otherwise.
-const FULL_HISTORY: usize = 100_000;
+const FULL_HISTORY: usize = 10_000;
 
 /// Parameters of GOC as asked for; [`Optimistic::check`] makes them usable.
 #[derive(Clone, Debug)]
@@ -221,7 +221,7 @@ impl Optimistic {
         self
     }
 
-    /// How much of each iteration to keep; by default everything up to 100 000 objects, then counts.
+    /// How much of each iteration to keep; by default everything up to 10 000 objects, then counts.
     pub fn history(mut self, detail: Detail) -> Self {
         self.detail = Some(detail);
         self

@@ -121,19 +121,28 @@ impl ValidOptimistic<'_> {
         match self.params.beginning {
             Beginning::Mean => means,
             Beginning::NearestToMean => {
-                let choice: Vec<u32> = (0..self.candidates.objects())
-                    .map(|i| {
-                        let distance = |j: &u32| {
-                            squared_distance(&self.candidates.candidate(i, *j as usize), means.row(i))
-                        };
-                        (0..self.candidates.count(i) as u32)
-                            .min_by(|a, b| distance(a).total_cmp(&distance(b)))
-                            .unwrap_or(0)
-                    })
-                    .collect();
+                let choice: Vec<u32> =
+                    (0..self.candidates.objects()).map(|i| self.nearest_candidate(i, means.row(i))).collect();
                 self.candidates.chosen(&choice)
             }
         }
+    }
+
+    /// The candidate of object `i` nearest to `place`, the lower one on a tie.
+    fn nearest_candidate(&self, i: usize, place: &[f64]) -> u32 {
+        let mut squared = vec![0.0; self.candidates.count(i)];
+        for (f, x) in place.iter().enumerate() {
+            for (sum, value) in squared.iter_mut().zip(self.candidates.feature(i, f)) {
+                *sum += (value - x) * (value - x);
+            }
+        }
+        let mut best = 0;
+        for j in 1..squared.len() {
+            if squared[j] < squared[best] {
+                best = j;
+            }
+        }
+        best as u32
     }
 
     fn run_once(

@@ -251,15 +251,22 @@ impl Task<'_> {
     }
 }
 
+/// Room to work in, kept from object to object.
+struct Scratch {
+    point: Vec<f64>,
+    /// Squared box distances: for each centre that is near, every run.
+    boxes: Vec<f64>,
+}
+
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn select_chunk(task: &Task<'_>, first: usize, choices: &mut [Choice], others: &mut [f64]) -> Effort {
     let mut effort = Effort::default();
-    let mut point = vec![0.0; task.candidates.features()];
+    let mut scratch = Scratch { point: vec![0.0; task.candidates.features()], boxes: Vec::new() };
     let mut near: Vec<usize> = Vec::with_capacity(task.centres.len());
     for (offset, (choice, others)) in choices.iter_mut().zip(others).enumerate() {
         let i = first + offset;
         if task.boxes.runs(i) == 0 {
-            *choice = few_candidates(task, i, &mut point, &mut effort);
+            *choice = few_candidates(task, i, &mut scratch.point, &mut effort);
             continue;
         }
         if let Some(moves) = task.moves
@@ -273,19 +280,19 @@ fn select_chunk(task: &Task<'_>, first: usize, choices: &mut [Choice], others: &
             if reachable < *others {
                 near.clear();
                 near.push(own);
-                task.candidates.copy_candidate(i, choice.candidate as usize, &mut point);
-                let d = squared_distance(&point, task.centres.row(own));
+                task.candidates.copy_candidate(i, choice.candidate as usize, &mut scratch.point);
+                let d = squared_distance(&scratch.point, task.centres.row(own));
                 effort.distances += 1;
                 choice.value = task.value(d, task.candidates.penalty(i, choice.candidate as usize));
-                search_runs(task, i, &near, choice, &mut point, &mut effort);
+                search_runs(task, i, &near, choice, &mut scratch, &mut effort);
                 if task.root(choice.value) * (1.0 + SLACK) < *others {
                     continue;
                 }
             }
         }
         // The old candidate with its nearest centre now: an upper bound to begin with.
-        task.candidates.copy_candidate(i, choice.candidate as usize, &mut point);
-        let (k, d) = task.lanes.nearest(&point);
+        task.candidates.copy_candidate(i, choice.candidate as usize, &mut scratch.point);
+        let (k, d) = task.lanes.nearest(&scratch.point);
         effort.distances += task.lanes.k() as u64;
         choice.centre = k as u32;
         choice.value = task.value(d, task.candidates.penalty(i, choice.candidate as usize));
@@ -298,19 +305,23 @@ fn select_chunk(task: &Task<'_>, first: usize, choices: &mut [Choice], others: &
         let whole = task.boxes.whole(i);
         let reach = task.reach(choice.value, whole.penalty);
         near.clear();
-        let mut beyond = f64::INFINITY;
+        let mut nearest_beyond = [f64::INFINITY; LANES];
         for first in (0..task.lanes.padded()).step_by(LANES) {
             let d = task.lanes.squared_box_block(whole.low, whole.high, first);
+            let mut any = false;
             for l in 0..LANES {
-                if d[l] <= reach {
-                    near.push(first + l);
-                } else {
-                    beyond = beyond.min(d[l]);
-                }
+                let inside = d[l] <= reach;
+                any |= inside;
+                let outside = if inside { f64::INFINITY } else { d[l] };
+                nearest_beyond[l] = if outside < nearest_beyond[l] { outside } else { nearest_beyond[l] };
+            }
+            if any {
+                near.extend((0..LANES).filter(|&l| d[l] <= reach).map(|l| first + l));
             }
         }
+        let beyond = nearest_beyond.iter().copied().fold(f64::INFINITY, f64::min);
         effort.boxes += task.lanes.k() as u64;
-        search_runs(task, i, &near, choice, &mut point, &mut effort);
+        search_runs(task, i, &near, choice, &mut scratch, &mut effort);
         // What is known of all centres but the chosen one: the nearest box of those left out, and, where
         // others were near, no more than their own boxes say.
         let mut bound = beyond;
@@ -332,27 +343,31 @@ fn search_runs(
     i: usize,
     near: &[usize],
     choice: &mut Choice,
-    point: &mut [f64],
+    scratch: &mut Scratch,
     effort: &mut Effort,
 ) {
     let (m, q) = (task.candidates.count(i), task.candidates.features());
     let block = task.candidates.block(i);
     let penalties = task.candidates.penalties(i);
     let mut found = false;
-    for r in 0..task.boxes.runs(i) {
-        let run = task.boxes.run(i, r);
-        let reach = task.reach(choice.value, run.penalty);
+    let runs = task.boxes.runs(i);
+    scratch.boxes.clear();
+    for &k in near {
+        task.boxes.run_distances(i, task.centres.row(k), &mut scratch.boxes);
+    }
+    effort.boxes += (runs * near.len()) as u64;
+    for (r, &penalty) in task.boxes.run_penalties(i).iter().enumerate() {
+        let reach = task.reach(choice.value, penalty);
         let mut best = [f64::INFINITY; LANES];
         let mut any = false;
         let from = r * LANES;
-        for &k in near {
-            let centre = task.centres.row(k);
-            effort.boxes += 1;
-            if run.squared_distance(centre) > reach {
+        for (at, &k) in near.iter().enumerate() {
+            if scratch.boxes[at * runs + r] > reach {
                 continue;
             }
             any = true;
             effort.distances += LANES.min(m - from) as u64;
+            let centre = task.centres.row(k);
             let d = match task.distance {
                 Distance::EuclideanSingle => squared_run_single(block, m, q, from, centre),
                 _ => squared_run(block, m, q, from, centre),
@@ -375,10 +390,10 @@ fn search_runs(
     if found {
         // The centre of the chosen candidate: the nearest of those near, the lower on a tie.
         let j = choice.candidate as usize;
-        task.candidates.copy_candidate(i, j, point);
+        task.candidates.copy_candidate(i, j, &mut scratch.point);
         let mut nearest = f64::INFINITY;
         for &k in near {
-            let d = task.distance.squared(point, task.centres.row(k));
+            let d = task.distance.squared(&scratch.point, task.centres.row(k));
             if d < nearest {
                 nearest = d;
                 choice.centre = k as u32;

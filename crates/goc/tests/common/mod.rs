@@ -5,6 +5,7 @@
 
 #![allow(dead_code)] // each test file uses its own part
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use goc::scale::{Scaler, Scaling};
@@ -87,4 +88,18 @@ impl Rows {
     pub fn texts(&self, column: &str) -> Vec<String> {
         self.table.require(column).unwrap().texts()
     }
+}
+
+/// The authors' first labels of every star, by oracle, K(0) and set.
+pub fn first_labels(folder: &std::path::Path) -> BTreeMap<(String, u32, usize), Vec<i64>> {
+    let rows = reference(folder, "init_labels_all.csv.gz");
+    let (oracle, k0, seed) = (rows.texts("oracle"), rows.numbers("K0"), rows.numbers("seed"));
+    let (star, label) = (rows.numbers("star"), rows.numbers("init_cluster"));
+    let mut runs: BTreeMap<(String, u32, usize), Vec<i64>> = BTreeMap::new();
+    for r in 0..rows.len() {
+        let labels =
+            runs.entry((oracle[r].clone(), k0[r] as u32, seed[r] as usize)).or_insert_with(|| vec![-1; 275]);
+        labels[star[r] as usize - 1] = label[r] as i64;
+    }
+    runs
 }

@@ -87,7 +87,9 @@ impl Reproduce {
         let sets = match &self.data {
             Some(folder) => sets::from_folder(folder)?,
             None => {
-                screen::note("no --data: ten sets made here; the paper's figures are for other data and left out");
+                screen::note(
+                    "no --data: ten sets made here; the paper's figures are for other data and left out",
+                );
                 sets::made_here()?
             }
         };

@@ -170,9 +170,11 @@ pub fn convergence_table(outcomes: &[Outcome]) -> Result<Table, Fail> {
         .filter(|o| CELLS[o.cell].lambda == 0.01)
         .flat_map(|o| (0..o.convergence.len()).map(move |t| (o, t)))
         .collect();
-    let real = |value: fn(&Outcome, usize) -> f64| Data::F64(shown.iter().map(|(o, t)| value(o, *t)).collect());
-    let whole =
-        |value: fn(&Outcome, usize) -> usize| Data::I64(shown.iter().map(|(o, t)| value(o, *t) as i64).collect());
+    let real =
+        |value: fn(&Outcome, usize) -> f64| Data::F64(shown.iter().map(|(o, t)| value(o, *t)).collect());
+    let whole = |value: fn(&Outcome, usize) -> usize| {
+        Data::I64(shown.iter().map(|(o, t)| value(o, *t) as i64).collect())
+    };
     let kept_valid = shown.iter().map(|(o, t)| o.convergence[*t].kept.is_some()).collect();
     Ok(Table::new(vec![
         Column::new("oracle", Data::Text(shown.iter().map(|(o, _)| typed(CELLS[o.cell].oracle)).collect())),

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use goc::Candidates;
 use goc::scale::{Scaler, Scaling};
+use goc::synthetic::{Coasting, PARALLAX, SyntheticParams};
+use goc::uncertainty::{Penalty, Propagation, Sampler, Size};
 
 use super::paper::reference_name;
 use crate::choices::OracleName;
@@ -54,6 +56,27 @@ fn read(id: usize, path: PathBuf) -> Result<Set, Fail> {
         .ok_or_else(|| Fail::failed(format!("{}: no column of the true groups", args.input.display())))?;
     let truth = numbered(truth);
     Ok(Set { id, candidates: ready(table.candidates)?, truth })
+}
+
+/// Ten synthetic sets, candidates on a grid along the parallax as the authors drew theirs.
+pub fn made_here() -> Result<Vec<Set>, Fail> {
+    (1..=10).map(made).collect()
+}
+
+fn made(id: usize) -> Result<Set, Fail> {
+    let said = |error: &dyn std::fmt::Display| Fail::failed(error.to_string());
+    let catalogue = SyntheticParams::default().draw(id as u64).map_err(|e| said(&e))?;
+    let size = Size::sigmas(2.0).map_err(|e| said(&e))?;
+    let objects = catalogue.objects(size).map_err(|e| said(&e))?;
+    let (candidates, report) = Propagation::new(Coasting)
+        .sampler(Sampler::Grid { coordinate: PARALLAX })
+        .draws(101)
+        .penalty(Penalty::SurpriseOf(vec![PARALLAX]))
+        .seed(id as u64)
+        .propagate(&objects)
+        .map_err(|e| said(&e))?;
+    let truth = report.objects().iter().map(|&i| catalogue.truth()[i]).collect();
+    Ok(Set { id, candidates: ready(candidates)?, truth })
 }
 
 /// Standardised features and penalties scaled to at most 1, as in the paper's section 4.2.
