@@ -31,7 +31,7 @@ struct Goc {
 #[derive(Subcommand)]
 enum Command {
     Demo(commands::demo::Demo),
-    Candidates(commands::candidates::Candidates),
+    Candidates(Box<commands::candidates::Candidates>),
     Cluster(Box<commands::cluster::Cluster>),
     Score(commands::score::Score),
 }
