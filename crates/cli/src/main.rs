@@ -31,8 +31,9 @@ struct Goc {
 #[derive(Subcommand)]
 enum Command {
     Demo(commands::demo::Demo),
-    Candidates(commands::candidates::Candidates),
-    Cluster(Box<commands::cluster::Cluster>), // boxed: it has far more flags than the others
+    // Boxed: these two have far more flags than the others.
+    Candidates(Box<commands::candidates::Candidates>),
+    Cluster(Box<commands::cluster::Cluster>),
     Score(commands::score::Score),
     Reproduce(commands::reproduce::Reproduce),
 }

@@ -47,26 +47,42 @@ fn our_own_oracles_give_the_papers_table_4() {
         (KMeans::default(), KMedoids::default(), GmmDiag::default(), Mclust::new(Model::Eii));
     // NMI, F, baseline NMI, baseline F as the paper prints them (Table 4). mclust draws nothing: one seed.
     let table: [(&dyn Oracle, u64, [(usize, [f64; 4]); 3]); 4] = [
-        (&means, 20, [
-            (30, [0.834, 0.641, 0.808, 0.604]),
-            (50, [0.879, 0.752, 0.839, 0.685]),
-            (70, [0.878, 0.747, 0.837, 0.673]),
-        ]),
-        (&medoids, 20, [
-            (30, [0.848, 0.663, 0.816, 0.626]),
-            (50, [0.879, 0.753, 0.841, 0.698]),
-            (70, [0.875, 0.743, 0.845, 0.692]),
-        ]),
-        (&mixture, 20, [
-            (30, [0.834, 0.635, 0.807, 0.594]),
-            (50, [0.864, 0.718, 0.828, 0.654]),
-            (70, [0.868, 0.721, 0.839, 0.662]),
-        ]),
-        (&eii, 1, [
-            (30, [0.802, 0.559, 0.781, 0.528]),
-            (50, [0.807, 0.571, 0.786, 0.539]),
-            (70, [0.807, 0.571, 0.786, 0.539]),
-        ]),
+        (
+            &means,
+            20,
+            [
+                (30, [0.834, 0.641, 0.808, 0.604]),
+                (50, [0.879, 0.752, 0.839, 0.685]),
+                (70, [0.878, 0.747, 0.837, 0.673]),
+            ],
+        ),
+        (
+            &medoids,
+            20,
+            [
+                (30, [0.848, 0.663, 0.816, 0.626]),
+                (50, [0.879, 0.753, 0.841, 0.698]),
+                (70, [0.875, 0.743, 0.845, 0.692]),
+            ],
+        ),
+        (
+            &mixture,
+            20,
+            [
+                (30, [0.834, 0.635, 0.807, 0.594]),
+                (50, [0.864, 0.718, 0.828, 0.654]),
+                (70, [0.868, 0.721, 0.839, 0.662]),
+            ],
+        ),
+        (
+            &eii,
+            1,
+            [
+                (30, [0.802, 0.559, 0.781, 0.528]),
+                (50, [0.807, 0.571, 0.786, 0.539]),
+                (70, [0.807, 0.571, 0.786, 0.539]),
+            ],
+        ),
     ];
     let mut outside = Vec::new();
     for (oracle, seeds, cells) in table {
@@ -120,8 +136,8 @@ fn convergence_of_the_authors_runs_is_theirs() {
                     (s.labels.clone(), set.candidates.chosen(&s.chosen))
                 }
             };
-            let eta =
-                Convergence::of((&labels, &points), (run.partition.labels(), &last), Some(&set.truth)).unwrap();
+            let eta = Convergence::of((&labels, &points), (run.partition.labels(), &last), Some(&set.truth))
+                .unwrap();
             let ours = [eta.eta1, eta.eta2, eta.eta3.unwrap(), nmi(&labels, &set.truth).unwrap()];
             for c in 0..4 {
                 let difference = (ours[c] - step[c]).abs();

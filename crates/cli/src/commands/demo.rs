@@ -37,7 +37,7 @@ struct Typed {
 
 #[derive(Subcommand)]
 enum Step {
-    Candidates(Candidates),
+    Candidates(Box<Candidates>),
     Cluster(Box<Cluster>),
 }
 

@@ -3,9 +3,10 @@
 //! Objects are taken some thousands at a time and their candidates go straight into the columns of the result, so that the
 //! candidates of a large catalogue are in memory once.
 
-use std::collections::TryReserveError;
+mod choices;
+mod long;
+
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use goc::synthetic::{self, Coasting};
@@ -13,15 +14,17 @@ use goc::uncertainty::transform::{Identity, Kernel, KernelPca, Pca, Transform, T
 use goc::uncertainty::{
     Object, Penalty, PropagateError, Propagation, Reasons, Sampler, Size, WhenAllRejected,
 };
-use goc::{Candidates as Sets, Ids, Points};
-use goc_tables::{Column, Data, Table};
+use goc::{Ids, Points};
+use goc_tables::{Column, Table};
 use serde_json::{Value, json};
 
 use crate::choices::{at_least_one, typed};
 use crate::fail::Fail;
-use crate::long_table::{FEATURES_KEY, Names, TRUTH_NAMES};
+use crate::long_table::{FEATURES_KEY, TRUTH_NAMES};
 use crate::measured_table::{Measured, MeasuredArgs, ShapeName};
 use crate::screen;
+use choices::{PenaltyName, SamplerName, TransformName};
+use long::{Feature, Long};
 
 /// Objects worked on at a time.
 const CHUNK: usize = 8192;
@@ -96,96 +99,6 @@ pub struct Candidates {
 enum WhenEmpty {
     Refuse,
     Drop,
-}
-
-/// `--sampler`, with the column by its name.
-#[derive(Clone, Debug)]
-enum SamplerName {
-    Uniform,
-    Sobol,
-    Density,
-    Grid(String),
-}
-
-impl FromStr for SamplerName {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once(':') {
-            None if text == "uniform" => Ok(Self::Uniform),
-            None if text == "sobol" => Ok(Self::Sobol),
-            None if text == "density" => Ok(Self::Density),
-            Some(("grid", column)) if !column.is_empty() => Ok(Self::Grid(column.to_string())),
-            _ => Err("give uniform, sobol, density or grid:COLUMN".into()),
-        }
-    }
-}
-
-/// `--transform`.
-#[derive(Clone, Copy, Debug)]
-enum TransformName {
-    None,
-    Pca(usize),
-    KernelPca(usize),
-    KernelPcaPoly(usize),
-    Demo,
-}
-
-impl FromStr for TransformName {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let known =
-            "give none, pca:Q, kernel-pca:Q, kernel-pca-poly:Q or demo, with Q the number of features";
-        let Some((name, q)) = text.split_once(':') else {
-            return match text {
-                "none" => Ok(Self::None),
-                "demo" => Ok(Self::Demo),
-                _ => Err(known.into()),
-            };
-        };
-        let q = q.parse().ok().filter(|&q| q > 0).ok_or("Q must be a whole number from 1")?;
-        match name {
-            "pca" => Ok(Self::Pca(q)),
-            "kernel-pca" => Ok(Self::KernelPca(q)),
-            "kernel-pca-poly" => Ok(Self::KernelPcaPoly(q)),
-            _ => Err(known.into()),
-        }
-    }
-}
-
-/// `--penalty`, with the columns by their names.
-#[derive(Clone, Debug)]
-enum PenaltyName {
-    None,
-    Density,
-    DensityOf(Vec<String>),
-    Distance,
-}
-
-impl FromStr for PenaltyName {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once(':') {
-            None if text == "none" => Ok(Self::None),
-            None if text == "density" => Ok(Self::Density),
-            None if text == "distance" => Ok(Self::Distance),
-            Some(("density", columns)) if !columns.is_empty() => {
-                Ok(Self::DensityOf(columns.split(',').map(|c| c.trim().to_string()).collect()))
-            }
-            _ => Err("give none, density, density:COLUMN[,COLUMN] or distance".into()),
-        }
-    }
-}
-
-/// The columns of the result while they grow.
-struct Long {
-    /// The row of the input, and the number of candidates, of each object.
-    objects: Vec<(usize, usize)>,
-    candidate: Vec<i32>,
-    features: Vec<Vec<f64>>,
-    penalty: Vec<f64>,
 }
 
 /// What was lost on the way.
@@ -292,7 +205,7 @@ impl Candidates {
                 value.as_str().map_or_else(|| value.to_string(), str::to_string),
             );
         }
-        let names: Vec<&str> = features.iter().map(|f| f.0.as_str()).collect();
+        let names: Vec<&str> = features.iter().map(|f| f.name.as_str()).collect();
         table.set_metadata(FEATURES_KEY, names.join(","));
         Ok((table, summary))
     }
@@ -323,11 +236,10 @@ impl Candidates {
     }
 
     /// f, and the names and units of what it gives.
-    fn transform(
-        &self,
-        measured: &Measured,
-    ) -> Result<(Box<dyn Transform>, Vec<(String, Option<String>)>), Fail> {
-        let numbered = |prefix: &str, q: usize| (1..=q).map(|c| (format!("{prefix}{c}"), None)).collect();
+    fn transform(&self, measured: &Measured) -> Result<(Box<dyn Transform>, Vec<Feature>), Fail> {
+        let numbered = |prefix: &str, q: usize| {
+            (1..=q).map(|c| Feature { name: format!("{prefix}{c}"), unit: None }).collect()
+        };
         let centres = || {
             let rows: Vec<Vec<f64>> = measured.rows.iter().map(|&row| measured.value(row)).collect();
             Points::from_rows(&rows).map_err(|e| Fail::failed(e.to_string()))
@@ -337,7 +249,9 @@ impl Candidates {
         };
         Ok(match self.transform {
             TransformName::None => {
-                let names = measured.columns().map(|c| (c.name().to_string(), c.unit().map(str::to_string)));
+                let names = measured
+                    .columns()
+                    .map(|c| Feature { name: c.name().to_string(), unit: c.unit().map(str::to_string) });
                 let names: Vec<_> = names.collect();
                 (Box::new(Identity::new(names.len())), names)
             }
@@ -356,28 +270,16 @@ impl Candidates {
                         names.join(", ")
                     )));
                 }
-                (Box::new(Coasting), synthetic::FEATURES.map(|name| (name.to_string(), None)).to_vec())
+                (
+                    Box::new(Coasting),
+                    synthetic::FEATURES.map(|name| Feature { name: name.into(), unit: None }).into(),
+                )
             }
         })
     }
 
     /// The choices that made these candidates.
     fn settings(&self, measured: &Measured) -> Vec<(&'static str, Value)> {
-        let sampler = match &self.sampler {
-            SamplerName::Grid(column) => format!("grid:{column}"),
-            other => format!("{other:?}").to_lowercase(),
-        };
-        let transform = match self.transform {
-            TransformName::None => "none".to_string(),
-            TransformName::Demo => "demo".to_string(),
-            TransformName::Pca(q) => format!("pca:{q}"),
-            TransformName::KernelPca(q) => format!("kernel-pca:{q}"),
-            TransformName::KernelPcaPoly(q) => format!("kernel-pca-poly:{q}"),
-        };
-        let penalty = match &self.penalty {
-            PenaltyName::DensityOf(columns) => format!("density:{}", columns.join(",")),
-            other => format!("{other:?}").to_lowercase(),
-        };
         let size = match (self.sigmas, self.eta, self.radius) {
             (_, Some(eta), _) => format!("eta {eta}"),
             (_, _, Some(radius)) => format!("radius {radius}"),
@@ -388,25 +290,19 @@ impl Candidates {
             ("seed", json!(self.seed)),
             ("shape", json!(typed(measured.shape))),
             ("size", json!(size)),
-            ("sampler", json!(sampler)),
+            ("sampler", json!(self.sampler.to_string())),
             ("m", json!(self.draws)),
-            ("transform", json!(transform)),
-            ("penalty", json!(penalty)),
+            ("transform", json!(self.transform.to_string())),
+            ("penalty", json!(self.penalty.to_string())),
         ]
     }
 
-    fn summary(
-        &self,
-        measured: &Measured,
-        long: &Long,
-        lost: &Lost,
-        features: &[(String, Option<String>)],
-    ) -> Value {
+    fn summary(&self, measured: &Measured, long: &Long, lost: &Lost, features: &[Feature]) -> Value {
         let mut object = serde_json::Map::new();
         for (key, value) in self.settings(measured) {
             object.insert(key.into(), value);
         }
-        let names: Vec<&String> = features.iter().map(|f| &f.0).collect();
+        let names: Vec<&String> = features.iter().map(|f| &f.name).collect();
         object.insert("features".into(), json!(names));
         object.insert("n_objects".into(), json!(long.objects.len()));
         object.insert("n_candidates".into(), json!(long.candidate.len()));
@@ -468,105 +364,4 @@ impl Lost {
             screen::note(format!("dropped {} objects: all their points were rejected", self.objects));
         }
     }
-}
-
-impl Long {
-    /// Room for all candidates at once, so that nothing is copied while it grows.
-    fn with_room(room: usize, features: usize, penalty: bool) -> Result<Self, TryReserveError> {
-        let mut long = Self {
-            objects: Vec::new(),
-            candidate: Vec::new(),
-            features: vec![Vec::new(); features],
-            penalty: Vec::new(),
-        };
-        long.candidate.try_reserve_exact(room)?;
-        for column in &mut long.features {
-            column.try_reserve_exact(room)?;
-        }
-        if penalty {
-            long.penalty.try_reserve_exact(room)?;
-        }
-        Ok(long)
-    }
-
-    /// Adds sets; `rows` are the rows of the input that they belong to.
-    fn take(&mut self, sets: &Sets, rows: impl Iterator<Item = usize>) {
-        for (i, row) in rows.enumerate() {
-            let m = sets.count(i);
-            self.objects.push((row, m));
-            self.candidate.extend(0..m as i32);
-            for (f, column) in self.features.iter_mut().enumerate() {
-                column.extend_from_slice(sets.feature(i, f));
-            }
-            self.penalty.extend_from_slice(sets.penalties(i));
-        }
-    }
-
-    fn into_table(
-        self,
-        names: &Names,
-        features: &[(String, Option<String>)],
-        kept: &[&Column],
-    ) -> Result<Table, Fail> {
-        let rows = || self.objects.iter().copied();
-        let object = match names {
-            Names::Position => Data::I64(repeat(rows(), |row| row as i64)),
-            Names::Integer(ids) => Data::I64(repeat(rows(), |row| ids[row])),
-            Names::Text(ids) => Data::Text(repeat(rows(), |row| ids[row].clone())),
-        };
-        let mut columns = vec![
-            Column::new("object", object).with_description("object, as the input names it"),
-            Column::new("candidate", Data::I32(self.candidate))
-                .with_description("candidate of the object, from 0"),
-        ];
-        for ((name, unit), values) in features.iter().zip(self.features) {
-            let column = Column::new(name.clone(), Data::F64(values));
-            columns.push(column.with_unit(unit.clone().unwrap_or_default()));
-        }
-        if !self.penalty.is_empty() {
-            columns.push(
-                Column::new("penalty", Data::F64(self.penalty)).with_description("penalty, not scaled"),
-            );
-        }
-        for column in kept {
-            if columns.iter().any(|c| c.name() == column.name()) {
-                return Err(Fail::usage(format!(
-                    "--keep {}: the candidates have a column of that name already",
-                    column.name()
-                )));
-            }
-            columns.push(repeat_column(column, &self.objects)?);
-        }
-        Ok(Table::new(columns)?)
-    }
-}
-
-/// A value a candidate from a value a row.
-fn repeat<T: Clone>(objects: impl Iterator<Item = (usize, usize)>, value: impl Fn(usize) -> T) -> Vec<T> {
-    let mut all = Vec::new();
-    for (row, m) in objects {
-        all.resize(all.len() + m, value(row));
-    }
-    all
-}
-
-fn repeat_column(column: &Column, objects: &[(usize, usize)]) -> Result<Column, Fail> {
-    let rows = || objects.iter().copied();
-    let data = match column.data() {
-        Data::Bool(v) => Data::Bool(repeat(rows(), |row| v[row])),
-        Data::U8(v) => Data::U8(repeat(rows(), |row| v[row])),
-        Data::I16(v) => Data::I16(repeat(rows(), |row| v[row])),
-        Data::I32(v) => Data::I32(repeat(rows(), |row| v[row])),
-        Data::I64(v) => Data::I64(repeat(rows(), |row| v[row])),
-        Data::F32(v) => Data::F32(repeat(rows(), |row| v[row])),
-        Data::F64(v) => Data::F64(repeat(rows(), |row| v[row])),
-        _ => Data::Text(repeat(rows(), |row| column.text(row).into_owned())),
-    };
-    let mut made = Column::new(column.name(), data)
-        .with_unit(column.unit().unwrap_or_default())
-        .with_description(column.description().unwrap_or_default());
-    if column.valid().is_some() {
-        made = made.with_valid(repeat(rows(), |row| !column.is_null(row)))?;
-    }
-    Ok(made)
 }
