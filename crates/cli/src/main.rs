@@ -24,7 +24,7 @@ struct Goc {
     command: Command,
 
     /// Threads to use; all cores if not given. The result is the same at any number
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", display_order = 900)]
     threads: Option<usize>,
 }
 

@@ -128,13 +128,15 @@ fn convergence_of_the_authors_runs_is_theirs() {
         let run = goc.check(&set.candidates).unwrap().run(&KMeans::default(), 1).unwrap();
         let last = set.candidates.chosen(&run.chosen);
         for (t, step) in steps.iter().enumerate() {
-            // Their t = 1 is the first clustering, t = 2 the first choice; after the end everything stays.
-            let (labels, points) = match t {
-                0 => (run.first.1.labels().to_vec(), run.first.0.clone()),
-                _ => {
-                    let s = &run.history[(t - 1).min(run.history.len() - 1)];
-                    (s.labels.clone(), set.candidates.chosen(&s.chosen))
-                }
+            // Their t = 1 is the first clustering; each later t has the choice of step (III) and then the labels of
+            // the k-means that follows. After the end everything stays.
+            let labels = match run.history.get(t) {
+                Some(next) => next.oracle_labels.clone(),
+                None => run.partition.labels().to_vec(),
+            };
+            let points = match t {
+                0 => run.first.0.clone(),
+                _ => set.candidates.chosen(&run.history[(t - 1).min(run.history.len() - 1)].chosen),
             };
             let eta = Convergence::of((&labels, &points), (run.partition.labels(), &last), Some(&set.truth))
                 .unwrap();

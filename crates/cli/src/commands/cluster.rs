@@ -287,7 +287,8 @@ impl Cluster {
                     representatives: candidates.chosen(&found.chosen),
                     converged: matches!(found.ending, Ending::Converged | Ending::Tolerance),
                     cycle: matches!(found.ending, Ending::Cycle { .. }),
-                    k_initial: found.first.1.k(),
+                    // K(0): as asked, or as the first labels have it. An oracle may find fewer.
+                    k_initial: if self.init_labels.is_some() { found.first.1.k() } else { self.k },
                     partition: found.partition,
                     chosen: Some(found.chosen),
                     centres: found.centres,

@@ -73,11 +73,13 @@ pub fn run(
         baseline: Scores::of(baseline.labels(), &set.truth)?,
         baseline_k: baseline.k(),
         seconds,
-        convergence: convergence(set, &found)?,
+        convergence: convergence(set, &found, preset)?,
     })
 }
 
-fn convergence(set: &Set, found: &Clustering) -> Result<Vec<Step>, Fail> {
+/// The states after each iteration. The paper's labels at `t` are those of step (III); the authors' script takes those
+/// of the k-means that follows, so with their preset this does too.
+fn convergence(set: &Set, found: &Clustering, preset: Preset) -> Result<Vec<Step>, Fail> {
     let last = (found.partition.labels(), &set.candidates.chosen(&found.chosen));
     let n = set.candidates.objects() as f64;
     let step = |labels: &[u32], points: &goc::Points, kept: Option<f64>| -> Result<Step, Fail> {
@@ -91,7 +93,11 @@ fn convergence(set: &Set, found: &Clustering) -> Result<Vec<Step>, Fail> {
     let mut steps = vec![step(found.first.1.labels(), &found.first.0, None)?];
     for (t, iteration) in found.history.iter().enumerate() {
         let kept = (t > 0).then(|| 1.0 - iteration.changed as f64 / n);
-        steps.push(step(&iteration.labels, &set.candidates.chosen(&iteration.chosen), kept)?);
+        let labels = match (preset, found.history.get(t + 1)) {
+            (Preset::Authors, Some(next)) => &next.oracle_labels,
+            _ => &iteration.labels,
+        };
+        steps.push(step(labels, &set.candidates.chosen(&iteration.chosen), kept)?);
     }
     Ok(steps)
 }
