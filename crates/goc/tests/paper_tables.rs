@@ -39,6 +39,9 @@ fn k_means_scores_as_the_authors_code_does() {
     assert!((nmi - 0.8740).abs() <= 0.006);
 }
 
+/// An oracle, the seeds it is run with, and per K(0) the four figures of the paper.
+type Column<'a> = (&'a dyn Oracle, u64, [(usize, [f64; 4]); 3]);
+
 #[test]
 fn our_own_oracles_give_the_papers_table_4() {
     let Some(folder) = common::data("our_own_oracles_give_the_papers_table_4") else { return };
@@ -46,7 +49,7 @@ fn our_own_oracles_give_the_papers_table_4() {
     let (means, medoids, mixture, eii) =
         (KMeans::default(), KMedoids::default(), GmmDiag::default(), Mclust::new(Model::Eii));
     // NMI, F, baseline NMI, baseline F as the paper prints them (Table 4). mclust draws nothing: one seed.
-    let table: [(&dyn Oracle, u64, [(usize, [f64; 4]); 3]); 4] = [
+    let table: [Column<'_>; 4] = [
         (
             &means,
             20,
