@@ -5,6 +5,7 @@ Absolute times mean little on a shared machine; the ratios are what counts. A ra
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -95,11 +96,32 @@ def k_medoids():
     return [("k-medoids n=5000, k=50, PyPI kmedoids", float(np.mean(times)), float(mean))]
 
 
+def mclust():
+    """Three mixture models with BIC over 1..50, against R's mclust where R is installed (Debian: r-cran-mclust)."""
+    if shutil.which("Rscript") is None:
+        print("Rscript is not installed: mclust is not compared (apt-get install r-cran-mclust)", file=sys.stderr)
+        return []
+    done = subprocess.run(["Rscript", ROOT / "bench/mclust_rival.R"], stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        print("R has no mclust: not compared (apt-get install r-cran-mclust)", file=sys.stderr)
+        return []
+    print(done.stdout, end="")
+    theirs = {tuple(line.split()[:3]): re.search(r"user=(\S+)", line)[1] for line in done.stdout.splitlines()}
+    rows = []
+    for row in cargo_bench("mclust"):
+        case = tuple(row["line"].split()[:3])
+        rival = {tuple(x.upper() for x in key): value for key, value in theirs.items()}.get(
+            tuple(x.upper() for x in case))
+        if rival is not None:
+            rows.append((f"mixture {' '.join(case)}, R's mclust", float(rival), float(row["seconds"])))
+    return rows
+
+
 def main():
     one_set = cargo_bench("one_set")
     select = cargo_bench("select")
     memory = cargo_bench("memory")
-    rows = k_means() + k_medoids()
+    rows = k_means() + k_medoids() + mclust()
 
     print("\n| path | rival, seconds | goc, seconds | ratio |\n|---|---|---|---|")
     authors = float(one_set[0]["total_ms"]) / 1e3

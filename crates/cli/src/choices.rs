@@ -1,12 +1,14 @@
 //! Names on the command line for what the library has.
 
 use clap::ValueEnum;
+use goc::optimistic::{Beginning, Distance, KRule, OracleEvery, Preset};
 use goc::oracle::Oracle;
 use goc::oracle::gmm_diag::GmmDiag;
 use goc::oracle::k_means::{Algorithm, KMeans, Seeding};
 use goc::oracle::k_medoids::KMedoids;
 use goc::oracle::linkage::{Linkage, Method};
 use goc::oracle::mclust::{Mclust, Model};
+use goc::pessimistic::Reading;
 
 /// The method that clusters uncertain objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -66,6 +68,107 @@ pub enum SeedingName {
     Random,
     /// k-means++
     PlusPlus,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PresetName {
+    Paper,
+    Authors,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PenaltyScale {
+    Max,
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DistanceName {
+    Squared,
+    Euclidean,
+    /// Single precision, as the authors' code
+    EuclideanF32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KRuleName {
+    Constant,
+    Occupied,
+    Plural,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EveryName {
+    First,
+    Always,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BeginName {
+    Mean,
+    NearestToMean,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReadingName {
+    MinMax,
+    MaxMax,
+}
+
+impl DistanceName {
+    pub fn value(self) -> Distance {
+        match self {
+            DistanceName::Squared => Distance::Squared,
+            DistanceName::Euclidean => Distance::Euclidean,
+            DistanceName::EuclideanF32 => Distance::EuclideanSingle,
+        }
+    }
+}
+
+impl KRuleName {
+    pub fn value(self) -> KRule {
+        match self {
+            KRuleName::Constant => KRule::Constant,
+            KRuleName::Occupied => KRule::Occupied,
+            KRuleName::Plural => KRule::Plural,
+        }
+    }
+}
+
+impl PresetName {
+    pub fn value(self) -> Preset {
+        match self {
+            PresetName::Paper => Preset::Paper,
+            PresetName::Authors => Preset::Authors,
+        }
+    }
+}
+
+impl EveryName {
+    pub fn value(self) -> OracleEvery {
+        match self {
+            EveryName::First => OracleEvery::First,
+            EveryName::Always => OracleEvery::Always,
+        }
+    }
+}
+
+impl BeginName {
+    pub fn value(self) -> Beginning {
+        match self {
+            BeginName::Mean => Beginning::Mean,
+            BeginName::NearestToMean => Beginning::NearestToMean,
+        }
+    }
+}
+
+impl ReadingName {
+    pub fn value(self) -> Reading {
+        match self {
+            ReadingName::MinMax => Reading::MinMax,
+            ReadingName::MaxMax => Reading::MaxMax,
+        }
+    }
 }
 
 /// What can be set of an oracle.

@@ -7,7 +7,7 @@ mod common;
 mod made;
 
 use cpu_time::ThreadTime;
-use goc::optimistic::select::{Distance, Selector};
+use goc::optimistic::{Distance, select::Selector};
 use goc::oracle::{Start, k_means::KMeans};
 use goc::{Candidates, Points, random::stream};
 

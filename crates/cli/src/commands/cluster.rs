@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use goc::baselines::uk_means::uk_means;
 use goc::metrics::Scores;
-use goc::optimistic::{Beginning, Distance, Ending, KRule, Optimistic, OracleEvery, Preset};
+use goc::optimistic::{Distance, Ending, KRule, Optimistic};
 use goc::oracle::k_means::means;
-use goc::pessimistic::{Pessimistic, Reading};
+use goc::pessimistic::Pessimistic;
 use goc::points::squared_distance;
 use goc::scale::{Scaler, Scaling};
 use goc::{Candidates, Ids, Partition, Points};
@@ -16,7 +16,8 @@ use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
 use crate::choices::{
-    AlgorithmName, LinkageName, MethodName, OracleName, OracleSettings, SeedingName, at_least_one, typed,
+    AlgorithmName, BeginName, DistanceName, EveryName, KRuleName, LinkageName, MethodName, OracleName,
+    OracleSettings, PenaltyScale, PresetName, ReadingName, SeedingName, at_least_one, typed,
 };
 use crate::fail::Fail;
 use crate::long_table::{LongTable, LongTableArgs, labels_for, numbered};
@@ -139,51 +140,6 @@ pub struct Cluster {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum PresetName {
-    Paper,
-    Authors,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum PenaltyScale {
-    Max,
-    None,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum DistanceName {
-    Squared,
-    Euclidean,
-    /// Single precision, as the authors' code
-    EuclideanF32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum KRuleName {
-    Constant,
-    Occupied,
-    Plural,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum EveryName {
-    First,
-    Always,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum BeginName {
-    Mean,
-    NearestToMean,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ReadingName {
-    MinMax,
-    MaxMax,
-}
-
 /// What every method gives, in scaled units.
 struct Answer {
     partition: Partition,
@@ -303,13 +259,7 @@ impl Cluster {
                     distance: self.distance.map_or(Distance::Squared, DistanceName::value),
                     k_rule: self.k_rule.map_or(KRule::Plural, KRuleName::value),
                     max_iterations: self.max_iterations,
-                    ..Pessimistic::new(
-                        self.k,
-                        match self.reading {
-                            ReadingName::MinMax => Reading::MinMax,
-                            ReadingName::MaxMax => Reading::MaxMax,
-                        },
-                    )
+                    ..Pessimistic::new(self.k, self.reading.value())
                 };
                 let found = gpc.run(candidates, oracle.as_ref(), self.seed)?;
                 Ok(Answer {
@@ -350,11 +300,7 @@ impl Cluster {
     }
 
     fn optimistic(&self, candidates: &Candidates) -> Result<Optimistic, Fail> {
-        let preset = match self.preset {
-            PresetName::Paper => Preset::Paper,
-            PresetName::Authors => Preset::Authors,
-        };
-        let mut goc = Optimistic::preset(preset, self.k)
+        let mut goc = Optimistic::preset(self.preset.value(), self.k)
             .lambda(self.lambda)
             .tolerance(self.tolerance)
             .max_iterations(self.max_iterations)
@@ -370,16 +316,10 @@ impl Cluster {
             goc = goc.k_rule(rule.value());
         }
         if let Some(every) = self.oracle_every {
-            goc = goc.oracle_every(match every {
-                EveryName::First => OracleEvery::First,
-                EveryName::Always => OracleEvery::Always,
-            });
+            goc = goc.oracle_every(every.value());
         }
         if let Some(begin) = self.begin {
-            goc = goc.beginning(match begin {
-                BeginName::Mean => Beginning::Mean,
-                BeginName::NearestToMean => Beginning::NearestToMean,
-            });
+            goc = goc.beginning(begin.value());
         }
         if let Some(path) = &self.init_labels {
             let labels = labels_for(candidates, path, &["label", "init_cluster", "cluster"])?;
@@ -518,26 +458,6 @@ impl Cluster {
             text.push_str(&format!("\nlabels in {}", path.display()));
         }
         text
-    }
-}
-
-impl DistanceName {
-    fn value(self) -> Distance {
-        match self {
-            DistanceName::Squared => Distance::Squared,
-            DistanceName::Euclidean => Distance::Euclidean,
-            DistanceName::EuclideanF32 => Distance::EuclideanSingle,
-        }
-    }
-}
-
-impl KRuleName {
-    fn value(self) -> KRule {
-        match self {
-            KRuleName::Constant => KRule::Constant,
-            KRuleName::Occupied => KRule::Occupied,
-            KRuleName::Plural => KRule::Plural,
-        }
     }
 }
 

@@ -37,16 +37,18 @@
 //! ```
 
 mod boxes;
+mod distance;
+mod exhaustive;
 mod joint;
 mod params;
 mod run;
 pub mod select;
 
+pub use distance::Distance;
 pub use params::{
     Beginning, Detail, KRule, Optimistic, OptimisticError, OracleEvery, Preset, ValidOptimistic,
 };
 pub use run::{Clustering, Ending, Iteration};
-pub use select::Distance;
 
 #[cfg(test)]
 mod tests;

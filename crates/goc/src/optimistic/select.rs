@@ -16,50 +16,10 @@
 use rayon::prelude::*;
 
 use super::boxes::Boxes;
+use super::distance::Distance;
+use super::exhaustive::exhaust_chunk;
 use crate::kernel::{CentreLanes, LANES, lane_array};
 use crate::{Candidates, Points, points::squared_distance};
-
-/// What is added to `lambda * penalty` in step (III).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Distance {
-    /// `|x - mu|^2`, the paper's.
-    #[default]
-    Squared,
-    /// `|x - mu|`.
-    Euclidean,
-    /// `|x - mu|` computed in single precision: what the authors' code does, by way of R's pdist. Near-ties
-    /// fall otherwise than in double precision now and then, so their runs need it to the letter.
-    EuclideanSingle,
-}
-
-impl Distance {
-    /// The distance from its square.
-    #[inline(always)]
-    pub fn of_squared(self, squared: f64) -> f64 {
-        match self {
-            Distance::Squared => squared,
-            Distance::Euclidean => squared.sqrt(),
-            Distance::EuclideanSingle => f64::from((squared as f32).sqrt()),
-        }
-    }
-
-    /// The squared distance of two points, in the precision of this distance.
-    #[inline(always)]
-    pub fn squared(self, a: &[f64], b: &[f64]) -> f64 {
-        match self {
-            Distance::EuclideanSingle => {
-                let mut sum = 0.0f32;
-                for (x, y) in a.iter().zip(b) {
-                    let d = *x as f32 - *y as f32;
-                    sum += d * d;
-                }
-                f64::from(sum)
-            }
-            _ => squared_distance(a, b),
-        }
-    }
-}
 
 /// One object's pair of candidate and centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -405,7 +365,7 @@ fn search_runs(
 
 /// Squared distances of the candidates `from..from + LANES` to one centre; lanes past the last are infinite.
 #[inline(always)]
-fn squared_run(block: &[f64], m: usize, q: usize, from: usize, centre: &[f64]) -> [f64; LANES] {
+pub(super) fn squared_run(block: &[f64], m: usize, q: usize, from: usize, centre: &[f64]) -> [f64; LANES] {
     let mut sum = [0.0; LANES];
     let whole = from + LANES <= m;
     for f in 0..q {
@@ -426,7 +386,13 @@ fn squared_run(block: &[f64], m: usize, q: usize, from: usize, centre: &[f64]) -
 
 /// As [`squared_run`], in single precision.
 #[inline(always)]
-fn squared_run_single(block: &[f64], m: usize, q: usize, from: usize, centre: &[f64]) -> [f64; LANES] {
+pub(super) fn squared_run_single(
+    block: &[f64],
+    m: usize,
+    q: usize,
+    from: usize,
+    centre: &[f64],
+) -> [f64; LANES] {
     let mut sum = [0.0f32; LANES];
     let width = LANES.min(m - from);
     for f in 0..q {
@@ -457,7 +423,12 @@ fn few_candidates(task: &Task<'_>, i: usize, point: &mut [f64], effort: &mut Eff
 
 /// The nearest centre in the precision of `distance`, the lower one on a tie.
 #[inline(always)]
-fn nearest(distance: Distance, lanes: &CentreLanes, centres: &Points, point: &[f64]) -> (usize, f64) {
+pub(super) fn nearest(
+    distance: Distance,
+    lanes: &CentreLanes,
+    centres: &Points,
+    point: &[f64],
+) -> (usize, f64) {
     if distance != Distance::EuclideanSingle {
         return lanes.nearest(point);
     }
@@ -466,80 +437,6 @@ fn nearest(distance: Distance, lanes: &CentreLanes, centres: &Points, point: &[f
         let d = distance.squared(point, centre);
         if d < best.1 {
             best = (k, d);
-        }
-    }
-    best
-}
-
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn exhaust_chunk(
-    candidates: &Candidates,
-    lambda: f64,
-    distance: Distance,
-    lanes: &CentreLanes,
-    centres: &Points,
-    first: usize,
-    choices: &mut [Choice],
-) {
-    let q = candidates.features();
-    let mut point = vec![0.0; q];
-    for (offset, choice) in choices.iter_mut().enumerate() {
-        let i = first + offset;
-        let (m, block, penalties) = (candidates.count(i), candidates.block(i), candidates.penalties(i));
-        for from in (0..m).step_by(LANES) {
-            let best = match q {
-                _ if distance == Distance::EuclideanSingle => {
-                    least_over_centres(centres, |c| squared_run_single(block, m, q, from, c))
-                }
-                2 => nearest_of_run::<2>(block, m, from, centres.values()),
-                3 => nearest_of_run::<3>(block, m, from, centres.values()),
-                4 => nearest_of_run::<4>(block, m, from, centres.values()),
-                _ => least_over_centres(centres, |c| squared_run(block, m, q, from, c)),
-            };
-            for l in 0..LANES.min(m - from) {
-                let penalty = penalties.get(from + l).copied().unwrap_or(0.0);
-                let value = distance.of_squared(best[l]) + lambda * penalty;
-                if value < choice.value {
-                    (choice.value, choice.candidate) = (value, (from + l) as u32);
-                }
-            }
-        }
-        candidates.copy_candidate(i, choice.candidate as usize, &mut point);
-        choice.centre = nearest(distance, lanes, centres, &point).0 as u32;
-    }
-}
-
-#[inline(always)]
-fn least_over_centres(centres: &Points, run: impl Fn(&[f64]) -> [f64; LANES]) -> [f64; LANES] {
-    let mut best = [f64::INFINITY; LANES];
-    for centre in centres.rows() {
-        let d = run(centre);
-        for l in 0..LANES {
-            best[l] = if d[l] < best[l] { d[l] } else { best[l] };
-        }
-    }
-    best
-}
-
-/// Least squared distance of eight candidates to any centre; the candidates stay in registers.
-#[inline(always)]
-fn nearest_of_run<const Q: usize>(block: &[f64], m: usize, from: usize, centres: &[f64]) -> [f64; LANES] {
-    let mut x = [[f64::INFINITY; LANES]; Q];
-    let width = LANES.min(m - from);
-    for f in 0..Q {
-        x[f][..width].copy_from_slice(&block[f * m + from..f * m + from + width]);
-    }
-    let mut best = [f64::INFINITY; LANES];
-    for centre in centres.chunks_exact(Q) {
-        let mut sum = [0.0; LANES];
-        for f in 0..Q {
-            for l in 0..LANES {
-                let d = x[f][l] - centre[f];
-                sum[l] += d * d;
-            }
-        }
-        for l in 0..LANES {
-            best[l] = if sum[l] < best[l] { sum[l] } else { best[l] };
         }
     }
     best

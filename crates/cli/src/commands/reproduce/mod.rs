@@ -8,11 +8,11 @@ mod sets;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use goc::optimistic::{Ending, Preset};
+use goc::optimistic::Ending;
 use rayon::prelude::*;
 use serde_json::json;
 
-use crate::choices::OracleName;
+use crate::choices::{OracleName, PresetName};
 use crate::fail::Fail;
 use crate::screen;
 use paper::CELLS;
@@ -58,12 +58,6 @@ pub struct Reproduce {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum PresetName {
-    Paper,
-    Authors,
-}
-
 /// How tables are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Layout {
@@ -80,10 +74,7 @@ impl Reproduce {
         if self.init_labels.is_some() && (self.data.is_none() || self.seeds > 1) {
             return Err(Fail::usage("--init-labels needs --data and a single seed: nothing is left to draw"));
         }
-        let preset = match self.preset {
-            PresetName::Paper => Preset::Paper,
-            PresetName::Authors => Preset::Authors,
-        };
+        let preset = self.preset.value();
         let sets = match &self.data {
             Some(folder) => sets::from_folder(folder)?,
             None => {
