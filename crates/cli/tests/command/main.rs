@@ -6,5 +6,6 @@ mod cluster;
 mod demo;
 mod desk;
 mod help;
+mod reproduce;
 mod score;
 mod threads;

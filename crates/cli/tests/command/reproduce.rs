@@ -1,0 +1,99 @@
+//! `goc reproduce`: the paper's tables, on sets made here and on the authors' own where they are at hand.
+
+use std::path::PathBuf;
+
+use crate::desk::Desk;
+
+/// The shared data, or none after saying so; where `CI=true`, absence is a failure.
+fn data(test: &str) -> Option<PathBuf> {
+    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("GOC_DATA").map_or(beside, PathBuf::from);
+    if folder.join("paper").is_dir() {
+        return folder.canonicalize().ok();
+    }
+    let message = format!("{test}: SKIPPED: no data in {} (set GOC_DATA)", folder.display());
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "{message}");
+    eprintln!("{message}");
+    None
+}
+
+#[test]
+fn table_4_comes_out_to_the_printed_digit_from_the_authors_first_labels() {
+    let test = "table_4_comes_out_to_the_printed_digit_from_the_authors_first_labels";
+    let Some(folder) = data(test) else { return };
+    let desk = Desk::new();
+    let labels = folder.join("reference/init_labels_all.csv.gz");
+    let run = desk.done(&format!(
+        "reproduce --data {} --init-labels {} --preset authors",
+        folder.display(),
+        labels.display()
+    ));
+    let table = run.out.split("## Experiment 4").nth(1).expect("the table is printed");
+    // In these columns the paper's draws are the ones the first labels come from. Every other cell is the paper's.
+    let mut rows = 0;
+    for line in table
+        .lines()
+        .filter(|l| ["k-medoids", "gmm-diag", "mclust"].iter().any(|o| l.starts_with(&format!("| {o}"))))
+    {
+        let cells: Vec<&str> = line.trim_matches(['|', ' ']).split(" | ").collect();
+        for pair in cells[3..15].chunks_exact(2) {
+            let mean = |cell: &str| cell.split(" ± ").next().map(str::to_string);
+            if pair[1] != "-" {
+                assert_eq!(mean(pair[0]), mean(pair[1]), "{line}");
+            }
+        }
+        rows += 1;
+    }
+    assert_eq!(rows, 11);
+    // Every run and every step of the convergence is on file.
+    assert_eq!(desk.table("goc-reproduce/runs.csv").rows(), 250);
+    assert!(desk.table("goc-reproduce/convergence.csv").rows() > 2000);
+}
+
+#[test]
+fn without_data_it_runs_on_sets_made_here() {
+    let desk = Desk::new();
+    let run = desk.done("reproduce --oracles k-medoids --format csv -o out");
+    assert!(run.err.starts_with("no --data: ten sets made here"), "{}", run.err);
+    let means: Vec<&str> = run.out.lines().filter(|l| l.contains(",50,NMI,")).collect();
+    assert_eq!(means.len(), 1, "{}", run.out);
+    let runs = desk.table("out/runs.csv");
+    assert_eq!(runs.rows(), 30); // three K(0), ten sets
+    let nmi = |name: &str| runs.require(name).unwrap().numbers().unwrap().iter().sum::<f64>() / 30.0;
+    assert!(nmi("nmi") > nmi("baseline_nmi") + 0.03, "{} {}", nmi("nmi"), nmi("baseline_nmi"));
+    assert_eq!(
+        desk.table("out/convergence.csv").names(),
+        ["oracle", "k0", "set", "seed", "t", "eta1", "eta2", "eta3", "nmi", "k", "kept"]
+    );
+}
+
+#[test]
+fn all_three_formats_hold_the_same_figures() {
+    let desk = Desk::new();
+    let print =
+        |format: &str| desk.done(&format!("reproduce --oracles linkage,k-medoids --format {format}")).out;
+    let (markdown, latex, csv) = (print("markdown"), print("latex"), print("csv"));
+    let first = csv.lines().find(|l| l.contains(",30,NMI,")).unwrap().split(',').nth(5).unwrap();
+    let mean = format!("{:.3}", first.parse::<f64>().unwrap());
+    assert!(markdown.contains(&format!("| k-medoids | 0.01 | 30 | {mean} ± ")), "{markdown}");
+    assert!(latex.contains(&format!("k-medoids & 0.01 & 30 & ${mean}\\pm")), "{latex}");
+}
+
+#[test]
+fn wrong_wishes_are_refused_before_any_work() {
+    let desk = Desk::with(&[("labels.csv", "oracle,K0,seed,star,init_cluster\n")]);
+    for (words, code, message) in [
+        ("reproduce --data nowhere", 1, "error: nowhere: no such folder\n"),
+        ("reproduce --data .", 1, "error: .: no file seed01.fits, seed02.fits, … there\n"),
+        ("reproduce --seeds 0", 2, "error: --seeds must be at least 1\n"),
+        (
+            "reproduce --init-labels labels.csv",
+            2,
+            "error: --init-labels needs --data and a single seed: nothing is left to draw\n",
+        ),
+    ] {
+        let run = desk.goc(words);
+        assert_eq!((run.code, run.err.as_str()), (code, message));
+    }
+    assert_eq!(desk.files(), ["labels.csv"]);
+}
