@@ -1,7 +1,7 @@
 //! Mixtures with BIC on one thread: least wall time of three, and the result, to set beside `bench/mclust_rival.R`.
 //!
 //! Both make the same points by the same congruential numbers: 40 blobs. Run
-//! `cargo bench -p goc --bench mclust`, then `Rscript bench/mclust_rival.R`.
+//! `make bench` runs both.
 
 use goc::Points;
 use goc::oracle::mclust::{Mclust, Model};

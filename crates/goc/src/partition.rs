@@ -27,6 +27,20 @@ impl Partition {
         Self { labels, k: used.len() }
     }
 
+    /// As [`Self::from_labels`] for labels below `bound`, by counting instead of sorting.
+    pub(crate) fn from_bounded(labels: &[u32], bound: usize) -> Self {
+        let mut new = vec![u32::MAX; bound];
+        for &l in labels {
+            new[l as usize] = 0;
+        }
+        let mut k = 0;
+        for slot in new.iter_mut().filter(|slot| **slot == 0) {
+            *slot = k;
+            k += 1;
+        }
+        Self { labels: labels.iter().map(|&l| new[l as usize]).collect(), k: k as usize }
+    }
+
     /// The label of each object.
     pub fn labels(&self) -> &[u32] {
         &self.labels
@@ -90,6 +104,12 @@ mod tests {
         let p = Partition::from_labels(&[5, 1, 9, 1]);
         assert_eq!(p.labels(), [1, 0, 2, 0]);
         assert_eq!(p.sizes(), [2, 1, 1]);
+    }
+
+    #[test]
+    fn counting_and_sorting_close_gaps_alike() {
+        let labels = [5u32, 1, 9, 1, 0, 9];
+        assert_eq!(Partition::from_bounded(&labels, 12), Partition::from_labels(&labels));
     }
 
     #[test]

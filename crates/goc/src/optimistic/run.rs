@@ -235,7 +235,8 @@ impl ValidOptimistic<'_> {
     /// Everything that follows from a choice: gaps closed, centres made means, the objective.
     pub(super) fn state(&self, choices: Vec<Choice>) -> State {
         let labels: Vec<u32> = choices.iter().map(|c| c.centre).collect();
-        let partition = Partition::from_labels(&labels);
+        let bound = labels.iter().max().map_or(0, |&l| l as usize + 1);
+        let partition = Partition::from_bounded(&labels, bound);
         let chosen: Vec<u32> = choices.iter().map(|c| c.candidate).collect();
         let points = self.candidates.chosen(&chosen);
         let centres = means(&points, &partition);

@@ -194,7 +194,8 @@ impl Oracle for KMeans {
 
 /// Closes gaps, makes the centres means and adds up the loss.
 fn finish(points: &Points, labels: Vec<u32>, iterations: usize, converged: bool) -> KMeansFit {
-    let partition = Partition::from_labels(&labels);
+    let bound = labels.iter().max().map_or(0, |&l| l as usize + 1);
+    let partition = Partition::from_bounded(&labels, bound);
     let centres = means(points, &partition);
     let loss = points
         .rows()
