@@ -40,11 +40,6 @@ impl CentreLanes {
     }
 
     #[inline(always)]
-    pub(crate) fn at(&self, k: usize, f: usize) -> f64 {
-        self.values[f * self.padded + k]
-    }
-
-    #[inline(always)]
     pub(crate) fn at_mut(&mut self, k: usize, f: usize) -> &mut f64 {
         &mut self.values[f * self.padded + k]
     }
@@ -149,14 +144,18 @@ impl CentreLanes {
 /// The least value over the lanes, and which centre it is; ties to the lower centre.
 #[inline(always)]
 fn least_lane(best: &[f64; LANES], step: &[u64; LANES]) -> (usize, f64) {
-    let (mut k, mut value) = (step[0] as usize * LANES, best[0]);
+    let mut value = best[0];
     for l in 1..LANES {
-        let this = step[l] as usize * LANES + l;
-        if best[l] < value || (best[l] == value && this < k) {
-            (k, value) = (this, best[l]);
-        }
+        value = if best[l] < value { best[l] } else { value };
     }
-    (k, value)
+    // Branch-free: a lane that does not hold the least value counts as a centre beyond all others.
+    let mut centre = u64::MAX;
+    for l in 0..LANES {
+        let this = step[l] * LANES as u64 + l as u64;
+        let this = if best[l] == value { this } else { u64::MAX };
+        centre = centre.min(this);
+    }
+    (centre as usize, value)
 }
 
 /// A slice of known length as an array, so that loops over it have a fixed length.

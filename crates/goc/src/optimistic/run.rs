@@ -72,6 +72,8 @@ pub struct Iteration {
 /// Where the run stands between two iterations.
 pub(super) struct State {
     pub(super) choices: Vec<Choice>,
+    /// The chosen candidates.
+    points: Points,
     /// After step (III), gaps closed.
     pub(super) partition: Partition,
     /// Its means.
@@ -220,8 +222,8 @@ impl ValidOptimistic<'_> {
                 });
             }
 
-            points = self.candidates.chosen(&chosen);
-            let start = self.next_start(&state, &step_two, &points);
+            let start = self.next_start(&state, &step_two);
+            points = state.points;
             let oracle: &dyn Oracle = match params.oracle_every {
                 OracleEvery::First => &later,
                 OracleEvery::Always => oracle,
@@ -247,11 +249,11 @@ impl ValidOptimistic<'_> {
                 self.params.distance.of_squared(squared) + self.params.lambda * penalty
             })
             .sum();
-        State { choices, partition, centres, objective }
+        State { choices, points, partition, centres, objective }
     }
 
     /// Step (I): the centres that the next clustering begins from, and so K(t).
-    fn next_start(&self, state: &State, step_two: &Points, points: &Points) -> Points {
+    fn next_start(&self, state: &State, step_two: &Points) -> Points {
         match self.params.k_rule {
             KRule::Occupied => state.centres.clone(),
             KRule::Plural => {
@@ -262,13 +264,14 @@ impl ValidOptimistic<'_> {
                     .collect();
                 if plural.is_empty() { state.centres.clone() } else { state.centres.subset(&plural) }
             }
-            KRule::Constant => self.all_centres(state, step_two, points),
+            KRule::Constant => self.all_centres(state, step_two),
         }
     }
 
     /// `K(0)` centres: means where there are members, the old centre where there are none, and, should the
     /// oracle have found fewer clusters than asked, the objects that lie farthest from their centre.
-    fn all_centres(&self, state: &State, step_two: &Points, points: &Points) -> Points {
+    fn all_centres(&self, state: &State, step_two: &Points) -> Points {
+        let points = &state.points;
         let mut values = step_two.values().to_vec();
         let q = points.features();
         for (choice, &l) in state.choices.iter().zip(state.partition.labels()) {

@@ -12,6 +12,7 @@
 
 use crate::Points;
 use crate::kernel::{CentreLanes, LANES};
+use crate::points::squared_distance;
 
 /// Steps of one quick-transfer stage are limited to this many per point, as in R.
 const QUICK_STEPS_PER_POINT: usize = 50;
@@ -38,7 +39,9 @@ pub(super) fn run(points: &Points, centres: &Points, max_iterations: usize) -> R
 
 struct State<'a> {
     points: &'a Points,
+    /// The centres twice: side by side for the look at all of them, row by row for the look at one.
     centres: CentreLanes,
+    rows: Vec<f64>,
     /// Cluster of each point, and the one it would go to next.
     first: Vec<usize>,
     second: Vec<usize>,
@@ -60,11 +63,13 @@ struct State<'a> {
 impl<'a> State<'a> {
     fn new(points: &'a Points, centres: &Points) -> Self {
         let (n, k) = (points.len(), centres.len());
+        let rows = centres.values().to_vec();
         let centres = CentreLanes::from_points(centres);
         let padded = centres.padded();
         Self {
             points,
             centres,
+            rows,
             first: vec![0; n],
             second: vec![0; n],
             saving: vec![0.0; n],
@@ -87,23 +92,22 @@ impl<'a> State<'a> {
 
     #[inline(always)]
     fn distance(&self, i: usize, l: usize) -> f64 {
-        let mut sum = 0.0;
-        for (f, &x) in self.points.row(i).iter().enumerate() {
-            let d = x - self.centres.at(l, f);
-            sum += d * d;
-        }
-        sum
+        let q = self.points.features();
+        squared_distance(self.points.row(i), &self.rows[l * q..(l + 1) * q])
     }
 
     /// Moves point `i` from its cluster to the second one; both centres follow.
     #[inline(always)]
     fn transfer(&mut self, i: usize, from: usize, to: usize) {
         let (n_from, n_to) = (self.size[from], self.size[to]);
+        let q = self.points.features();
         for (f, &x) in self.points.row(i).iter().enumerate() {
-            let c = self.centres.at_mut(from, f);
+            let c = &mut self.rows[from * q + f];
             *c = (*c * n_from - x) / (n_from - 1.0);
-            let c = self.centres.at_mut(to, f);
+            *self.centres.at_mut(from, f) = *c;
+            let c = &mut self.rows[to * q + f];
             *c = (*c * n_to + x) / (n_to + 1.0);
+            *self.centres.at_mut(to, f) = *c;
         }
         self.size[from] -= 1.0;
         self.size[to] += 1.0;
@@ -135,7 +139,8 @@ fn seat(state: &mut State<'_>) -> bool {
             return false;
         }
         for f in 0..q {
-            *state.centres.at_mut(l, f) = sums[l * q + f] / state.size[l];
+            state.rows[l * q + f] = sums[l * q + f] / state.size[l];
+            *state.centres.at_mut(l, f) = state.rows[l * q + f];
         }
         state.weights(l);
     }
