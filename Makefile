@@ -24,7 +24,7 @@ bench: toolchain ## every hot path beside its rival, as ratios
 reproduce: toolchain ## the paper's tables beside the published figures, with both presets
 	cargo build --release --locked --quiet -p goc-cli
 	@if [ -d "$(DATA)/paper" ]; then set -x; \
-	  ./target/release/goc reproduce --data "$(DATA)" --preset authors --seeds 5 -o goc-reproduce/authors; \
+	  ./target/release/goc reproduce --data "$(DATA)" --preset authors --seeds 20 -o goc-reproduce/authors; \
 	  ./target/release/goc reproduce --data "$(DATA)" --preset paper --seeds 1 -o goc-reproduce/paper; \
 	else echo "no data in $(DATA) (set GOC_DATA): sets made here instead"; \
 	  ./target/release/goc reproduce -o goc-reproduce/made; fi

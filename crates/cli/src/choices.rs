@@ -40,6 +40,17 @@ pub enum OracleName {
     Linkage,
 }
 
+impl OracleName {
+    /// Whether its answer depends on the seed.
+    pub fn draws(self) -> bool {
+        use OracleName::{GmmDiag, KMeans, KMedoids, Linkage, MclustEii, MclustVii, MclustVvv};
+        match self {
+            KMeans | KMedoids | GmmDiag => true,
+            MclustEii | MclustVii | MclustVvv | Linkage => false,
+        }
+    }
+}
+
 /// How clusters are joined by the linkage oracle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LinkageName {
