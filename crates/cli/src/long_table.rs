@@ -192,7 +192,31 @@ impl LongTableArgs {
             )));
         }
         let names: Vec<&str> = columns.iter().map(|c| c.name()).collect();
+        // An error bar is not a feature: this is a catalogue, and the step before was left out.
+        let is_error = |name: &&&str| {
+            let value = name.strip_suffix("_error").or_else(|| name.strip_suffix("_err"));
+            value.is_some_and(|v| table.column(v).is_some())
+        };
+        if let Some(error) = names.iter().find(is_error) {
+            return Err(Fail::usage(format!(
+                "{}: column `{error}` looks like an error bar: make candidates first (goc candidates), or name the features with --features",
+                self.input.display()
+            )));
+        }
         say(format!("features: {}", names.join(", ")));
+        let whole: Vec<&str> = table
+            .columns()
+            .iter()
+            .filter(|c| matches!(c.data(), Data::U8(_) | Data::I16(_) | Data::I32(_) | Data::I64(_)))
+            .map(|c| c.name())
+            .filter(|n| !taken.iter().flatten().any(|t| t.name() == *n) && !CANDIDATE_NAMES.contains(n))
+            .collect();
+        if !whole.is_empty() {
+            say(format!(
+                "not used, as they hold whole numbers: {} (name them with --features)",
+                whole.join(", ")
+            ));
+        }
         Ok(columns)
     }
 }

@@ -312,13 +312,18 @@ impl Column {
     }
 
     fn whole(&self, values: impl Iterator<Item = f64>) -> Result<Vec<i64>, TableError> {
-        // 2^63 itself is not an i64; below it every whole f64 is.
-        const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+        // From 2^53 on neighbouring integers share a float: two ids would become one.
+        const LIMIT: f64 = 9_007_199_254_740_992.0;
         values
             .enumerate()
             .map(|(row, x)| {
-                if x.fract() == 0.0 && (-LIMIT..LIMIT).contains(&x) {
+                if x.fract() == 0.0 && x.abs() < LIMIT {
                     Ok(x as i64)
+                } else if x.is_finite() && x.abs() >= LIMIT {
+                    Err(self.value_error(
+                        row,
+                        "is a real number too large to be an exact integer; store it as an integer",
+                    ))
                 } else {
                     Err(self.value_error(row, "is not a whole number"))
                 }

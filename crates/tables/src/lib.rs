@@ -1,6 +1,6 @@
 //! Tables in and out: CSV, ECSV, Parquet, FITS binary tables and VOTable, and one [`Table`] type.
 //!
-//! [`read`] and [`write()`] choose the format by the file's ending ([`Format`]); every format gives the same
+//! [`read()`] and [`write()`] choose the format by the file's ending ([`Format`]); every format gives the same
 //! [`Table`]: columns with a type, a unit, a description and nulls, and metadata as ordered text.
 //! A file that is cut off or damaged is an error that names the file and, where it can, the row, the
 //! column and the value ([`TableError`]); it never panics and never becomes a shorter table. Columns that

@@ -108,7 +108,7 @@ pub struct Cluster {
     oracle_starts: Option<usize>,
 
     /// Iterations of the oracle at most: a low number is the early-stopped oracle
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     oracle_iterations: Option<usize>,
 
     /// How k-means descends
@@ -186,6 +186,12 @@ impl Cluster {
         }
         for path in [&self.output, &self.history, &self.trace] {
             screen::check_output(path.as_deref())?;
+            if path.as_ref().is_some_and(|path| *path == self.table.input) {
+                let name = self.table.input.display();
+                return Err(Fail::usage(format!(
+                    "{name}: the output would overwrite the input; name another file"
+                )));
+            }
         }
         let input = self.table.read()?;
         let began = Instant::now();
@@ -451,6 +457,13 @@ impl Cluster {
             answer.iterations,
             answer.objective,
         );
+        if answer.partition.k() < answer.k_initial && self.k_rule != Some(KRuleName::Constant) {
+            text.push_str(&format!(
+                "\nK fell from {} to {}: clusters that emptied, or kept one member only, were given up; --k-rule constant keeps K",
+                answer.k_initial,
+                answer.partition.k()
+            ));
+        }
         if let Some(s) = scores {
             text.push_str(&format!("\nagainst the truth: NMI {:.3}, F {:.3}, ARI {:.3}", s.nmi, s.f, s.ari));
         }

@@ -11,9 +11,10 @@
 //! `table_meta_yaml`, and read from there. (astropy 8 itself knows no Parquet nulls: it reads a null integer
 //! as a float NaN and a null text as `None`. pyarrow and pandas know them.)
 //!
-//! The decoder belongs to another crate and was not written for damaged files, so reading is fenced: should
-//! it panic, the panic becomes an error.
+//! The decoder belongs to another crate and panics on some damaged files, so reading is fenced (`fence`): a
+//! panic becomes an error.
 
+mod fence;
 mod read;
 mod write;
 

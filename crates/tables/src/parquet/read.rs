@@ -1,6 +1,5 @@
 //! Reading Parquet: batches of rows, appended to plain vectors.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,6 +17,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::errors::ParquetError;
 use parquet::file::reader::ChunkReader;
 
+use super::fence::fenced;
 use super::{ASTROPY, about_storage};
 use crate::column::{Origin, unsigned};
 use crate::ecsv::header;
@@ -31,7 +31,7 @@ const BATCH: usize = 1 << 16;
 pub(crate) fn read<R: ChunkReader + 'static>(reader: R, file: Option<&Path>) -> Result<Table, TableError> {
     let origin = Arc::new(Origin { file: file.map(Path::to_path_buf), first_line: None });
     check_ends(&reader, &origin.place())?;
-    catch_unwind(AssertUnwindSafe(|| read_fenced(reader, &origin))).unwrap_or_else(|_| {
+    fenced(|| read_fenced(reader, &origin)).unwrap_or_else(|| {
         Err(TableError::Malformed {
             place: origin.place(),
             problem: "the Parquet data are damaged; fetch or write the file again".into(),
@@ -65,6 +65,13 @@ fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Res
     let plain = ArrowReaderMetadata::try_new(Arc::clone(annotated.metadata()), options).map_err(failed)?;
     let file = plain.metadata().file_metadata();
     let rows = usize::try_from(file.num_rows()).map_err(|_| damaged(&place, "a negative number of rows"))?;
+    // The decoder believes the file's own count; the groups have one too, and must agree.
+    let grouped =
+        plain.metadata().row_groups().iter().map(|group| i128::from(group.num_rows())).sum::<i128>();
+    if grouped != i128::from(file.num_rows()) {
+        let problem = format!("it claims {rows} rows, its row groups {grouped}");
+        return Err(damaged(&place, &problem));
+    }
 
     let (mut roots, mut gathered, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
     for (at, field) in plain.schema().fields().iter().enumerate() {
