@@ -406,7 +406,21 @@ impl Cluster {
         if self.method == MethodName::Goc {
             settings.push(("preset", json!(typed(self.preset))));
         }
+        // Only what was asked for beside the preset; the preset's own choices go by its name.
+        if let Some(distance) = self.distance {
+            settings.push(("distance", json!(typed(distance))));
+        }
+        if let Some(rule) = self.k_rule {
+            settings.push(("k_rule", json!(typed(rule))));
+        }
+        if let Some(every) = self.oracle_every {
+            settings.push(("oracle_every", json!(typed(every))));
+        }
+        if self.method == MethodName::Goc {
+            settings.extend([("starts", json!(self.starts)), ("swaps", json!(self.swaps))]);
+        }
         settings.extend([
+            ("k_asked", json!(self.k)),
             ("lambda", json!(self.lambda)),
             ("scale", json!(self.scale.to_string())),
             ("seed", json!(self.seed)),

@@ -46,6 +46,12 @@ impl Score {
         }
         let label = column(&table, self.label.as_deref(), &LABEL_NAMES, "label", &self.labels)?;
         let labels = table.require(&label)?;
+        if let Some(objects) = OBJECT_NAMES.iter().find_map(|name| table.column(name)) {
+            let mut seen = std::collections::HashSet::new();
+            if let Some(row) = (0..table.rows()).find(|&r| !seen.insert(objects.text(r))) {
+                return Err(objects.value_error(row, "is labelled twice").into());
+            }
+        }
         if let Some(row) = (0..table.rows()).find(|&r| labels.is_null(r)) {
             return Err(labels.value_error(row, "is null where a label is needed").into());
         }

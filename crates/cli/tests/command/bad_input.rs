@@ -29,6 +29,41 @@ fn flags_refused(flags: &str, code: i32, message: &str) {
 }
 
 #[test]
+fn a_catalogue_with_error_bars_is_not_taken_for_candidates() {
+    let desk = Desk::with(&[("c.csv", "object,x,x_error\na,0.5,0.1\nb,1.5,0.1\n")]);
+    let message = "error: c.csv: column `x_error` looks like an error bar: make candidates first (goc candidates), \
+                   or name the features with --features";
+    desk.refused("cluster c.csv --k 2 -o labels.csv", 2, message);
+}
+
+#[test]
+fn ids_that_lost_their_digits_in_a_float() {
+    refused(
+        "object,x\n6.9e18,0.0\n1.0,1.0\n",
+        1,
+        "c.csv: row 1 (line 2), column `object`: 6.9e18 is a real number too large to be an exact integer; \
+         store it as an integer",
+    );
+}
+
+#[test]
+fn output_over_the_input() {
+    let desk = four();
+    let message = "error: c.csv: the output would overwrite the input; name another file";
+    let run = desk.goc("cluster c.csv --features x --k 2 -o c.csv");
+    assert_eq!((run.code, run.err.trim()), (2, message));
+    assert_eq!(desk.text("c.csv"), FOUR);
+}
+
+#[test]
+fn an_object_scored_twice() {
+    let desk = Desk::with(&[("l.csv", "object,label,truth\na,0,0\na,0,0\n")]);
+    let run = desk.goc("score l.csv");
+    let message = "error: l.csv: row 2 (line 3), column `object`: \"a\" is labelled twice\n";
+    assert_eq!((run.code, run.err.as_str()), (1, message));
+}
+
+#[test]
 fn empty_file() {
     refused("", 1, "c.csv: the file is empty; its first line must name the columns");
 }
