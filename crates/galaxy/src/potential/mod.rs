@@ -1,0 +1,71 @@
+//! What pulls a star: axisymmetric potentials that compose.
+//!
+//! A [`Potential`] is a function of the cylindrical radius R and the height z, even in z. Blocks are one
+//! file each.
+
+use crate::real::{LANES, Lanes};
+
+/// Potential and its first derivatives at a point, (km/s)^2 and (km/s)^2/kpc.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pull<T = f64> {
+    /// The potential.
+    pub phi: T,
+    /// Its derivative along R: minus the radial force.
+    pub d_r: T,
+    /// Its derivative along z: minus the vertical force.
+    pub d_z: T,
+}
+
+/// Second derivatives of the potential, (km/s)^2/kpc^2.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Curvature {
+    /// Twice along R.
+    pub d_rr: f64,
+    /// Along R and z.
+    pub d_rz: f64,
+    /// Twice along z.
+    pub d_zz: f64,
+}
+
+/// An axisymmetric potential, even in z; `r` is the cylindrical radius (>= 0), kpc.
+///
+/// The lane-wise methods give the same bytes as the single ones; a potential that matters for speed overrides them
+/// with one pass over all lanes.
+pub trait Potential: Send + Sync {
+    /// The potential, (km/s)^2. It must vanish at infinity where the potential can.
+    fn value(&self, r: f64, z: f64) -> f64;
+    /// The potential and its gradient.
+    fn pull(&self, r: f64, z: f64) -> Pull;
+    /// Second derivatives.
+    fn curvature(&self, r: f64, z: f64) -> Curvature;
+    /// The mass density behind the potential, Msun/kpc^3.
+    fn density(&self, r: f64, z: f64) -> f64;
+
+    /// [`value`](Self::value) for eight points.
+    fn values(&self, r: &Lanes, z: &Lanes) -> Lanes {
+        Lanes(std::array::from_fn(|l| self.value(r.0[l], z.0[l])))
+    }
+
+    /// [`pull`](Self::pull) for eight points.
+    fn pulls(&self, r: &Lanes, z: &Lanes) -> Pull<Lanes> {
+        let mut out = Pull { phi: Lanes([0.0; LANES]), d_r: Lanes([0.0; LANES]), d_z: Lanes([0.0; LANES]) };
+        for l in 0..LANES {
+            let one = self.pull(r.0[l], z.0[l]);
+            (out.phi.0[l], out.d_r.0[l], out.d_z.0[l]) = (one.phi, one.d_r, one.d_z);
+        }
+        out
+    }
+
+    /// Speed on a circular orbit in the plane, km/s.
+    fn circular_velocity(&self, r: f64) -> f64 {
+        (r * self.pull(r, 0.0).d_r).max(0.0).sqrt()
+    }
+
+    /// Frequencies of nearly circular motion at `r`: (kappa, nu, Omega), radians per unit of time.
+    ///
+    /// kappa^2 = Phi_RR + 3 Phi_R / R, nu^2 = Phi_zz, Omega^2 = Phi_R / R; 0 where a square is negative.
+    fn epicycle_frequencies(&self, r: f64) -> (f64, f64, f64) {
+        let (slope, c) = (self.pull(r, 0.0).d_r / r, self.curvature(r, 0.0));
+        ((c.d_rr + 3.0 * slope).max(0.0).sqrt(), c.d_zz.max(0.0).sqrt(), slope.max(0.0).sqrt())
+    }
+}

@@ -1,0 +1,351 @@
+//! One number, or eight at once.
+//!
+//! Everything hot in this crate (potential, fudge, orbit steps) is written once, generically over [`Real`], and
+//! runs either on one `f64` or on [`Lanes`], eight stars side by side. Both give the same bytes: the
+//! operations are the same IEEE ones, and `exp` and `ln` are computed here by the same polynomials rather than by
+//! the system's library, whose last digit may differ between machines. Fused multiply-add is left
+//! out for the same reason.
+//!
+//! The functions are `#[inline(always)]`, so that they take on the vector instructions of a caller compiled by
+//! `#[multiversion]`. Branches become [`Real::select`].
+
+use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+
+/// How many numbers [`Lanes`] holds: one AVX-512 register, two of AVX2.
+pub const LANES: usize = 8;
+
+/// Eight numbers that take every step together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(align(64))]
+pub struct Lanes(pub [f64; LANES]);
+
+/// What the formulas of this crate need of a number.
+pub trait Real:
+    Copy
+    + Send
+    + Sync
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + Add<f64, Output = Self>
+    + Sub<f64, Output = Self>
+    + Mul<f64, Output = Self>
+    + Div<f64, Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+{
+    /// The answer to a comparison.
+    type Mask: Copy;
+
+    /// The same number everywhere.
+    fn splat(x: f64) -> Self;
+    /// The square root.
+    fn sqrt(self) -> Self;
+    /// The magnitude.
+    fn abs(self) -> Self;
+    /// The larger one; the other where one is NaN.
+    fn max(self, other: Self) -> Self;
+    /// The smaller one; the other where one is NaN.
+    fn min(self, other: Self) -> Self;
+    /// e to this power; 0 below -708, infinity above 709. Within 2 units in the last place.
+    fn exp(self) -> Self;
+    /// The natural logarithm of a positive normal number. Within 2 units in the last place.
+    fn ln(self) -> Self;
+    /// Where this is smaller.
+    fn less(self, than: Self) -> Self::Mask;
+    /// `yes` where the mask holds, else `no`.
+    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
+    /// Each lane's own row of a table: `cell` holds whole numbers below `rows.len()`; others are clamped.
+    fn rows<const N: usize>(cell: Self, rows: &[[f64; N]]) -> [Self; N];
+    /// The largest whole number not above, for magnitudes below 2^51.
+    fn floor(self) -> Self;
+}
+
+impl Real for f64 {
+    type Mask = bool;
+
+    #[inline(always)]
+    fn splat(x: f64) -> Self {
+        x
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        f64::sqrt(self)
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        f64::abs(self)
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        if self > other { self } else { other }
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        if self < other { self } else { other }
+    }
+    #[inline(always)]
+    fn exp(self) -> Self {
+        exp(self)
+    }
+    #[inline(always)]
+    fn ln(self) -> Self {
+        ln(self)
+    }
+    #[inline(always)]
+    fn less(self, than: Self) -> bool {
+        self < than
+    }
+    #[inline(always)]
+    fn select(mask: bool, yes: Self, no: Self) -> Self {
+        if mask { yes } else { no }
+    }
+    #[inline(always)]
+    fn rows<const N: usize>(cell: Self, rows: &[[f64; N]]) -> [Self; N] {
+        rows[(cell as usize).min(rows.len() - 1)]
+    }
+    #[inline(always)]
+    fn floor(self) -> Self {
+        floor(self)
+    }
+}
+
+/// Applies a scalar function to each lane; the loop becomes vector instructions once inlined.
+macro_rules! lanewise {
+    (|$($x:ident),+| $body:expr) => {{
+        let mut out = [0.0; LANES];
+        for l in 0..LANES {
+            $(let $x = $x.0[l];)+
+            out[l] = $body;
+        }
+        Lanes(out)
+    }};
+}
+
+impl Real for Lanes {
+    type Mask = [bool; LANES];
+
+    #[inline(always)]
+    fn splat(x: f64) -> Self {
+        Lanes([x; LANES])
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        let x = self;
+        lanewise!(|x| x.sqrt())
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        let x = self;
+        lanewise!(|x| x.abs())
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        let x = self;
+        lanewise!(|x, other| Real::max(x, other))
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        let x = self;
+        lanewise!(|x, other| Real::min(x, other))
+    }
+    #[inline(always)]
+    fn exp(self) -> Self {
+        let x = self;
+        lanewise!(|x| exp(x))
+    }
+    #[inline(always)]
+    fn ln(self) -> Self {
+        let x = self;
+        lanewise!(|x| ln(x))
+    }
+    #[inline(always)]
+    fn less(self, than: Self) -> Self::Mask {
+        let mut mask = [false; LANES];
+        for l in 0..LANES {
+            mask[l] = self.0[l] < than.0[l];
+        }
+        mask
+    }
+    #[inline(always)]
+    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self {
+        let mut out = [0.0; LANES];
+        for l in 0..LANES {
+            out[l] = if mask[l] { yes.0[l] } else { no.0[l] };
+        }
+        Lanes(out)
+    }
+    #[inline(always)]
+    fn rows<const N: usize>(cell: Self, rows: &[[f64; N]]) -> [Self; N] {
+        let mut out = [Lanes([0.0; LANES]); N];
+        for l in 0..LANES {
+            let row = &rows[(cell.0[l] as usize).min(rows.len() - 1)];
+            for n in 0..N {
+                out[n].0[l] = row[n];
+            }
+        }
+        out
+    }
+    #[inline(always)]
+    fn floor(self) -> Self {
+        let x = self;
+        lanewise!(|x| floor(x))
+    }
+}
+
+macro_rules! operators {
+    ($($trait:ident $method:ident $assign:ident $assign_method:ident $op:tt;)+) => {$(
+        impl $trait for Lanes {
+            type Output = Lanes;
+            #[inline(always)]
+            fn $method(self, other: Lanes) -> Lanes {
+                let x = self;
+                lanewise!(|x, other| x $op other)
+            }
+        }
+        impl $trait<f64> for Lanes {
+            type Output = Lanes;
+            #[inline(always)]
+            fn $method(self, other: f64) -> Lanes {
+                let x = self;
+                lanewise!(|x| x $op other)
+            }
+        }
+        impl $assign for Lanes {
+            #[inline(always)]
+            fn $assign_method(&mut self, other: Lanes) {
+                for l in 0..LANES {
+                    self.0[l] = self.0[l] $op other.0[l];
+                }
+            }
+        }
+    )+};
+}
+
+use std::ops::DivAssign;
+operators! {
+    Add add AddAssign add_assign +;
+    Sub sub SubAssign sub_assign -;
+    Mul mul MulAssign mul_assign *;
+    Div div DivAssign div_assign /;
+}
+
+impl Neg for Lanes {
+    type Output = Lanes;
+    #[inline(always)]
+    fn neg(self) -> Lanes {
+        let x = self;
+        lanewise!(|x| -x)
+    }
+}
+
+/// Adding this rounds a small number to a whole one, which then stands in the low bits.
+const ROUNDER: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52
+
+/// The largest whole number not above `x`, without the instruction that old machines lack.
+#[inline(always)]
+fn floor(x: f64) -> f64 {
+    let near = (x + ROUNDER) - ROUNDER;
+    if near > x { near - 1.0 } else { near }
+}
+
+/// e^x = 2^n e^r with n the nearest whole number to x / ln 2 and r = x - n ln 2 in two parts (Cody & Waite).
+#[inline(always)]
+fn exp(x: f64) -> f64 {
+    const LN2_HIGH: f64 = 0.693_147_180_369_123_8; // its last 20 bits are zero: n LN2_HIGH is exact
+    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    let bounded = Real::max(Real::min(x, 709.0), -708.0);
+    let shifted = bounded * std::f64::consts::LOG2_E + ROUNDER;
+    let n = shifted - ROUNDER;
+    let r = (bounded - n * LN2_HIGH) - n * LN2_LOW;
+    // Taylor's series to r^13: |r| <= .35, so the rest is below 1e-17.
+    let r2 = r * r;
+    let r4 = r2 * r2;
+    let a = (r * (1.0 / 6.0) + 0.5) + r2 * (r * (1.0 / 120.0) + 1.0 / 24.0);
+    let b = (r * (1.0 / 5040.0) + 1.0 / 720.0) + r2 * (r * (1.0 / 362_880.0) + 1.0 / 40_320.0);
+    let c = (r * (1.0 / 39_916_800.0) + 1.0 / 3_628_800.0)
+        + r2 * (r * (1.0 / 6_227_020_800.0) + 1.0 / 479_001_600.0);
+    let e = 1.0 + (r + r2 * (a + r4 * (b + r4 * c)));
+    // The low bits of `shifted` are n: moved up they are the exponent.
+    let power = f64::from_bits((shifted.to_bits() << 52).wrapping_add(1023 << 52));
+    let value = e * power;
+    let value = if x < -708.0 { 0.0 } else { value };
+    if x > 709.0 { f64::INFINITY } else { value }
+}
+
+/// ln(2^n m) = n ln 2 + 2 atanh((m - 1) / (m + 1)) with m between sqrt(1/2) and sqrt(2).
+#[inline(always)]
+fn ln(x: f64) -> f64 {
+    const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
+    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    const TWO_52: u64 = 0x4330_0000_0000_0000;
+    const ROOT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
+    // Counting the exponent from sqrt(1/2) makes m lie evenly around 1.
+    let moved = x.to_bits().wrapping_sub(ROOT_HALF).wrapping_add(1023 << 52);
+    let n = f64::from_bits((moved >> 52) | TWO_52) - (4_503_599_627_370_496.0 + 1023.0);
+    let m = f64::from_bits((moved & 0x000f_ffff_ffff_ffff).wrapping_add(ROOT_HALF));
+    let f = m - 1.0;
+    let s = f / (2.0 + f);
+    let s2 = s * s;
+    let s4 = s2 * s2;
+    // atanh's series to s^21: |s| <= .1716.
+    let odd = (s4 * (s4 * (s4 * (s4 * (2.0 / 19.0) + 2.0 / 15.0) + 2.0 / 11.0) + 2.0 / 7.0) + 2.0 / 3.0) * s2;
+    let even =
+        (s4 * (s4 * (s4 * (s4 * (2.0 / 21.0) + 2.0 / 17.0) + 2.0 / 13.0) + 2.0 / 9.0) + 2.0 / 5.0) * s4;
+    // ln(1 + f) = f - f^2/2 + s (f^2/2 + R): the large terms cancel exactly.
+    let half = 0.5 * f * f;
+    n * LN2_HIGH - ((half - (s * (half + (odd + even)) + n * LN2_LOW)) - f)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Units in the last place between two numbers.
+    fn ulps(a: f64, b: f64) -> u64 {
+        a.to_bits().abs_diff(b.to_bits())
+    }
+
+    #[test]
+    fn exp_and_ln_agree_with_the_systems_to_two_units_in_the_last_place() {
+        for i in 0..400_000 {
+            let x = -700.0 + 1400.0 * f64::from(i) / 400_000.0;
+            assert!(ulps(exp(x), x.exp()) <= 2, "exp({x})");
+            let y = x.exp() * 1.234_567;
+            // Near 1 the logarithm is small; the measure stays relative.
+            assert!(ulps(ln(y), y.ln()) <= 2, "ln({y}) = {} not {}", ln(y), y.ln());
+            let near = 1.0 + (f64::from(i) - 200_000.0) * 2e-6;
+            assert!(ulps(ln(near), near.ln()) <= 2, "ln({near}) = {} not {}", ln(near), near.ln());
+        }
+        assert_eq!(exp(0.0), 1.0);
+        assert_eq!(ln(1.0), 0.0);
+        assert_eq!(exp(-1e9), 0.0);
+        assert_eq!(exp(1e9), f64::INFINITY);
+    }
+
+    #[test]
+    fn lanes_give_the_bytes_of_single_numbers() {
+        let x = Lanes(std::array::from_fn(|l| 0.1 + 1.7 * l as f64));
+        for l in 0..LANES {
+            let one = x.0[l];
+            assert_eq!(x.exp().0[l], Real::exp(one));
+            assert_eq!(x.ln().0[l], Real::ln(one));
+            assert_eq!((x * x - x / 3.0).0[l], one * one - one / 3.0);
+            assert_eq!((-x).floor().0[l], (-one).floor());
+        }
+        let rows = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
+        let cells = Lanes([0.0, 1.0, 2.0, 3.0, 0.0, 1.0, 2.0, -1.0]);
+        assert_eq!(Lanes::rows(cells, &rows)[1].0, [2.0, 4.0, 6.0, 6.0, 2.0, 4.0, 6.0, 2.0]);
+    }
+
+    #[test]
+    fn floor_is_the_systems() {
+        for i in -4000..4000 {
+            let x = f64::from(i) * 0.25;
+            assert_eq!(floor(x), x.floor());
+        }
+    }
+}
