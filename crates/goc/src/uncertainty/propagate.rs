@@ -246,6 +246,17 @@ impl<'a, T: Transform> Propagation<'a, T> {
 
     /// Makes the candidates of all objects, in their order, and says what was lost on the way.
     pub fn propagate(&self, objects: &[Object]) -> Result<(Candidates, Report), PropagateError> {
+        let (candidates, report) = self.propagate_some(objects)?;
+        match candidates {
+            Some(candidates) => Ok((candidates, report)),
+            None => {
+                Err(PropagateError::NothingLeft { objects: objects.len(), reasons: report.reasons().clone() })
+            }
+        }
+    }
+
+    /// As [`propagate`](Self::propagate), for one part of many objects: that nothing is left of a part is no error.
+    pub fn propagate_some(&self, objects: &[Object]) -> Result<(Option<Candidates>, Report), PropagateError> {
         let q = self.check(objects)?;
         let total = (0..objects.len()).map(|i| self.draws_of(i)).fold(0, usize::saturating_add);
         if total.saturating_mul(q) > isize::MAX as usize / size_of::<f64>() {
@@ -276,11 +287,10 @@ impl<'a, T: Transform> Propagation<'a, T> {
             }
         }
         if report.objects().is_empty() {
-            let reasons = report.reasons().clone();
-            return Err(PropagateError::NothingLeft { objects: objects.len(), reasons });
+            return Ok((None, report));
         }
         let candidates = builder.build_with(self.kept_ids(&report))?;
-        Ok((if self.scale_penalties { candidates.scale_penalties() } else { candidates }, report))
+        Ok((Some(if self.scale_penalties { candidates.scale_penalties() } else { candidates }), report))
     }
 
     /// Everything that can be wrong before the first draw; gives the number of features.
