@@ -80,15 +80,29 @@ impl LongTableArgs {
     }
 
     fn read_saying(&self, say: &dyn Fn(String)) -> Result<LongTable, Fail> {
-        let missing = Missing::parse(&self.missing)?;
         let table = goc_tables::read(&self.input)?;
         if table.rows() == 0 {
             return Err(Fail::failed(format!("{}: the table has no rows", self.input.display())));
         }
-        let object = named(&table, self.object.as_deref(), &OBJECT_NAMES)?;
-        let penalty = named(&table, self.penalty.as_deref(), &PENALTY_NAMES)?;
-        let truth = named(&table, self.truth.as_deref(), &TRUTH_NAMES)?;
-        let features = self.feature_columns(&table, [object, penalty, truth], say)?;
+        self.group_saying(&table, say)
+    }
+
+    /// For a table of candidates that this program has just made; `input` is what messages name.
+    pub fn of_candidates(input: PathBuf) -> Self {
+        Self { input, object: None, features: None, penalty: None, truth: None, missing: "none".into() }
+    }
+
+    /// Groups the rows of a table that is read already.
+    pub fn group(&self, table: &Table) -> Result<LongTable, Fail> {
+        self.group_saying(table, &|message| note(message))
+    }
+
+    fn group_saying(&self, table: &Table, say: &dyn Fn(String)) -> Result<LongTable, Fail> {
+        let missing = Missing::parse(&self.missing)?;
+        let object = named(table, self.object.as_deref(), &OBJECT_NAMES)?;
+        let penalty = named(table, self.penalty.as_deref(), &PENALTY_NAMES)?;
+        let truth = named(table, self.truth.as_deref(), &TRUTH_NAMES)?;
+        let features = self.feature_columns(table, [object, penalty, truth], say)?;
         if object.is_none() {
             say(format!(
                 "{}: no column names the object (looked for {}); every row is an object of its own",
@@ -97,7 +111,7 @@ impl LongTableArgs {
             ));
         }
 
-        let (groups, ids) = group(&table, object)?;
+        let (groups, ids) = group(table, object)?;
         let values: Vec<Cow<'_, [f64]>> = features.iter().map(|c| numbers(c)).collect::<Result<_, _>>()?;
         let penalties = penalty.map(numbers).transpose()?;
         let mut builder = CandidatesBuilder::with_capacity(features.len(), groups.len(), table.rows());

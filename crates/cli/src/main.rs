@@ -1,7 +1,7 @@
 //! The `goc` command: reads tables, calls the library, prints and writes.
 //!
 //! One file a command under `commands/`. What several need stands beside: [`long_table`] turns a table with a
-//! row a candidate into candidates, [`measured_table`] one with a row an object into uncertainty sets,
+//! row a candidate into candidates, [`measured_table`] one with a row an object into uncertainty sets, [`star_table`] finds the columns of stars,
 //! [`choices`] names oracles and methods, [`screen`] talks to people, [`fail`] decides the exit code. There is
 //! no arithmetic here.
 
@@ -11,6 +11,7 @@ mod fail;
 mod long_table;
 mod measured_table;
 mod screen;
+mod star_table;
 
 use clap::{Parser, Subcommand};
 
@@ -31,7 +32,9 @@ struct Goc {
 #[derive(Subcommand)]
 enum Command {
     Demo(commands::demo::Demo),
-    // Boxed: these two have far more flags than the others.
+    Actions(Box<commands::actions::Actions>),
+    Stars(Box<commands::stars::Stars>),
+    // Boxed: these have far more flags than the others.
     Candidates(Box<commands::candidates::Candidates>),
     Cluster(Box<commands::cluster::Cluster>),
     Score(commands::score::Score),
@@ -63,6 +66,8 @@ fn run(goc: Goc) -> Result<(), Fail> {
     }
     match goc.command {
         Command::Demo(demo) => demo.run(),
+        Command::Actions(actions) => actions.run(),
+        Command::Stars(stars) => stars.run(),
         Command::Candidates(candidates) => candidates.run(),
         Command::Cluster(cluster) => cluster.run(),
         Command::Score(score) => score.run(),

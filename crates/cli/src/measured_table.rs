@@ -68,16 +68,34 @@ pub struct Measured {
 }
 
 impl MeasuredArgs {
-    /// Reads the table and checks every number that is used. Without a shape, correlations make it an ellipsoid.
-    pub fn read(&self, shape: Option<ShapeName>) -> Result<Measured, Fail> {
-        let missing = Missing::parse(&self.missing)?;
+    /// Reads the table.
+    pub fn open(&self) -> Result<Table, Fail> {
         let table = goc_tables::read(&self.input)?;
         if table.rows() == 0 {
             return Err(Fail::failed(format!("{}: the table has no rows", self.input.display())));
         }
+        Ok(table)
+    }
+
+    /// Checks every number that is used. Without a shape, correlations make it an ellipsoid.
+    ///
+    /// Of a star catalogue the columns are known: the first two, the position on the sky, count as exact (its error, a few mas,
+    /// is nothing beside the others).
+    pub fn measure(
+        &self,
+        table: Table,
+        shape: Option<ShapeName>,
+        star: Option<&[String; 6]>,
+    ) -> Result<Measured, Fail> {
+        let missing = Missing::parse(&self.missing)?;
         let object = named(&table, self.object.as_deref(), &OBJECT_NAMES)?;
-        let (value_columns, error_columns) = self.columns(&table, object)?;
-        if self.values.is_none() {
+        let exact = star.map_or(Ok(Vec::new()), |names| {
+            names[..2].iter().map(|n| table.require(n)).collect::<Result<Vec<_>, _>>()
+        })?;
+        let asked = star.map(|names| names[2..].to_vec()).or_else(|| self.values.clone());
+        let (value_columns, error_columns) = self.columns(&table, object, asked.as_deref())?;
+        let value_columns = [exact.clone(), value_columns].concat();
+        if asked.is_none() {
             let pairs: Vec<String> = value_columns
                 .iter()
                 .zip(&error_columns)
@@ -105,7 +123,9 @@ impl MeasuredArgs {
         let numbers = |columns: &[&Column]| -> Result<Vec<Vec<f64>>, Fail> {
             Ok(columns.iter().map(|c| c.numbers()).collect::<Result<_, _>>()?)
         };
-        let (values, errors) = (numbers(&value_columns)?, numbers(&error_columns)?);
+        let values = numbers(&value_columns)?;
+        let mut errors = vec![vec![0.0; table.rows()]; exact.len()];
+        errors.extend(numbers(&error_columns)?);
         let correlation_columns: Vec<&Column> = used.iter().map(|c| c.2).collect();
         let correlations = numbers(&correlation_columns)?;
         let all: Vec<(&Column, &Vec<f64>)> = value_columns
@@ -113,7 +133,7 @@ impl MeasuredArgs {
             .chain(&error_columns)
             .chain(&correlation_columns)
             .copied()
-            .zip(values.iter().chain(&errors).chain(&correlations))
+            .zip(values.iter().chain(&errors[exact.len()..]).chain(&correlations))
             .collect();
         let mut rows = Vec::with_capacity(table.rows());
         let mut dropped = Vec::new();
@@ -125,7 +145,7 @@ impl MeasuredArgs {
             if let Some((column, _)) = all.iter().find(|(_, numbers)| !numbers[row].is_finite()) {
                 return Err(not_finite(column, row).into());
             }
-            for (column, numbers) in error_columns.iter().zip(&errors) {
+            for (column, numbers) in error_columns.iter().zip(&errors[exact.len()..]) {
                 if numbers[row] < 0.0 {
                     let problem = "is negative where an error is needed; 0 is exact, else drop the row";
                     return Err(column.value_error(row, problem).into());
@@ -174,7 +194,7 @@ impl MeasuredArgs {
         let position = |wanted: &&Column| table.columns().iter().position(|c| c.name() == wanted.name());
         Ok(Measured {
             columns: value_columns.iter().filter_map(position).collect(),
-            error_names: error_columns.iter().map(|c| c.name().to_string()).collect(),
+            error_names: exact.iter().chain(&error_columns).map(|c| c.name().to_string()).collect(),
             names,
             values,
             errors,
@@ -190,8 +210,9 @@ impl MeasuredArgs {
         &self,
         table: &'t Table,
         object: Option<&Column>,
+        asked: Option<&[String]>,
     ) -> Result<(Vec<&'t Column>, Vec<&'t Column>), Fail> {
-        let Some(names) = &self.values else {
+        let Some(names) = asked else {
             let pairs: Vec<(&Column, &Column)> = table
                 .columns()
                 .iter()
@@ -275,6 +296,11 @@ fn correlation_columns<'t>(table: &'t Table, values: &[&Column]) -> Vec<(usize, 
 impl Measured {
     pub fn table(&self) -> &Table {
         &self.table
+    }
+
+    /// The table itself, when all is done.
+    pub fn into_table(self) -> Table {
+        self.table
     }
 
     pub fn names(&self) -> &Names {

@@ -73,6 +73,16 @@ pub fn check_output(path: Option<&Path>) -> Result<(), Fail> {
     }
 }
 
+/// As [`check_output`], and refuses to overwrite the input.
+pub fn check_output_of(input: &Path, path: Option<&Path>) -> Result<(), Fail> {
+    check_output(path)?;
+    if path.is_some_and(|path| path == input) {
+        let name = input.display();
+        return Err(Fail::usage(format!("{name}: the output would overwrite the input; name another file")));
+    }
+    Ok(())
+}
+
 /// A table to `path`, or as CSV to standard output when there is none.
 pub fn write_table(table: &Table, path: Option<&Path>) -> Result<(), Fail> {
     match path {

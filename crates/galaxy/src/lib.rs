@@ -13,4 +13,5 @@ pub mod frames;
 pub mod gaia_errors;
 pub mod potential;
 pub mod real;
+pub mod stars;
 pub mod units;

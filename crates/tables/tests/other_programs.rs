@@ -196,6 +196,8 @@ fn csv_types_are_inferred_over_the_whole_column() {
     assert_eq!(kind("true|False|"), ("bool", "true|false|".into()));
     assert_eq!(kind("true|1"), ("string", "true|1".into()));
     assert_eq!(kind("007|x1"), ("string", "007|x1".into()));
+    assert_eq!(kind("007|7"), ("string", "007|7".into()), "zeros in front belong to the name");
+    assert_eq!(kind("00|0.5"), ("float64", "0.0|0.5".into()));
     assert_eq!(kind("|1e5|x|"), ("string", "|1e5|x|".into()));
     assert_eq!(kind("|"), ("float64", "|".into()));
     assert_eq!(kind("\"\"|"), ("string", "|".into()));

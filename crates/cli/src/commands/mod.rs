@@ -1,7 +1,9 @@
 //! One file a command.
 
+pub mod actions;
 pub mod candidates;
 pub mod cluster;
 pub mod demo;
 pub mod reproduce;
 pub mod score;
+pub mod stars;

@@ -8,8 +8,8 @@
 //! | anything else | string |
 //! | nothing: no value at all | float64, all null |
 //!
-//! Two rules keep identifiers whole. Integers beyond 64 bits make a column of otherwise
-//! integers a text column, digit for digit. And a column of integers with some `nan` among them is int64 with
+//! Two rules keep identifiers whole. Integers beyond 64 bits, or with zeros in front (`007`, which is not `7`), make a column of
+//! otherwise integers a text column, digit for digit. And a column of integers with some `nan` among them is int64 with
 //! nulls, not float64, when one of the integers is too long for a float64 (above 2^53).
 //!
 //! One pass usually does: values are stored while the type is still a guess, and a column whose guess
@@ -25,7 +25,7 @@ enum Cell {
     QuotedEmpty,
     Bool(bool),
     Int(i64),
-    /// Whole, but beyond 64 bits.
+    /// Whole, but its digits are more than a number: beyond 64 bits, or with zeros in front.
     Long(f64),
     Nan,
     Float(f64),
@@ -46,6 +46,10 @@ fn classify(bytes: &[u8], quoted: bool) -> Cell {
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return Cell::Text };
     if let Ok(value) = text.parse::<i64>() {
+        let digits = text.trim_start_matches(['+', '-']);
+        if digits.len() > 1 && digits.starts_with('0') {
+            return Cell::Long(value as f64);
+        }
         // `-0` is a float's zero: as an integer it would lose its sign.
         return if value == 0 && bytes[0] == b'-' { Cell::Float(-0.0) } else { Cell::Int(value) };
     }

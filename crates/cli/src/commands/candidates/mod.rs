@@ -9,6 +9,7 @@ mod sampling;
 use std::path::PathBuf;
 
 use clap::Args;
+use goc_galaxy::stars::StarActions;
 use goc_tables::{Column, Table};
 use serde_json::json;
 
@@ -16,7 +17,10 @@ use crate::fail::Fail;
 use crate::long_table::TRUTH_NAMES;
 use crate::measured_table::MeasuredArgs;
 use crate::screen;
-pub use sampling::{SamplingArgs, WhenEmpty};
+use crate::star_table::{ACTION_COLUMNS, Form, StarArgs, StarColumns};
+use choices::TransformName;
+use long::Feature;
+pub use sampling::{Function, SamplingArgs, WhenEmpty};
 
 /// Turn measured values with errors into candidates: sample each object's uncertainty set
 #[derive(Args)]
@@ -35,6 +39,9 @@ pub struct Candidates {
 
     #[command(flatten)]
     sampling: SamplingArgs,
+
+    #[command(flatten, next_help_heading = "Stars")]
+    stars: StarArgs,
 
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
@@ -59,9 +66,14 @@ impl Candidates {
         for path in [&self.output, &self.losses] {
             screen::check_output(path.as_deref())?;
         }
-        let measured = self.table.read(self.sampling.shape)?;
-        let f = self.sampling.function(&measured)?;
-        let when_empty = self.sampling.when_empty.unwrap_or(WhenEmpty::Refuse);
+        let table = self.table.open()?;
+        let star = self.star_columns(&table)?;
+        let measured = self.table.measure(table, self.sampling.shape, star.as_ref().map(|s| &s.names))?;
+        let (f, when_empty) = match &star {
+            Some(columns) => (actions_of(&self.stars, columns)?, WhenEmpty::Drop),
+            None => (self.sampling.function(&measured)?, WhenEmpty::Refuse),
+        };
+        let when_empty = self.sampling.when_empty.unwrap_or(when_empty);
         let kept = self.kept(measured.table())?;
         let made = self.sampling.sample(&measured, &f, self.seed, when_empty, &kept)?;
         if let Some(path) = &self.losses {
@@ -87,6 +99,24 @@ impl Candidates {
         Ok(())
     }
 
+    /// The columns of a star catalogue, if actions are what is wanted.
+    fn star_columns(&self, table: &Table) -> Result<Option<StarColumns>, Fail> {
+        match self.sampling.transform {
+            Some(TransformName::Actions) => Ok(Some(self.stars.require_observed(table, &self.table.input)?)),
+            None if self.table.values.is_none() => {
+                let found = self.stars.find(table)?.filter(|columns| columns.form != Form::Galactocentric);
+                if found.is_some() {
+                    screen::note(
+                        "a star catalogue: its candidates are actions (--transform none for the values themselves)",
+                    );
+                    return Ok(Some(self.stars.require_observed(table, &self.table.input)?));
+                }
+                Ok(None)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// The columns that are carried along.
     fn kept<'t>(&self, table: &'t Table) -> Result<Vec<&'t Column>, Fail> {
         let mut kept: Vec<&Column> = Vec::new();
@@ -102,4 +132,20 @@ impl Candidates {
         }
         Ok(kept)
     }
+}
+
+/// The transformation from what was measured of a star to its actions; the energy is carried along.
+pub fn actions_of(stars: &StarArgs, columns: &StarColumns) -> Result<Function, Fail> {
+    let Form::Observed(sky, depth) = columns.form else {
+        return Err(Fail::usage("candidates need a catalogue of measured values, not Galactocentric ones"));
+    };
+    let transform = StarActions::new(stars.frame(sky, depth)?, stars.finder()?, stars.jphi);
+    let columns = ACTION_COLUMNS.map(|(name, unit)| Feature { name: name.into(), unit: Some(unit.into()) });
+    Ok(Function {
+        name: "actions".into(),
+        transform: Box::new(transform),
+        columns: columns.into(),
+        features: 3,
+        settings: stars.settings(),
+    })
 }

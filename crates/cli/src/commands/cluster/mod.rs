@@ -82,13 +82,7 @@ impl Cluster {
             return Err(Fail::usage("--trace needs --method goc"));
         }
         for path in [&self.output, &self.history, &self.trace] {
-            screen::check_output(path.as_deref())?;
-            if path.as_ref().is_some_and(|path| *path == self.table.input) {
-                let name = self.table.input.display();
-                return Err(Fail::usage(format!(
-                    "{name}: the output would overwrite the input; name another file"
-                )));
-            }
+            screen::check_output_of(&self.table.input, path.as_deref())?;
         }
         let done = Clustered::new(&self.method, self.table.read()?, self.seed, self.trace.is_some())?;
         let labels = done.label_table()?;

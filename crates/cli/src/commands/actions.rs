@@ -1,0 +1,204 @@
+//! `goc actions`: stars in, the same stars with their orbital actions out.
+//!
+//! Every row stays. A star without actions (unbound, no distance, a number missing) has empty fields and the reason in
+//! `actions_note`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use goc_galaxy::actions::Outcome;
+use goc_galaxy::frames::Galactocentric;
+use goc_tables::{Column, Data, Missing, Table};
+use serde_json::{Value, json};
+
+use crate::fail::Fail;
+use crate::screen;
+use crate::star_table::{ACTION_COLUMNS, Form, StarArgs, numbers};
+
+/// Compute orbital actions of stars: adds Jr, Jz, Jphi and energy to the table
+#[derive(Args)]
+#[command(after_help = "Example: goc actions gaia.fits --sun astropy-v4.0 -o actions.fits\n\
+    The authors' tables: goc actions stars.csv --variant authors --angles radians --columns l=we_ell,b=we_bee")]
+pub struct Actions {
+    /// Table with one row a star (.parquet, .fits, .csv, .csv.gz, .ecsv, .vot)
+    input: PathBuf,
+
+    /// Where the table goes [default: standard output, as CSV]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    stars: StarArgs,
+
+    /// Value that means "missing", beside NaN and null
+    #[arg(long, value_name = "RULE", default_value = "-9999")]
+    missing: String,
+
+    /// Put before the names of the new columns, where the table has them already
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    prefix: String,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// A star's place, or why there is none.
+pub type Place = Result<Galactocentric, String>;
+
+impl Actions {
+    pub fn run(self) -> Result<(), Fail> {
+        screen::check_output_of(&self.input, self.output.as_deref())?;
+        let missing = Missing::parse(&self.missing)?;
+        let mut table = goc_tables::read(&self.input)?;
+        if table.rows() == 0 {
+            return Err(Fail::failed(format!("{}: the table has no rows", self.input.display())));
+        }
+        let places = places(&self.stars, &table, &self.input, &missing)?;
+        let finder = self.stars.finder()?;
+        let stars: Vec<Galactocentric> = places.iter().filter_map(|p| p.as_ref().ok().copied()).collect();
+        let mut found = finder.many(&stars).into_iter();
+        let outcomes: Vec<Result<Outcome, String>> = places
+            .iter()
+            .map(|place| match place {
+                // One outcome for each place, in order.
+                Ok(_) => found.next().ok_or_else(|| "not computed".to_string()),
+                Err(reason) => Err(reason.clone()),
+            })
+            .collect();
+        let added = outcome_columns(&self.stars, &outcomes)?;
+        let mut reasons = std::collections::BTreeMap::<String, usize>::new();
+        for note in added.notes.iter().filter(|note| !note.is_empty()) {
+            *reasons.entry(note.clone()).or_default() += 1;
+        }
+        for column in added.columns {
+            push(&mut table, column, &self.prefix)?;
+        }
+        table.set_metadata("goc_version", env!("CARGO_PKG_VERSION"));
+        for (key, value) in self.stars.settings() {
+            table.set_metadata(
+                format!("goc_{key}"),
+                value.as_str().map_or_else(|| value.to_string(), str::to_string),
+            );
+        }
+        if self.output.is_some() || !self.json {
+            screen::write_table(&table, self.output.as_deref())?;
+        }
+        let without: usize = reasons.values().sum();
+        if self.json {
+            let mut object = serde_json::Map::new();
+            object.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
+            for (key, value) in self.stars.settings() {
+                object.insert(key.into(), value);
+            }
+            object.insert("n_stars".into(), json!(outcomes.len()));
+            object.insert("n_without_actions".into(), json!(without));
+            object.insert("reasons".into(), json!(reasons));
+            if let Some(path) = &self.output {
+                object.insert("output".into(), json!(path.display().to_string()));
+            }
+            return screen::print_json(&Value::Object(object));
+        }
+        if without > 0 {
+            let all: Vec<String> =
+                reasons.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+            screen::note(format!(
+                "{without} of {} stars have no actions: {}",
+                outcomes.len(),
+                all.join(", ")
+            ));
+        }
+        let to = self.output.as_ref().map_or_else(String::new, |path| format!(", in {}", path.display()));
+        screen::note(format!("actions of {} stars{to}", outcomes.len() - without));
+        Ok(())
+    }
+}
+
+/// Where each star is, or why that is not known.
+pub fn places(
+    stars: &StarArgs,
+    table: &Table,
+    input: &std::path::Path,
+    missing: &Missing,
+) -> Result<Vec<Place>, Fail> {
+    let columns = stars.require(table, input)?;
+    let values = numbers(table, &columns.names)?;
+    let frame = match columns.form {
+        Form::Observed(sky, depth) => Some(stars.frame(sky, depth)?),
+        Form::Galactocentric => None,
+    };
+    let place = |row: usize| -> Place {
+        let star: [f64; 6] = std::array::from_fn(|c| values[c][row]);
+        let absent = |v: &f64| v.is_nan() || missing.is_missing(*v);
+        if let Some(c) = star.iter().position(absent) {
+            return Err(format!("{} missing", columns.names[c]));
+        }
+        if let Some(c) = star.iter().position(|v| !v.is_finite()) {
+            return Err(format!("{} infinite", columns.names[c]));
+        }
+        match &frame {
+            Some(frame) => frame.place(&star).map_err(|rejection| rejection.reason().to_string()),
+            None => {
+                let [x, y, z, vx, vy, vz] = star;
+                Ok(Galactocentric { position: [x, y, z], velocity: [vx, vy, vz] })
+            }
+        }
+    };
+    Ok((0..table.rows()).map(place).collect())
+}
+
+/// The new columns, and the reason of each star that has no actions.
+struct Added {
+    columns: Vec<Column>,
+    notes: Vec<String>,
+}
+
+fn outcome_columns(stars: &StarArgs, outcomes: &[Result<Outcome, String>]) -> Result<Added, Fail> {
+    let n = outcomes.len();
+    let (mut values, mut notes) = (vec![vec![f64::NAN; n]; 4], vec![String::new(); n]);
+    for (row, outcome) in outcomes.iter().enumerate() {
+        match outcome {
+            Ok(Outcome::Bound(actions)) => {
+                let of = [actions.jr, actions.jz, stars.jphi.of(actions.jphi), actions.energy];
+                for (column, value) in values.iter_mut().zip(of) {
+                    column[row] = value;
+                }
+            }
+            Ok(Outcome::Unbound { energy }) => {
+                // The energy is known all the same, as in the authors' tables.
+                values[3][row] = *energy;
+                notes[row] = "unbound".into();
+            }
+            Ok(Outcome::Undefined(reason)) => notes[row] = reason.to_string(),
+            Ok(_) => notes[row] = "no actions".into(),
+            Err(reason) => notes[row].clone_from(reason),
+        }
+    }
+    let mut columns = Vec::new();
+    for ((name, unit), values) in ACTION_COLUMNS.into_iter().zip(values) {
+        columns.push(optional(name, unit, values)?);
+    }
+    columns.push(
+        Column::new("actions_note", Data::Text(notes.clone())).with_description("why there are no actions"),
+    );
+    Ok(Added { columns, notes })
+}
+
+/// A column of numbers, null where NaN.
+pub fn optional(name: &str, unit: &str, values: Vec<f64>) -> Result<Column, Fail> {
+    let valid: Vec<bool> = values.iter().map(|v| !v.is_nan()).collect();
+    let all = valid.iter().all(|v| *v);
+    let column = Column::new(name, Data::F64(values)).with_unit(unit);
+    Ok(if all { column } else { column.with_valid(valid)? })
+}
+
+/// Adds a column under its name with the prefix; refuses one that is there already.
+pub fn push(table: &mut Table, column: Column, prefix: &str) -> Result<(), Fail> {
+    let name = format!("{prefix}{}", column.name());
+    if table.column(&name).is_some() {
+        return Err(Fail::usage(format!(
+            "the table has a column `{name}` already; use --prefix, such as --prefix goc_"
+        )));
+    }
+    Ok(table.push(column.with_name(name))?)
+}

@@ -1,0 +1,170 @@
+//! `goc stars`: from a star catalogue to labelled stars, in one command.
+//!
+//! Errors to uncertainty sets, those to candidates, candidates to actions, actions to groups: what `goc candidates` and
+//! `goc cluster` do, without a file between. The result is the input's own rows with columns added, so that it goes back into
+//! TOPCAT or astropy where it came from. A star that could not be used stays, without a label and with the reason.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use goc_tables::{Column, Data};
+use serde_json::{Value, json};
+
+use super::actions::{optional, push};
+use super::candidates::{SamplingArgs, WhenEmpty, actions_of};
+use super::cluster::{Clustered, MethodArgs};
+use crate::fail::Fail;
+use crate::long_table::LongTableArgs;
+use crate::measured_table::MeasuredArgs;
+use crate::screen;
+use crate::star_table::StarArgs;
+
+/// Group stars: catalogue with errors in, the same rows with label and actions out
+#[derive(Args)]
+#[command(after_help = "Example: goc stars gaia.fits --k 50 -o groups.fits\n\
+    The same in two steps, with the candidates kept: goc candidates gaia.fits -o c.parquet; goc cluster c.parquet --k 50\n\
+    As in the paper: --shape box --sampler grid:parallax --penalty density:parallax --preset authors --variant authors")]
+pub struct Stars {
+    /// Table with one row a star: ra, dec, parallax, pmra, pmdec, radial_velocity, their _error and _corr columns
+    input: PathBuf,
+
+    /// Where the labelled stars go [default: standard output, as CSV]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Column that names the star [default: object, source_id, i or id; else the position]
+    #[arg(long, value_name = "COLUMN")]
+    object: Option<String>,
+
+    /// Value that means "missing", beside NaN and null: such a star is kept without a label
+    #[arg(long, value_name = "RULE", default_value = "-9999,nan")]
+    missing: String,
+
+    /// Put before the names of the new columns
+    #[arg(long, value_name = "TEXT", default_value = "goc_")]
+    prefix: String,
+
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// Also write the candidates
+    #[arg(long, value_name = "FILE")]
+    candidates: Option<PathBuf>,
+
+    #[command(flatten)]
+    sampling: SamplingArgs,
+
+    #[command(flatten)]
+    method: MethodArgs,
+
+    #[command(flatten, next_help_heading = "Stars")]
+    stars: StarArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Stars {
+    pub fn run(self) -> Result<(), Fail> {
+        self.sampling.size()?;
+        for path in [&self.output, &self.candidates] {
+            screen::check_output_of(&self.input, path.as_deref())?;
+        }
+        if self.sampling.transform.is_some() {
+            return Err(Fail::usage(
+                "goc stars always clusters actions; for others use goc candidates --transform",
+            ));
+        }
+        let args = MeasuredArgs {
+            input: self.input.clone(),
+            values: None,
+            errors: None,
+            object: self.object.clone(),
+            missing: self.missing.clone(),
+        };
+        let table = args.open()?;
+        let columns = self.stars.require_observed(&table, &self.input)?;
+        let measured = args.measure(table, self.sampling.shape, Some(&columns.names))?;
+        let f = actions_of(&self.stars, &columns)?;
+        let when_empty = self.sampling.when_empty.unwrap_or(WhenEmpty::Drop);
+        let made = self.sampling.sample(&measured, &f, self.seed, when_empty, &[])?;
+        if let Some(path) = &self.candidates {
+            goc_tables::write(&made.table, path)?;
+        }
+        let long = LongTableArgs::of_candidates(self.input.clone()).group(&made.table)?;
+        let done = Clustered::new(&self.method, long, self.seed, false)?;
+
+        let n = measured.table().rows();
+        let labels = done.label_table()?;
+        let mut row_of = vec![None; n];
+        for (i, &(row, _)) in made.objects.iter().enumerate() {
+            row_of[row] = Some(i);
+        }
+        let mut kept = vec![0_i32; n];
+        for &(row, m) in &made.objects {
+            kept[row] = m as i32;
+        }
+        let mut notes = vec![String::new(); n];
+        for row in 0..n {
+            if row_of[row].is_none() {
+                notes[row] = "a value or an error is missing".into();
+            }
+        }
+        for loss in &made.losses {
+            let what = if loss.kept == 0 { "no candidates" } else { "candidates dropped" };
+            notes[loss.row] = format!("{what}: {}", loss.reasons);
+        }
+        let mut out = measured.into_table();
+        let mut columns = vec![spread_labels(&labels, &row_of)?];
+        for (name, unit) in
+            [("distance", ""), ("penalty", ""), ("Jr", "kpc km/s"), ("Jz", "kpc km/s"), ("Jphi", "kpc km/s")]
+        {
+            if let Some(column) = labels.column(name) {
+                let values = column.numbers()?;
+                let spread = row_of.iter().map(|i| i.map_or(f64::NAN, |i: usize| values[i])).collect();
+                columns.push(
+                    optional(name, unit, spread)?
+                        .with_description(column.description().unwrap_or("of the chosen candidate")),
+                );
+            }
+        }
+        columns.push(
+            Column::new("candidates", Data::I32(kept)).with_description("candidates that the star has"),
+        );
+        columns.push(Column::new("note", Data::Text(notes)).with_description("what was dropped, and why"));
+        for column in columns {
+            push(&mut out, column, &self.prefix)?;
+        }
+        for (key, value) in made.table.metadata().iter().chain(labels.metadata()) {
+            out.set_metadata(key.clone(), value.clone());
+        }
+        if self.output.is_some() || !self.json {
+            screen::write_table(&out, self.output.as_deref())?;
+        }
+        if self.json {
+            let mut summary = made
+                .settings
+                .iter()
+                .map(|(k, v)| ((*k).to_string(), v.clone()))
+                .collect::<serde_json::Map<_, _>>();
+            if let Value::Object(more) = done.summary(self.output.as_deref()) {
+                summary.extend(more);
+            }
+            summary.insert("n_stars".into(), json!(n));
+            return screen::print_json(&Value::Object(summary));
+        }
+        screen::note(done.sentence(self.output.as_deref()));
+        Ok(())
+    }
+}
+
+/// The label of each row of the input, null for a star that was not clustered.
+fn spread_labels(labels: &goc_tables::Table, row_of: &[Option<usize>]) -> Result<Column, Fail> {
+    let label = labels.require("label")?.integers()?;
+    let spread = row_of.iter().map(|i| i.map_or(-1, |i| label[i] as i32)).collect();
+    let column =
+        Column::new("label", Data::I32(spread)).with_description("group, from 0; empty: not clustered");
+    Ok(column.with_valid(row_of.iter().map(Option::is_some).collect())?)
+}
