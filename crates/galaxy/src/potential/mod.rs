@@ -3,7 +3,54 @@
 //! A [`Potential`] is a function of the cylindrical radius R and the height z, even in z. Blocks are one
 //! file each.
 
+mod closed_form;
+mod disc;
+mod expansion;
+mod isochrone;
+mod kepler;
+mod legendre;
+mod mcmillan17;
+mod multipole;
+mod plummer;
+mod spheroid;
+
+pub use disc::{Disc, Layer};
+pub use expansion::Expansion;
+pub use isochrone::Isochrone;
+pub use kepler::Kepler;
+pub use mcmillan17::{Build, McMillan17};
+pub use plummer::Plummer;
+pub use spheroid::Spheroid;
+
+use std::sync::Arc;
+
 use crate::real::{LANES, Lanes};
+
+/// A parameter of a potential that cannot be.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PotentialError {
+    /// A number outside of what the potential allows.
+    #[error("{potential}: {parameter} is {value}, it must be {allowed}")]
+    Parameter {
+        /// Which potential.
+        potential: &'static str,
+        /// Which of its parameters.
+        parameter: &'static str,
+        /// The value given.
+        value: f64,
+        /// What would be right.
+        allowed: &'static str,
+    },
+}
+
+/// `value` if it is finite and positive.
+fn positive(potential: &'static str, parameter: &'static str, value: f64) -> Result<f64, PotentialError> {
+    if value.is_finite() && value > 0.0 {
+        return Ok(value);
+    }
+    Err(PotentialError::Parameter { potential, parameter, value, allowed: "finite and above 0" })
+}
 
 /// Potential and its first derivatives at a point, (km/s)^2 and (km/s)^2/kpc.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,3 +116,30 @@ pub trait Potential: Send + Sync {
         ((c.d_rr + 3.0 * slope).max(0.0).sqrt(), c.d_zz.max(0.0).sqrt(), slope.max(0.0).sqrt())
     }
 }
+
+macro_rules! forward {
+    ($($pointer:ty),+) => {$(
+        impl<P: Potential + ?Sized> Potential for $pointer {
+            fn value(&self, r: f64, z: f64) -> f64 {
+                (**self).value(r, z)
+            }
+            fn pull(&self, r: f64, z: f64) -> Pull {
+                (**self).pull(r, z)
+            }
+            fn curvature(&self, r: f64, z: f64) -> Curvature {
+                (**self).curvature(r, z)
+            }
+            fn density(&self, r: f64, z: f64) -> f64 {
+                (**self).density(r, z)
+            }
+            fn values(&self, r: &Lanes, z: &Lanes) -> Lanes {
+                (**self).values(r, z)
+            }
+            fn pulls(&self, r: &Lanes, z: &Lanes) -> Pull<Lanes> {
+                (**self).pulls(r, z)
+            }
+        }
+    )+};
+}
+
+forward!(&P, Box<P>, Arc<P>);

@@ -1,0 +1,105 @@
+//! From a formula to a [`Potential`](super::Potential).
+//!
+//! A block writes its formula once, generically over [`Real`], as a [`ClosedForm`] or, if only the distance from
+//! the centre matters, as a [`Spherical`]; [`potential_of_formula`] turns it into single numbers and eight lanes.
+//!
+//! A spherical potential is given by q = Phi'/r and e = q'/r, because then nothing is divided by r:
+//! the gradient is q (R, z), and the second derivatives are q + e R^2, e R z, q + e z^2, which are right at the
+//! centre too. Poisson's equation reads 4 pi G rho = 3 q + e r^2.
+
+use super::{Curvature, Pull};
+use crate::real::Real;
+
+/// Below this squared distance (kpc^2) the steep terms of a cusp or a point mass are those at this distance, so
+/// that times R = z = 0 they give 0, the mean of all directions, instead of infinity times nothing.
+pub(super) const CENTRE: f64 = 1e-100;
+
+/// An axisymmetric formula; `z` may have either sign.
+pub(super) trait ClosedForm {
+    fn phi<T: Real>(&self, r: T, z: T) -> T;
+    fn gradient<T: Real>(&self, r: T, z: T) -> Pull<T>;
+    fn second(&self, r: f64, z: f64) -> Curvature;
+    fn rho(&self, r: f64, z: f64) -> f64;
+}
+
+/// A formula in the squared distance from the centre.
+pub(super) trait Spherical {
+    /// The potential.
+    fn phi_at<T: Real>(&self, square: T) -> T;
+    /// The potential and q.
+    fn slope<T: Real>(&self, square: T) -> (T, T);
+    /// q and e.
+    fn bend(&self, square: f64) -> (f64, f64);
+    /// The density.
+    fn rho_at(&self, square: f64) -> f64;
+}
+
+impl<S: Spherical> ClosedForm for S {
+    #[inline(always)]
+    fn phi<T: Real>(&self, r: T, z: T) -> T {
+        self.phi_at(r * r + z * z)
+    }
+    #[inline(always)]
+    fn gradient<T: Real>(&self, r: T, z: T) -> Pull<T> {
+        let (phi, q) = self.slope(r * r + z * z);
+        Pull { phi, d_r: q * r, d_z: q * z }
+    }
+    fn second(&self, r: f64, z: f64) -> Curvature {
+        let (q, e) = self.bend(r * r + z * z);
+        Curvature { d_rr: q + e * r * r, d_rz: e * r * z, d_zz: q + e * z * z }
+    }
+    fn rho(&self, r: f64, z: f64) -> f64 {
+        self.rho_at(r * r + z * z)
+    }
+}
+
+/// Makes a type with a [`ClosedForm`] a [`Potential`](super::Potential).
+macro_rules! potential_of_formula {
+    ($type:ty) => {
+        const _: () = {
+            use $crate::potential::closed_form::ClosedForm;
+            use $crate::potential::{Curvature, Potential, Pull};
+            use $crate::real::Lanes;
+
+            #[multiversion::multiversion(targets(
+                "x86_64+avx512f+avx512dq+avx512vl",
+                "x86_64+avx2",
+                "aarch64+neon"
+            ))]
+            fn lane_values(potential: &$type, r: &Lanes, z: &Lanes) -> Lanes {
+                potential.phi(*r, *z)
+            }
+
+            #[multiversion::multiversion(targets(
+                "x86_64+avx512f+avx512dq+avx512vl",
+                "x86_64+avx2",
+                "aarch64+neon"
+            ))]
+            fn lane_pulls(potential: &$type, r: &Lanes, z: &Lanes) -> Pull<Lanes> {
+                potential.gradient(*r, *z)
+            }
+
+            impl Potential for $type {
+                fn value(&self, r: f64, z: f64) -> f64 {
+                    self.phi(r, z)
+                }
+                fn pull(&self, r: f64, z: f64) -> Pull {
+                    self.gradient(r, z)
+                }
+                fn curvature(&self, r: f64, z: f64) -> Curvature {
+                    self.second(r, z)
+                }
+                fn density(&self, r: f64, z: f64) -> f64 {
+                    self.rho(r, z)
+                }
+                fn values(&self, r: &Lanes, z: &Lanes) -> Lanes {
+                    lane_values(self, r, z)
+                }
+                fn pulls(&self, r: &Lanes, z: &Lanes) -> Pull<Lanes> {
+                    lane_pulls(self, r, z)
+                }
+            }
+        };
+    };
+}
+pub(super) use potential_of_formula;

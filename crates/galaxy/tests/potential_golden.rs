@@ -1,0 +1,69 @@
+//! McMillan's Milky Way against AGAMA's numbers.
+
+mod common;
+
+use common::{data, golden, median_and_max};
+use goc_galaxy::potential::{Build, McMillan17, Potential};
+
+/// Relative errors of the potential against a golden table.
+fn potential_errors(folder: &std::path::Path, file: &str, build: Build) -> Vec<f64> {
+    let potential = McMillan17::new(build);
+    let [x, y, z, phi] = golden(folder, file, ["x", "y", "z", "Phi"]);
+    assert_eq!(phi.len(), 1200);
+    (0..phi.len())
+        .map(|i| ((potential.value((x[i] * x[i] + y[i] * y[i]).sqrt(), z[i]) - phi[i]) / phi[i]).abs())
+        .collect()
+}
+
+#[test]
+fn both_agamas_potentials_are_reproduced() {
+    let Some(folder) = data("both_agamas_potentials_are_reproduced") else { return };
+    for (file, build) in [("potential_current.csv", Build::Agama), ("potential_authors.csv", Build::Authors)]
+    {
+        let (median, max) = median_and_max(potential_errors(&folder, file, build));
+        println!("{build:?}: relative error of Phi: median {median:.2e}, max {max:.2e}");
+        assert!(median <= 5e-7 && max <= 5e-6, "{build:?}: median {median:e}, max {max:e}");
+    }
+}
+
+#[test]
+fn agamas_force_and_density_are_reproduced() {
+    let Some(folder) = data("agamas_force_and_density_are_reproduced") else { return };
+    let potential = McMillan17::new(Build::Agama);
+    let [x, y, z, ax, ay, az, rho] =
+        golden(&folder, "potential_current.csv", ["x", "y", "z", "ax", "ay", "az", "rho"]);
+    let (mut forces, mut densities) = (Vec::new(), Vec::new());
+    for i in 0..x.len() {
+        let r = (x[i] * x[i] + y[i] * y[i]).sqrt();
+        let pull = potential.pull(r, z[i]);
+        let size = (ax[i] * ax[i] + ay[i] * ay[i] + az[i] * az[i]).sqrt();
+        let (dx, dy, dz) = (pull.d_r * x[i] / r + ax[i], pull.d_r * y[i] / r + ay[i], pull.d_z + az[i]);
+        forces.push((dx * dx + dy * dy + dz * dz).sqrt() / size);
+        densities.push((potential.density(r, z[i]) / rho[i] - 1.0).abs());
+    }
+    let (median, max) = median_and_max(forces);
+    println!("relative error of the force: median {median:.2e}, max {max:.2e}");
+    assert!(median <= 1e-5, "median {median:e}");
+    let (median, max) = median_and_max(densities);
+    println!("relative error of the density: median {median:.2e}, max {max:.2e}");
+}
+
+#[test]
+fn rotation_curve_and_frequencies_are_agamas() {
+    let Some(folder) = data("rotation_curve_and_frequencies_are_agamas") else { return };
+    let potential = McMillan17::new(Build::Agama);
+    let [r, vcirc, omega, kappa, nu, phi] =
+        golden(&folder, "vcirc_20.csv", ["R", "vcirc", "Omega", "kappa", "nu", "Phi"]);
+    for i in 0..r.len() {
+        let (k, n, o) = potential.epicycle_frequencies(r[i]);
+        println!(
+            "R {:6.2} vcirc {:.1e} Omega {:.1e} kappa {:.1e} nu {:.1e} Phi {:.1e}",
+            r[i],
+            potential.circular_velocity(r[i]) / vcirc[i] - 1.0,
+            o / omega[i] - 1.0,
+            k / kappa[i] - 1.0,
+            n / nu[i] - 1.0,
+            potential.value(r[i], 0.0) / phi[i] - 1.0
+        );
+    }
+}
