@@ -2,18 +2,19 @@
 //!
 //! Two families of [`ErrorModel`]:
 //!
-//! - [`ErrorModel::Paper`], the simulation's (paper, Appendix A): a table for G = 12 to 16, linear between its entries, constant for
-//!   brighter stars. Both Galactic proper motions have the error hypot(pmra error, pmdec error), as in the authors' tables;
-//!   the radial velocity has 1 km/s. The table ends at G = 16 and so does the model: the errors grow by half with each
-//!   magnitude there, so a straight line beyond would be far too optimistic. (The authors' faintest star has G = 15.4.)
+//! - [`ErrorModel::Paper`], the simulation's (paper, Appendix A): a table for G = 12 to 16, linear between
+//!   its entries, constant for brighter stars. Both Galactic proper motions have the error hypot(pmra error,
+//!   pmdec error), as in the authors' tables; the radial velocity has 1 km/s. The table ends at G = 16 and
+//!   so does the model: the errors grow by half with each magnitude there, so a straight line beyond would
+//!   be far too optimistic. (The authors' faintest star has G = 15.4.)
 //! - [`ErrorModel::Gaia`], ESA's formula for the errors of a data release averaged over the sky,
 //!
 //!   ```text
-//!   sigma_parallax = T sqrt(40 + 800 z + 30 z^2) microarcseconds,   z = max(10^(0.4 (13 - 15)), 10^(0.4 (G - 15)))
+//!   sigma_parallax = T sqrt(40 + 800 z + 30 z^2) microarcseconds,  z = 10^(0.4 (max(G, 13) - 15))
 //!   ```
 //!
-//!   with factors for the proper motions. The two Galactic ones get the root mean square of pmra's and pmdec's errors, which is
-//!   what a turn by an unknown angle makes of them.
+//!   with factors for the proper motions. The two Galactic ones get the root mean square of pmra's and
+//!   pmdec's errors, which is what a turn by an unknown angle makes of them.
 //!
 //! Radial velocities of DR3 depend on the kind of star too: [`dr3_radial_velocity_error`].
 
@@ -91,8 +92,7 @@ pub enum ErrorModelError {
     },
     /// A star of a kind whose radial velocities Gaia does not publish.
     #[error(
-        "no DR3 radial velocity error for an effective temperature of {teff} K and log g of {logg}; the model has stars \
-         of 3000 to 14500 K"
+        "no DR3 radial velocity error for an effective temperature of {teff} K and log g of {logg}; give the error"
     )]
     NoSuchStar {
         /// Effective temperature, K.
@@ -223,8 +223,8 @@ impl Release {
     }
 }
 
-/// A kind of star in the model of radial velocity errors: the bounds of its temperature (K) and log g, whether the
-/// upper ones belong to it, and the coefficients of `floor + b exp(a (G_RVS - zero))`.
+/// A kind of star in the model of radial velocity errors: the bounds of its temperature (K) and log g,
+/// whether the upper ones belong to it, and the coefficients of `floor + b exp(a (G_RVS - zero))`.
 struct Kind {
     teff: (f64, f64, bool),
     logg: (f64, f64, bool),
@@ -254,7 +254,8 @@ const KINDS: [Kind; 12] = [
     kind((4500.0, 5000.0, false), (3.5, 4.0, false), [1.00, 7.0, 0.12, 14.0]),
 ];
 
-/// The error of a DR3 radial velocity, km/s, for a star of magnitude G_RVS, effective temperature (K) and log g (cm/s^2).
+/// The error of a DR3 radial velocity, km/s, for a star of magnitude G_RVS, effective temperature (K) and log
+/// g (cm/s^2).
 ///
 /// ```
 /// use goc_galaxy::gaia_errors::dr3_radial_velocity_error;
@@ -328,7 +329,8 @@ mod tests {
         }
     }
 
-    /// PyGaia 3.2.2: `radial_velocity_uncertainty(grvs, teff, logg, release="dr3")`; NaN there is an error here.
+    /// PyGaia 3.2.2: `radial_velocity_uncertainty(grvs, teff, logg, release="dr3")`; NaN there is an error
+    /// here.
     #[test]
     fn radial_velocity_errors_are_those_of_pygaia() {
         for (g_rvs, teff, logg, want) in [

@@ -1,7 +1,7 @@
 //! From the sky to the Galaxy and back: the two equations of the [module](super).
 //!
-//! All candidates of a star share its position on the sky, so what depends on it (sines, cosines, rotations) is
-//! computed once, into a [`Direction`]; each candidate is then 21 multiplications.
+//! All candidates of a star share its position on the sky, so what depends on it (sines, cosines, rotations)
+//! is computed once, into a [`Direction`]; each candidate is then 21 multiplications.
 
 use super::vector::{dot, turned, turned_back};
 use super::{Distance, FrameError, Galactocentric, Sky, SkyPosition, Sun, check_finite};
@@ -64,8 +64,8 @@ impl Direction {
         self.along_latitude
     }
 
-    /// A star at this distance (kpc) with this proper motion (mas/yr) and radial velocity (km/s). Nothing is checked:
-    /// what is not finite going in is not finite coming out.
+    /// A star at this distance (kpc) with this proper motion (mas/yr) and radial velocity (km/s). Nothing is
+    /// checked: what is not finite going in is not finite coming out.
     #[inline]
     pub fn at(&self, distance: f64, proper_motion: [f64; 2], radial_velocity: f64) -> Galactocentric {
         let (v1, v2) = (self.k * distance * proper_motion[0], self.k * distance * proper_motion[1]);
@@ -109,8 +109,8 @@ impl Sun {
         Ok(place)
     }
 
-    /// What is observed of a star there. On the pole of `sky` its longitude is 0, and proper motions are along the axes
-    /// that go with it.
+    /// What is observed of a star there. On the pole of `sky` its longitude is 0, and proper motions are
+    /// along the axes that go with it.
     pub fn observe(&self, star: &Galactocentric, sky: Sky) -> Result<Observed, FrameError> {
         for value in star.position {
             check_finite("Galactocentric position", value)?;

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use super::FrameError;
 
-/// Position (kpc) and velocity (km/s) in the right-handed axes of the [module](super): the Sun at negative x, the disc
-/// turning from x = -R to y = +R.
+/// Position (kpc) and velocity (km/s) in the right-handed axes of the [module](super): the Sun at negative x,
+/// the disc turning from x = -R to y = +R.
 ///
 /// ```
 /// use goc_galaxy::frames::{Galactocentric, JphiSign};
@@ -34,7 +34,8 @@ impl Galactocentric {
         self.position[2]
     }
 
-    /// The azimuth phi, radians in (-pi, pi], from the x axis towards the y axis; 0 on the z axis. The Sun is at pi.
+    /// The azimuth phi, radians in (-pi, pi], from the x axis towards the y axis; 0 on the z axis. The Sun is
+    /// at pi.
     pub fn azimuth(&self) -> f64 {
         libm::atan2(self.position[1], self.position[0])
     }
@@ -81,7 +82,8 @@ impl Galactocentric {
 /// Which way round Jphi is counted. Programs differ, so it is a choice with a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum JphiSign {
-    /// Jphi = x vy - y vx, the z component of the angular momentum: negative for the disc. The paper's tables.
+    /// Jphi = x vy - y vx, the z component of the angular momentum: negative for the disc. The paper's
+    /// tables.
     #[default]
     Paper,
     /// Jphi = y vx - x vy: positive for the disc.

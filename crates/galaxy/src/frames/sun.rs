@@ -1,18 +1,19 @@
 //! The Sun: where it is in the Galaxy and how it moves there.
 //!
-//! Distances and velocities are measured from the Sun, so every action depends on what is assumed for it. Named
-//! choices:
+//! Distances and velocities are measured from the Sun, so every action depends on what is assumed for it.
+//! Named choices:
 //!
 //! | name | x, y, z (kpc) | velocity (km/s) | axes |
 //! |---|---|---|---|
 //! | `hattori` | -8.178, 0, 0.0208 | 11.1, 247.30, 7.25 | those of Galactic l, b: the paper's |
-//! | `astropy-v4.0` | -8.12197.., 0, 0.0208 | 12.9, 245.6, 7.78 | astropy's `Galactocentric`, parameters "v4.0" |
+//! | `astropy-v4.0` | -8.12197.., 0, 0.0208 | 12.9, 245.6, 7.78 | astropy's `Galactocentric`, "v4.0" |
 //! | `r0=8.2,z0=0.0208,vx=11.1,vy=245,vz=7.25` | -r0, 0, z0 | as written | those of Galactic l, b |
 //! | the same with `,tilt=astropy` | distance r0 to the centre | as written | astropy's construction |
 //!
-//! Astropy's axes are not those of l and b. Its x axis points at Sgr A* (ra 266.4051, dec -28.936175 degrees),
-//! rolled by 58.5986320306 degrees to have the north Galactic pole in the x-z plane, then tilted by asin(z0 / r0) so that the centre
-//! lies in the plane z = 0 though the Sun is above it. The tilt is 0.147 degrees, which is 10 pc at 4 kpc.
+//! Astropy's axes are not those of l and b. Its x axis points at Sgr A* (ra 266.4051, dec -28.936175
+//! degrees), rolled by 58.5986320306 degrees to have the north Galactic pole in the x-z plane, then tilted by
+//! asin(z0 / r0) so that the centre lies in the plane z = 0 though the Sun is above it. The tilt is 0.147
+//! degrees, which is 10 pc at 4 kpc.
 
 use std::fmt;
 use std::str::FromStr;
@@ -27,8 +28,8 @@ const KMS_PER_MASYR_KPC_ASTROPY: f64 = 4.740_470_463_533_349;
 
 const IDENTITY: Matrix = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
-/// ICRS to the axes of astropy's frame before its tilt: the rotations of the module's essay multiplied out with 50
-/// digits.
+/// ICRS to the axes of astropy's frame before its tilt: the rotations of the module's essay multiplied out
+/// with 50 digits.
 const ICRS_TO_CENTRE: Matrix = [
     [-0.054_873_956_175_539_376, -0.873_437_182_224_834_5, -0.483_835_031_431_981_2],
     [0.494_110_762_704_004_67, -0.444_828_617_802_545_46, 0.746_981_964_282_902_6],
@@ -80,13 +81,14 @@ impl Sun {
         Self::with(8.178, 0.0208, [11.1, 247.30, 7.25], Tilt::None)
     }
 
-    /// Astropy's `Galactocentric` frame with its parameters "v4.0", the same rotations and the same constants.
+    /// Astropy's `Galactocentric` frame with its parameters "v4.0", the same rotations and the same
+    /// constants.
     pub fn astropy_v4_0() -> Self {
         Self::with(8.122, 0.0208, [12.9, 245.6, 7.78], Tilt::Astropy)
     }
 
-    /// Own values: r0 and z0 in kpc, the velocity in km/s relative to the Galactic centre (not to the local standard of
-    /// rest).
+    /// Own values: r0 and z0 in kpc, the velocity in km/s relative to the Galactic centre (not to the local
+    /// standard of rest).
     pub fn new(r0: f64, z0: f64, velocity: [f64; 3], tilt: Tilt) -> Result<Self, SunError> {
         let values = [("r0", r0), ("z0", z0), ("vx", velocity[0]), ("vy", velocity[1]), ("vz", velocity[2])];
         if let Some(&(what, value)) = values.iter().find(|(_, value)| !value.is_finite()) {
@@ -259,9 +261,7 @@ pub enum SunError {
         found: String,
     },
     /// A part that is not one of the known `key=value`.
-    #[error(
-        "{found:?} is no part of a Sun; use r0, z0 (kpc), vx, vy, vz (km/s) and, if wanted, tilt, each with `=`"
-    )]
+    #[error("{found:?} is no part of a Sun; use r0=, z0= (kpc), vx=, vy=, vz= (km/s), tilt=")]
     Part {
         /// What was written.
         found: String,
