@@ -246,6 +246,17 @@ impl<'a, T: Transform> Propagation<'a, T> {
 
     /// Makes the candidates of all objects, in their order, and says what was lost on the way.
     pub fn propagate(&self, objects: &[Object]) -> Result<(Candidates, Report), PropagateError> {
+        let (candidates, report) = self.propagate_some(objects)?;
+        match candidates {
+            Some(candidates) => Ok((candidates, report)),
+            None => {
+                Err(PropagateError::NothingLeft { objects: objects.len(), reasons: report.reasons().clone() })
+            }
+        }
+    }
+
+    /// As [`propagate`](Self::propagate), for one part of many objects: that nothing is left of a part is no error.
+    pub fn propagate_some(&self, objects: &[Object]) -> Result<(Option<Candidates>, Report), PropagateError> {
         let q = self.check(objects)?;
         let total = (0..objects.len()).map(|i| self.draws_of(i)).fold(0, usize::saturating_add);
         if total.saturating_mul(q) > isize::MAX as usize / size_of::<f64>() {
@@ -276,11 +287,10 @@ impl<'a, T: Transform> Propagation<'a, T> {
             }
         }
         if report.objects().is_empty() {
-            let reasons = report.reasons().clone();
-            return Err(PropagateError::NothingLeft { objects: objects.len(), reasons });
+            return Ok((None, report));
         }
         let candidates = builder.build_with(self.kept_ids(&report))?;
-        Ok((if self.scale_penalties { candidates.scale_penalties() } else { candidates }, report))
+        Ok((Some(if self.scale_penalties { candidates.scale_penalties() } else { candidates }), report))
     }
 
     /// Everything that can be wrong before the first draw; gives the number of features.
@@ -323,16 +333,17 @@ impl<'a, T: Transform> Propagation<'a, T> {
     }
 
     fn make(&self, i: usize, object: &Object, q: usize) -> Result<Made, PropagateError> {
-        let m = self.draws_of(i);
+        let (m, set) = (self.draws_of(i), object.set());
+        let d = set.dimension();
         let mut made =
             Made { rows: Vec::with_capacity(m * q), penalties: Vec::new(), reasons: Reasons::default() };
-        let mut x = vec![0.0; q];
         let mut bad_centre = None;
         let penalty = self
             .penalty
-            .prepare(i, object.set(), || {
+            .prepare(i, set, || {
                 let mut centre = vec![0.0; q];
-                bad_centre = evaluate(&self.transform, object.set().centre(), &mut centre).err();
+                bad_centre =
+                    evaluate(&self.transform, d, set.centre(), &mut centre).pop().and_then(Result::err);
                 centre
             })
             .map_err(|reason| PropagateError::PenaltyCoordinates { reason })?;
@@ -343,25 +354,28 @@ impl<'a, T: Transform> Propagation<'a, T> {
             }
             return Ok(made);
         }
-        let mut bad_penalty = None;
+        let mut points = Vec::with_capacity(m * d);
         let mut rng = stream(self.seed, object.key());
-        let drawn = self.sampler.draw(object.set(), m, &mut rng, |draw, z| {
-            if let Err(rejection) = evaluate(&self.transform, z, &mut x) {
-                return made.reasons.count(rejection.into_reason());
+        self.sampler
+            .draw(set, m, &mut rng, |_, z| points.extend_from_slice(z))
+            .map_err(|reason| PropagateError::Sampler { reason })?;
+        let mut features = vec![0.0; m * q];
+        let verdicts = evaluate(&self.transform, d, &points, &mut features);
+        for (draw, verdict) in verdicts.into_iter().enumerate() {
+            if let Err(rejection) = verdict {
+                made.reasons.count(rejection.into_reason());
+                continue;
             }
-            if let Some(value) = penalty.value(&Draw { object: i, draw, z, x: &x }) {
-                if !(value.is_finite() && value >= 0.0) && bad_penalty.is_none() {
-                    bad_penalty = Some(PropagateError::Penalty { object: i, draw, value });
+            let (z, x) = (&points[draw * d..][..d], &features[draw * q..][..q]);
+            if let Some(value) = penalty.value(&Draw { object: i, draw, z, x }) {
+                if !(value.is_finite() && value >= 0.0) {
+                    return Err(PropagateError::Penalty { object: i, draw, value });
                 }
                 made.penalties.push(value);
             }
-            made.rows.extend_from_slice(&x);
-        });
-        drawn.map_err(|reason| PropagateError::Sampler { reason })?;
-        match bad_penalty {
-            Some(error) => Err(error),
-            None => Ok(made),
+            made.rows.extend_from_slice(x);
         }
+        Ok(made)
     }
 
     fn draws_of(&self, i: usize) -> usize {

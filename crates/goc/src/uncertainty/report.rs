@@ -13,7 +13,8 @@ impl Reasons {
         *self.0.entry(reason).or_default() += 1;
     }
 
-    fn add(&mut self, other: &Reasons) {
+    /// Counts those of `other` too.
+    pub fn add(&mut self, other: &Reasons) {
         for (reason, count) in &other.0 {
             *self.0.entry(reason.clone()).or_default() += count;
         }

@@ -42,6 +42,7 @@ impl fmt::Display for SamplerName {
 /// `--transform`.
 #[derive(Clone, Copy, Debug)]
 pub enum TransformName {
+    Actions,
     None,
     Pca(usize),
     KernelPca(usize),
@@ -53,10 +54,10 @@ impl FromStr for TransformName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let known =
-            "give none, pca:Q, kernel-pca:Q, kernel-pca-poly:Q or demo, with Q the number of features";
+        let known = "give actions, none, pca:Q, kernel-pca:Q, kernel-pca-poly:Q or demo, with Q the number of features";
         let Some((name, q)) = text.split_once(':') else {
             return match text {
+                "actions" => Ok(Self::Actions),
                 "none" => Ok(Self::None),
                 "demo" => Ok(Self::Demo),
                 _ => Err(known.into()),
@@ -75,6 +76,7 @@ impl FromStr for TransformName {
 impl fmt::Display for TransformName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Actions => f.write_str("actions"),
             Self::None => f.write_str("none"),
             Self::Demo => f.write_str("demo"),
             Self::Pca(q) => write!(f, "pca:{q}"),

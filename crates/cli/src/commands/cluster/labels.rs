@@ -1,0 +1,228 @@
+//! What a clustering gives to people, machines and files: a sentence, a summary, the label table, history and trace.
+
+use std::path::Path;
+use std::time::Instant;
+
+use goc::metrics::Scores;
+use goc::points::squared_distance;
+use goc::scale::Scaler;
+use goc::{Candidates, Ids};
+use goc_tables::{Column, Data, Table};
+use serde_json::{Value, json};
+
+use super::method::{Answer, MethodArgs};
+use crate::choices::{KRuleName, PenaltyScale, typed};
+use crate::fail::Fail;
+use crate::long_table::{LongTable, numbered};
+use crate::screen;
+
+/// A table of candidates, clustered.
+pub struct Clustered {
+    /// The candidates in scaled features.
+    pub input: LongTable,
+    pub answer: Answer,
+    scaler: Scaler,
+    scores: Option<Scores>,
+    seconds: f64,
+    settings: Vec<(&'static str, Value)>,
+    preset: String,
+    constant_k: bool,
+}
+
+impl Clustered {
+    /// Scales the candidates, runs the method, scores against the truth if there is one.
+    pub fn new(method: &MethodArgs, input: LongTable, seed: u64, trace: bool) -> Result<Self, Fail> {
+        let began = Instant::now();
+        let scaler = Scaler::fit(method.scale, &input.candidates).map_err(|e| Fail::failed(e.to_string()))?;
+        for &f in scaler.constant_features() {
+            screen::note(format!(
+                "feature {} is the same everywhere; it is centred, not scaled",
+                input.features[f].0
+            ));
+        }
+        let input = input.map_candidates(|candidates| {
+            let scaled = scaler.apply(candidates);
+            if method.penalty_scale == PenaltyScale::Max { scaled.scale_penalties() } else { scaled }
+        });
+        let answer = method.solve(&input.candidates, seed, trace)?;
+        let seconds = began.elapsed().as_secs_f64();
+        let scores = input
+            .truth
+            .as_ref()
+            .map(|truth| Scores::of(answer.partition.labels(), &numbered(truth)))
+            .transpose()?;
+        Ok(Self {
+            settings: method.settings(seed),
+            preset: typed(method.preset),
+            constant_k: method.k_rule == Some(KRuleName::Constant),
+            input,
+            answer,
+            scaler,
+            scores,
+            seconds,
+        })
+    }
+
+    /// The label table: a row an object.
+    pub fn label_table(&self) -> Result<Table, Fail> {
+        let (input, answer) = (&self.input, &self.answer);
+        let candidates = &input.candidates;
+        let n = candidates.objects();
+        let distance: Vec<f64> = (0..n)
+            .map(|i| {
+                let centre = answer.centres.row(answer.partition.labels()[i] as usize);
+                squared_distance(answer.representatives.row(i), centre).sqrt()
+            })
+            .collect();
+        let ids = match candidates.ids() {
+            Ids::Integer(v) => Data::I64(v.clone()),
+            Ids::Text(v) => Data::Text(v.clone()),
+            _ => Data::I64((0..n as i64).collect()),
+        };
+        let labels = answer.partition.labels().iter().map(|&l| l as i32).collect();
+        let mut columns = vec![
+            Column::new("object", ids).with_description("object, as the input names it"),
+            Column::new("label", Data::I32(labels)).with_description("cluster, from 0"),
+        ];
+        if let Some(chosen) = &answer.chosen {
+            let penalties = (0..n).map(|i| candidates.penalty(i, chosen[i] as usize)).collect();
+            let rows = (0..n).map(|i| input.row(i, chosen[i] as usize) as i64).collect();
+            columns.push(
+                Column::new("candidate", Data::I32(chosen.iter().map(|&j| j as i32).collect()))
+                    .with_description(
+                        "chosen candidate, from 0, among those of the object that were not dropped",
+                    ),
+            );
+            columns.push(
+                Column::new("row", Data::I64(rows))
+                    .with_description("row of the input table, from 0, of that candidate"),
+            );
+            columns.push(
+                Column::new("penalty", Data::F64(penalties))
+                    .with_description("penalty of the chosen candidate, as scaled"),
+            );
+        }
+        columns.push(
+            Column::new("distance", Data::F64(distance)).with_description(
+                "distance of the representative to its cluster's centre, in scaled features",
+            ),
+        );
+        let original = self.scaler.invert(&answer.representatives);
+        for (f, (name, unit)) in input.features.iter().enumerate() {
+            let values = original.rows().map(|row| row[f]).collect();
+            let mut column = Column::new(name.clone(), Data::F64(values));
+            if let Some(unit) = unit {
+                column = column.with_unit(unit.clone());
+            }
+            columns.push(column);
+        }
+        if let Some(truth) = &input.truth {
+            let whole: Result<Vec<i64>, _> = truth.iter().map(|t| t.parse()).collect();
+            columns.push(Column::new("truth", whole.map_or_else(|_| Data::Text(truth.clone()), Data::I64)));
+        }
+        let mut table = Table::new(columns)?;
+        for (key, value) in &self.settings {
+            table.set_metadata(format!("goc_{key}"), text_of(value));
+        }
+        Ok(table)
+    }
+
+    /// For machines.
+    pub fn summary(&self, output: Option<&Path>) -> Value {
+        let (input, answer) = (&self.input, &self.answer);
+        let mut object = serde_json::Map::new();
+        for (key, value) in &self.settings {
+            object.insert((*key).into(), value.clone());
+        }
+        let mut put = |key: &str, value: Value| object.insert(key.into(), value);
+        put("preset", json!(self.preset));
+        put("n_objects", json!(input.candidates.objects()));
+        put("n_candidates", json!(input.candidates.total()));
+        put("n_dropped", json!(input.dropped));
+        put("n_features", json!(input.candidates.features()));
+        put("k_initial", json!(answer.k_initial));
+        put("k", json!(answer.partition.k()));
+        put("iterations", json!(answer.iterations));
+        put("converged", json!(answer.converged));
+        put("cycle", json!(answer.cycle));
+        put("objective", json!(answer.objective));
+        put("seconds", json!(self.seconds));
+        if let Some(scores) = &self.scores {
+            put("nmi", json!(scores.nmi));
+            put("f", json!(scores.f));
+            put("ari", json!(scores.ari));
+        }
+        if let Some(path) = output {
+            put("output", json!(path.display().to_string()));
+        }
+        Value::Object(object)
+    }
+
+    /// For people.
+    pub fn sentence(&self, output: Option<&Path>) -> String {
+        let (input, answer, seconds) = (&self.input, &self.answer, self.seconds);
+        let ending = match (answer.converged, answer.cycle) {
+            (true, _) => "converged",
+            (_, true) => "in a cycle, its best state kept",
+            _ => "stopped at the limit",
+        };
+        let mut text = format!(
+            "{} objects, {} candidates: {} clusters after {} iterations ({ending}), objective {:.6}, {seconds:.3} s",
+            input.candidates.objects(),
+            input.candidates.total(),
+            answer.partition.k(),
+            answer.iterations,
+            answer.objective,
+        );
+        if answer.partition.k() < answer.k_initial && !self.constant_k {
+            text.push_str(&format!(
+                "\nK fell from {} to {}: clusters that emptied, or kept one member only, were given up; --k-rule constant keeps K",
+                answer.k_initial,
+                answer.partition.k()
+            ));
+        }
+        if let Some(s) = &self.scores {
+            text.push_str(&format!("\nagainst the truth: NMI {:.3}, F {:.3}, ARI {:.3}", s.nmi, s.f, s.ari));
+        }
+        if let Some(path) = output {
+            text.push_str(&format!("\nlabels in {}", path.display()));
+        }
+        text
+    }
+}
+
+/// A setting as metadata holds it.
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+/// A row an iteration.
+pub fn history_table(answer: &Answer) -> Result<Table, Fail> {
+    let h = &answer.history;
+    Ok(Table::new(vec![
+        Column::new("iteration", Data::I32((1..=h.len() as i32).collect())),
+        Column::new("k", Data::I32(h.iter().map(|t| t.k as i32).collect())),
+        Column::new("objective", Data::F64(h.iter().map(|t| t.objective).collect())),
+        Column::new("changed", Data::I64(h.iter().map(|t| t.changed as i64).collect())),
+    ])?)
+}
+
+/// A row an iteration and object.
+pub fn trace_table(answer: &Answer, candidates: &Candidates) -> Result<Table, Fail> {
+    let (h, n) = (&answer.history, candidates.objects());
+    let each = |value: &dyn Fn(usize, usize) -> i32| -> Vec<i32> {
+        (0..h.len()).flat_map(|t| (0..n).map(move |i| (t, i))).map(|(t, i)| value(t, i)).collect()
+    };
+    let names = (0..h.len()).flat_map(|_| (0..n).map(|i| candidates.name(i)));
+    let objects = match candidates.ids() {
+        Ids::Text(_) => Data::Text(names.collect()),
+        _ => Data::I64(names.map(|name| name.parse().unwrap_or_default()).collect()),
+    };
+    Ok(Table::new(vec![
+        Column::new("iteration", Data::I32(each(&|t, _| t as i32 + 1))),
+        Column::new("object", objects),
+        Column::new("candidate", Data::I32(each(&|t, i| h[t].chosen[i] as i32))),
+        Column::new("oracle_label", Data::I32(each(&|t, i| h[t].oracle_labels[i] as i32))),
+        Column::new("label", Data::I32(each(&|t, i| h[t].labels[i] as i32))),
+    ])?)
+}

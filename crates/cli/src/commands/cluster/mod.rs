@@ -1,0 +1,104 @@
+//! `goc cluster`: candidates in, labels out.
+//!
+//! [`method`] has the flags of the methods and runs them, [`labels`] turns the answer into tables and sentences; both serve
+//! `goc stars` too.
+
+mod labels;
+mod method;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use goc_tables::Table;
+use serde_json::Value;
+
+use crate::choices::MethodName;
+use crate::fail::Fail;
+use crate::long_table::LongTableArgs;
+use crate::screen;
+pub use labels::Clustered;
+use labels::{history_table, trace_table};
+pub use method::MethodArgs;
+
+/// Cluster uncertain objects; every object gets a label and its chosen candidate
+#[derive(Args)]
+#[command(after_help = "Example: goc cluster candidates.parquet --k 50 -o labels.parquet\n\
+         The authors' published code: --preset authors. Better minima: --k-rule constant --starts 10 --swaps 150.")]
+pub struct Cluster {
+    #[command(flatten)]
+    table: LongTableArgs,
+
+    /// Where the label table goes [default: standard output, as CSV]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    method: MethodArgs,
+
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// Also write a table with a row an iteration: k, objective, objects changed
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
+
+    /// Also write a table with a row an iteration and object: candidate, label
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the command has to say, and the labels.
+pub struct Done {
+    pub labels: Table,
+    /// For machines.
+    pub summary: Value,
+    /// For people.
+    pub sentence: String,
+}
+
+impl Cluster {
+    pub fn run(self) -> Result<(), Fail> {
+        let done = self.work()?;
+        if self.json {
+            if self.output.is_some() {
+                screen::write_table(&done.labels, self.output.as_deref())?;
+            }
+            return screen::print_json(&done.summary);
+        }
+        // The sentence says where the labels are, so they must be there.
+        screen::write_table(&done.labels, self.output.as_deref())?;
+        screen::note(done.sentence);
+        Ok(())
+    }
+
+    /// Everything but the printing; writes --history and --trace.
+    pub fn work(&self) -> Result<Done, Fail> {
+        if self.trace.is_some() && self.method.method != MethodName::Goc {
+            return Err(Fail::usage("--trace needs --method goc"));
+        }
+        for path in [&self.output, &self.history, &self.trace] {
+            screen::check_output(path.as_deref())?;
+            if path.as_ref().is_some_and(|path| *path == self.table.input) {
+                let name = self.table.input.display();
+                return Err(Fail::usage(format!(
+                    "{name}: the output would overwrite the input; name another file"
+                )));
+            }
+        }
+        let done = Clustered::new(&self.method, self.table.read()?, self.seed, self.trace.is_some())?;
+        let labels = done.label_table()?;
+        if let Some(path) = &self.history {
+            goc_tables::write(&history_table(&done.answer)?, path)?;
+        }
+        if let Some(path) = &self.trace {
+            goc_tables::write(&trace_table(&done.answer, &done.input.candidates)?, path)?;
+        }
+        let output = self.output.as_deref();
+        Ok(Done { summary: done.summary(output), sentence: done.sentence(output), labels })
+    }
+}

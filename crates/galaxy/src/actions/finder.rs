@@ -1,0 +1,200 @@
+//! The finder: a potential, its table of focal distances, and many stars at a time.
+
+use std::fmt;
+use std::sync::Arc;
+
+use multiversion::multiversion;
+use rayon::prelude::*;
+
+use super::circular::FARTHEST;
+use super::focal::FocalDistances;
+use super::fudge::{Orbit, Place, Rule};
+use super::lockstep::Lockstep;
+use super::quadrature::Nodes;
+use super::{ActionError, Actions, Outcome, Reason, Variant};
+use crate::frames::Galactocentric;
+use crate::potential::{Build, McMillan17, Potential};
+use crate::real::{LANES, Lanes};
+
+/// Stars a thread takes at a time.
+const BLOCK: usize = 8 * LANES;
+
+/// Finds actions in one potential.
+///
+/// Making one takes some tenths of a second (a table of shell orbits); it is then used for any number of stars. A star
+/// gives the same bytes alone, among others, and at any number of threads.
+pub struct ActionFinder {
+    potential: Arc<dyn Potential>,
+    variant: Variant,
+    focal: FocalDistances,
+    nodes: Nodes,
+    rule: Rule,
+    tolerance: f64,
+}
+
+impl ActionFinder {
+    /// For any axisymmetric potential that grows outwards to 0.
+    pub fn new(potential: Arc<dyn Potential>, variant: Variant) -> Result<Self, ActionError> {
+        let focal = FocalDistances::new(&*potential, variant)?;
+        let rule = match variant {
+            Variant::Converged => Rule::Logarithmic,
+            Variant::Authors | Variant::Agama => Rule::Linear,
+        };
+        let nodes = Nodes::two_turning_points();
+        Ok(Self { potential, variant, focal, nodes, rule, tolerance: 1e-6 })
+    }
+
+    /// For the Milky Way of McMillan (2017), built the way the variant has it.
+    pub fn milky_way(variant: Variant) -> Result<Self, ActionError> {
+        let build = match variant {
+            Variant::Converged => Build::Converged,
+            Variant::Authors => Build::Authors,
+            Variant::Agama => Build::Agama,
+        };
+        Self::new(Arc::new(McMillan17::new(build)), variant)
+    }
+
+    /// The potential.
+    pub fn potential(&self) -> &Arc<dyn Potential> {
+        &self.potential
+    }
+
+    /// The variant asked for.
+    pub fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    /// The table of focal distances.
+    pub fn focal_distances(&self) -> &FocalDistances {
+        &self.focal
+    }
+
+    /// The actions of one star.
+    pub fn actions(&self, star: &Galactocentric) -> Outcome {
+        let mut out = [Outcome::Undefined(Reason::NotFinite)];
+        self.fill::<f64>(std::slice::from_ref(star), &mut out);
+        out[0]
+    }
+
+    /// The actions of many stars, eight at a time on every thread of the pool; in the order of the input.
+    pub fn many(&self, stars: &[Galactocentric]) -> Vec<Outcome> {
+        let mut out = vec![Outcome::Undefined(Reason::NotFinite); stars.len()];
+        out.par_chunks_mut(BLOCK).zip(stars.par_chunks(BLOCK)).for_each(|(out, stars)| {
+            for (out, stars) in out.chunks_mut(LANES).zip(stars.chunks(LANES)) {
+                if stars.len() == 1 {
+                    self.fill::<f64>(stars, out);
+                } else {
+                    eight(self, stars, out);
+                }
+            }
+        });
+        out
+    }
+
+    /// As many stars as `T` holds, at most.
+    #[inline(always)]
+    fn fill<T: Pack>(&self, stars: &[Galactocentric], out: &mut [Outcome]) {
+        let usable =
+            |star: &Galactocentric| star.is_finite() && star.position.iter().all(|x| x.abs() <= FARTHEST);
+        let columns = T::columns(|lane| {
+            // The last star fills up empty lanes; a star that cannot be used is replaced by one that can.
+            let star = &stars[lane.min(stars.len() - 1)];
+            if usable(star) { place(star) } else { [1.0, 0.1, 0.0, 0.0, 0.0, 0.0, 1.0] }
+        });
+        let [r2, z, r_vr, vz, v2, tilt, lz] = columns;
+        let pull = T::pull(&*self.potential, r2.sqrt(), z);
+        let energy = v2 * 0.5 + pull.phi;
+        // An unbound star is stopped where it is, so that its lane has something harmless to do.
+        let zero = T::splat(0.0);
+        let bound = energy.less(zero);
+        let or_rest = |x: T| T::select(bound, x, zero);
+        let halted = Place {
+            r2,
+            z,
+            r_vr: or_rest(r_vr),
+            vz: or_rest(vz),
+            v2: or_rest(v2),
+            tilt: or_rest(tilt),
+            lz: or_rest(lz),
+        };
+        let orbit = Orbit::new(&*self.potential, &self.focal, &halted, &pull);
+        let turns = orbit.turns(&*self.potential, self.tolerance);
+        let (jr, jz) = orbit.actions(&*self.potential, &turns, self.rule, &self.nodes);
+        for (lane, (star, out)) in stars.iter().zip(out).enumerate() {
+            *out = if !usable(star) {
+                self.unusable(star)
+            } else if energy.lane(lane) >= 0.0 {
+                Outcome::Unbound { energy: energy.lane(lane) }
+            } else {
+                let actions = Actions {
+                    jr: jr.lane(lane),
+                    jz: jz.lane(lane),
+                    jphi: lz.lane(lane),
+                    energy: energy.lane(lane),
+                };
+                let finite = actions.jr.is_finite() && actions.jz.is_finite() && actions.energy.is_finite();
+                if finite { Outcome::Bound(actions) } else { Outcome::Undefined(Reason::NotFinite) }
+            };
+        }
+    }
+
+    fn unusable(&self, star: &Galactocentric) -> Outcome {
+        let [_, z, _, _, v2, _, _] = place(star);
+        let energy = 0.5 * v2 + self.potential.value(star.radius(), z);
+        match energy {
+            e if e >= 0.0 && e.is_finite() => Outcome::Unbound { energy },
+            e if e < 0.0 && e.is_finite() => Outcome::Undefined(Reason::TooFar),
+            _ => Outcome::Undefined(Reason::NotFinite),
+        }
+    }
+}
+
+impl fmt::Debug for ActionFinder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ActionFinder").field("variant", &self.variant).finish_non_exhaustive()
+    }
+}
+
+/// Eight stars with the widest vectors this machine has.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2", "aarch64+neon"))]
+fn eight(finder: &ActionFinder, stars: &[Galactocentric], out: &mut [Outcome]) {
+    finder.fill::<Lanes>(stars, out);
+}
+
+/// R^2, |z|, R vR, vz away from the plane, v^2, Lx^2 + Ly^2, Lz.
+fn place(star: &Galactocentric) -> [f64; 7] {
+    let ([x, y, z], [vx, vy, vz]) = (star.position, star.velocity);
+    let [lx, ly, lz] = star.angular_momentum();
+    let away = if z < 0.0 { -vz } else { vz };
+    [x * x + y * y, z.abs(), x * vx + y * vy, away, vx * vx + vy * vy + vz * vz, lx * lx + ly * ly, lz]
+}
+
+/// Numbers that stars are packed into.
+trait Pack: Lockstep {
+    /// Seven numbers of each star, turned into seven packs.
+    fn columns(rows: impl Fn(usize) -> [f64; 7]) -> [Self; 7];
+    fn lane(self, lane: usize) -> f64;
+}
+
+impl Pack for f64 {
+    #[inline(always)]
+    fn columns(rows: impl Fn(usize) -> [f64; 7]) -> [f64; 7] {
+        rows(0)
+    }
+    #[inline(always)]
+    fn lane(self, _: usize) -> f64 {
+        self
+    }
+}
+
+impl Pack for Lanes {
+    #[inline(always)]
+    fn columns(rows: impl Fn(usize) -> [f64; 7]) -> [Lanes; 7] {
+        let rows: [[f64; 7]; LANES] = std::array::from_fn(rows);
+        std::array::from_fn(|c| Lanes(std::array::from_fn(|l| rows[l][c])))
+    }
+    #[inline(always)]
+    fn lane(self, lane: usize) -> f64 {
+        self.0[lane]
+    }
+}

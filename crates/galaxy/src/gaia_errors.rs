@@ -1,0 +1,401 @@
+//! How well Gaia measures a star, by its brightness.
+//!
+//! Two families of [`ErrorModel`]:
+//!
+//! - [`ErrorModel::Paper`], the simulation's (paper, Appendix A): a table for G = 12 to 16, linear between its entries, constant for
+//!   brighter stars. Both Galactic proper motions have the error hypot(pmra error, pmdec error), as in the authors' tables;
+//!   the radial velocity has 1 km/s. The table ends at G = 16 and so does the model: the errors grow by half with each
+//!   magnitude there, so a straight line beyond would be far too optimistic. (The authors' faintest star has G = 15.4.)
+//! - [`ErrorModel::Gaia`], ESA's formula for the errors of a data release averaged over the sky,
+//!
+//!   ```text
+//!   sigma_parallax = T sqrt(40 + 800 z + 30 z^2) microarcseconds,   z = max(10^(0.4 (13 - 15)), 10^(0.4 (G - 15)))
+//!   ```
+//!
+//!   with factors for the proper motions. The two Galactic ones get the root mean square of pmra's and pmdec's errors, which is
+//!   what a turn by an unknown angle makes of them.
+//!
+//! Radial velocities of DR3 depend on the kind of star too: [`dr3_radial_velocity_error`].
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A table or formula of Gaia's errors.
+///
+/// ```
+/// use goc_galaxy::gaia_errors::{ErrorModel, Release};
+/// let paper = ErrorModel::Paper.at(12.5)?;
+/// assert!((paper.parallax - 0.0165).abs() < 1e-15);
+/// assert_eq!(paper.radial_velocity, Some(1.0));
+/// let dr3 = ErrorModel::Gaia(Release::Dr3).at(15.0)?;
+/// assert!((dr3.parallax - 0.0295).abs() < 1e-4);
+/// # Ok::<(), goc_galaxy::gaia_errors::ErrorModelError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorModel {
+    /// The paper's table.
+    Paper,
+    /// ESA's formula for a data release.
+    Gaia(Release),
+}
+
+/// A data release of Gaia.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Release {
+    /// 34 months of data; the same astrometry as EDR3.
+    Dr3,
+    /// 60 months, a prediction.
+    Dr4,
+    /// 120 months, a prediction.
+    Dr5,
+}
+
+/// Standard errors of one star.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Errors {
+    /// Of the parallax, mas.
+    pub parallax: f64,
+    /// Of pmra (with cos dec) and pmdec, mas/yr.
+    pub icrs_proper_motion: [f64; 2],
+    /// Of pml (with cos b) and pmb, mas/yr.
+    pub galactic_proper_motion: [f64; 2],
+    /// Of the radial velocity, km/s, where the model has one.
+    pub radial_velocity: Option<f64>,
+}
+
+/// Why there is no error to give.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ErrorModelError {
+    /// NaN or infinity.
+    #[error("the {what} {value} is not a finite number")]
+    NotFinite {
+        /// The quantity.
+        what: &'static str,
+        /// The value found.
+        value: f64,
+    },
+    /// Fainter than the model goes.
+    #[error("the magnitude {magnitude} is fainter than the errors `{model}` go ({limit}); {instead}")]
+    TooFaint {
+        /// The model.
+        model: &'static str,
+        /// The magnitude found.
+        magnitude: f64,
+        /// The faintest it has.
+        limit: f64,
+        /// What to do.
+        instead: &'static str,
+    },
+    /// A star of a kind whose radial velocities Gaia does not publish.
+    #[error(
+        "no DR3 radial velocity error for an effective temperature of {teff} K and log g of {logg}; the model has stars \
+         of 3000 to 14500 K"
+    )]
+    NoSuchStar {
+        /// Effective temperature, K.
+        teff: f64,
+        /// Logarithm of the surface gravity in cm/s^2.
+        logg: f64,
+    },
+    /// An error so large that Gaia leaves the radial velocity out.
+    #[error("the radial velocity error would be {value} km/s; DR3 has none above 20 km/s")]
+    TooUncertain {
+        /// The error, km/s.
+        value: f64,
+    },
+    /// A name that is not among the choices.
+    #[error("{found:?} are no errors; use `paper`, `gaia-dr3`, `gaia-dr4` or `gaia-dr5`")]
+    Name {
+        /// What was written.
+        found: String,
+    },
+}
+
+/// G, then the errors of parallax, pmra and pmdec.
+const PAPER: [[f64; 4]; 5] = [
+    [12.0, 0.018, 0.018, 0.016],
+    [13.0, 0.015, 0.016, 0.014],
+    [14.0, 0.019, 0.019, 0.017],
+    [15.0, 0.027, 0.028, 0.024],
+    [16.0, 0.042, 0.044, 0.038],
+];
+
+/// The limit of Gaia's catalogue.
+const FAINTEST: f64 = 21.0;
+
+impl ErrorModel {
+    /// The errors of a star of magnitude G.
+    pub fn at(self, g: f64) -> Result<Errors, ErrorModelError> {
+        check_finite("magnitude G", g)?;
+        match self {
+            Self::Paper => paper(g),
+            Self::Gaia(release) => release.errors(g),
+        }
+    }
+
+    /// For metadata and flags; [`FromStr`] reads it back.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Gaia(Release::Dr3) => "gaia-dr3",
+            Self::Gaia(Release::Dr4) => "gaia-dr4",
+            Self::Gaia(Release::Dr5) => "gaia-dr5",
+        }
+    }
+}
+
+impl fmt::Display for ErrorModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for ErrorModel {
+    type Err = ErrorModelError;
+
+    fn from_str(text: &str) -> Result<Self, ErrorModelError> {
+        [Self::Paper, Self::Gaia(Release::Dr3), Self::Gaia(Release::Dr4), Self::Gaia(Release::Dr5)]
+            .into_iter()
+            .find(|model| model.name() == text)
+            .ok_or_else(|| ErrorModelError::Name { found: text.to_owned() })
+    }
+}
+
+fn check_finite(what: &'static str, value: f64) -> Result<(), ErrorModelError> {
+    if value.is_finite() { Ok(()) } else { Err(ErrorModelError::NotFinite { what, value }) }
+}
+
+fn paper(g: f64) -> Result<Errors, ErrorModelError> {
+    let [limit, ..] = PAPER[PAPER.len() - 1];
+    if g > limit {
+        return Err(ErrorModelError::TooFaint {
+            model: ErrorModel::Paper.name(),
+            magnitude: g,
+            limit,
+            instead: "use `gaia-dr3`",
+        });
+    }
+    let above = PAPER.iter().position(|row| row[0] >= g).unwrap_or(PAPER.len() - 1);
+    let (low, high) = (&PAPER[above.saturating_sub(1)], &PAPER[above]);
+    let [parallax, pm1, pm2] = std::array::from_fn(|c| {
+        if above == 0 { high[c + 1] } else { low[c + 1] + (high[c + 1] - low[c + 1]) * (g - low[0]) }
+    });
+    Ok(Errors {
+        parallax,
+        icrs_proper_motion: [pm1, pm2],
+        galactic_proper_motion: [libm::hypot(pm1, pm2); 2],
+        radial_velocity: Some(1.0),
+    })
+}
+
+impl Release {
+    /// T of the parallax, and the factors of pmra and pmdec relative to the parallax.
+    fn factors(self) -> (f64, [f64; 2]) {
+        match self {
+            Self::Dr3 => (1.0, [1.03, 0.89]),
+            Self::Dr4 => (0.749, [0.58, 0.50]),
+            Self::Dr5 => (0.527, [0.29, 0.25]),
+        }
+    }
+
+    fn errors(self, g: f64) -> Result<Errors, ErrorModelError> {
+        if g > FAINTEST {
+            return Err(ErrorModelError::TooFaint {
+                model: ErrorModel::Gaia(self).name(),
+                magnitude: g,
+                limit: FAINTEST,
+                instead: "Gaia does not see the star",
+            });
+        }
+        let (t, factors) = self.factors();
+        let z = libm::exp10(0.4 * (g.max(13.0) - 15.0));
+        let parallax = 1e-3 * t * (40.0 + 800.0 * z + 30.0 * z * z).sqrt();
+        let [pm1, pm2] = factors.map(|factor| factor * parallax);
+        Ok(Errors {
+            parallax,
+            icrs_proper_motion: [pm1, pm2],
+            galactic_proper_motion: [(0.5 * (pm1 * pm1 + pm2 * pm2)).sqrt(); 2],
+            radial_velocity: None,
+        })
+    }
+}
+
+/// A kind of star in the model of radial velocity errors: the bounds of its temperature (K) and log g, whether the
+/// upper ones belong to it, and the coefficients of `floor + b exp(a (G_RVS - zero))`.
+struct Kind {
+    teff: (f64, f64, bool),
+    logg: (f64, f64, bool),
+    a: f64,
+    b: f64,
+    floor: f64,
+    zero: f64,
+}
+
+const fn kind(teff: (f64, f64, bool), logg: (f64, f64, bool), [a, b, floor, zero]: [f64; 4]) -> Kind {
+    Kind { teff, logg, a, b, floor, zero }
+}
+
+/// ESA's Gaia science performance, spectroscopy: seven kinds of dwarfs, then giants.
+const KINDS: [Kind; 12] = [
+    kind((3000.0, 4000.0, false), (4.0, 5.0, true), [0.95, 5.0, 0.32, 13.5]),
+    kind((4000.0, 5000.0, false), (4.0, 5.0, true), [0.90, 5.0, 0.13, 14.0]),
+    kind((5000.0, 6000.0, false), (3.5, 5.0, true), [0.90, 7.0, 0.13, 14.0]),
+    kind((6000.0, 7000.0, false), (3.5, 5.0, true), [0.85, 9.0, 0.13, 14.0]),
+    kind((7000.0, 8000.0, false), (3.5, 5.0, true), [0.80, 5.0, 0.45, 12.0]),
+    kind((8000.0, 10000.0, false), (3.5, 5.0, true), [0.80, 11.0, 0.80, 12.0]),
+    kind((10000.0, 14500.0, true), (3.5, 5.0, true), [1.00, 3.0, 1.00, 10.0]),
+    kind((3000.0, 4750.0, true), (-0.5, 1.0, false), [1.00, 6.0, 0.16, 14.0]),
+    kind((3500.0, 5250.0, true), (1.0, 2.0, false), [1.00, 5.5, 0.13, 14.0]),
+    kind((4000.0, 5500.0, true), (2.0, 3.0, false), [1.00, 6.0, 0.12, 14.0]),
+    kind((4500.0, 5500.0, true), (3.0, 3.5, false), [1.00, 7.0, 0.12, 14.0]),
+    kind((4500.0, 5000.0, false), (3.5, 4.0, false), [1.00, 7.0, 0.12, 14.0]),
+];
+
+/// The error of a DR3 radial velocity, km/s, for a star of magnitude G_RVS, effective temperature (K) and log g (cm/s^2).
+///
+/// ```
+/// use goc_galaxy::gaia_errors::dr3_radial_velocity_error;
+/// let giant = dr3_radial_velocity_error(13.0, 5000.0, 2.5)?;
+/// assert!((giant - 2.33).abs() < 0.01);
+/// # Ok::<(), goc_galaxy::gaia_errors::ErrorModelError>(())
+/// ```
+pub fn dr3_radial_velocity_error(g_rvs: f64, teff: f64, logg: f64) -> Result<f64, ErrorModelError> {
+    check_finite("magnitude G_RVS", g_rvs)?;
+    check_finite("effective temperature", teff)?;
+    check_finite("log g", logg)?;
+    let limit = 14.0;
+    if g_rvs > limit {
+        return Err(ErrorModelError::TooFaint {
+            model: "radial velocities of gaia-dr3",
+            magnitude: g_rvs,
+            limit,
+            instead: "DR3 has no radial velocity for the star",
+        });
+    }
+    let within =
+        |(low, high, closed): (f64, f64, bool), x: f64| x >= low && (x < high || closed && x == high);
+    let kind = KINDS
+        .iter()
+        .find(|kind| within(kind.teff, teff) && within(kind.logg, logg))
+        .ok_or(ErrorModelError::NoSuchStar { teff, logg })?;
+    let value = kind.floor + kind.b * libm::exp(kind.a * (g_rvs - kind.zero));
+    if value > 20.0 { Err(ErrorModelError::TooUncertain { value }) } else { Ok(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_papers_table_is_met_at_its_entries_and_linear_between() {
+        for row in PAPER {
+            let errors = ErrorModel::Paper.at(row[0]).unwrap();
+            assert_eq!(
+                [errors.parallax, errors.icrs_proper_motion[0], errors.icrs_proper_motion[1]],
+                row[1..]
+            );
+        }
+        let errors = ErrorModel::Paper.at(15.25).unwrap();
+        assert!((errors.parallax - 0.03075).abs() < 1e-16);
+        assert!((errors.galactic_proper_motion[1] - 0.032_f64.hypot(0.0275)).abs() < 1e-16);
+        assert_eq!(ErrorModel::Paper.at(-3.0), ErrorModel::Paper.at(12.0));
+    }
+
+    /// PyGaia 3.2.2: `parallax_uncertainty`, `proper_motion_uncertainty` (microarcseconds, also per year).
+    #[test]
+    fn gaias_formula_is_that_of_pygaia() {
+        for (release, g, want) in [
+            (Release::Dr3, 3.0, [12.943918314264115, 13.33223586369204, 11.520087299695062]),
+            (Release::Dr3, 13.0, [12.943918314264115, 13.33223586369204, 11.520087299695062]),
+            (Release::Dr3, 14.5, [23.594683526183598, 24.302524031969106, 20.999268338303402]),
+            (Release::Dr3, 15.0, [29.49576240750525, 30.38063527973041, 26.251228542679673]),
+            (Release::Dr3, 20.7, [1114.3208791669313, 1147.7505055419392, 991.7455824585688]),
+            (Release::Dr4, 12.0, [9.694994817383822, 5.6230969940826165, 4.847497408691911]),
+            (Release::Dr4, 17.25, [68.18573616014315, 39.54772697288303, 34.092868080071575]),
+            (Release::Dr5, 12.0, [6.821444951617189, 1.9782190359689846, 1.7053612379042973]),
+            (Release::Dr5, 20.0, [324.88171564432497, 94.21569753685424, 81.22042891108124]),
+        ] {
+            let errors = ErrorModel::Gaia(release).at(g).unwrap();
+            let [pmra, pmdec] = errors.icrs_proper_motion;
+            for (got, want) in [errors.parallax, pmra, pmdec].into_iter().zip(want) {
+                assert!((got * 1e3 / want - 1.0).abs() < 1e-14, "{release:?} at {g}: {got}, not {want}");
+            }
+            let [pml, pmb] = errors.galactic_proper_motion;
+            assert!((pml * pml + pmb * pmb - pmra * pmra - pmdec * pmdec).abs() < 1e-15 * pmra * pmra);
+        }
+    }
+
+    /// PyGaia 3.2.2: `radial_velocity_uncertainty(grvs, teff, logg, release="dr3")`; NaN there is an error here.
+    #[test]
+    fn radial_velocity_errors_are_those_of_pygaia() {
+        for (g_rvs, teff, logg, want) in [
+            (10.0, 3500.0, 4.5, 0.49986259376714837),
+            (13.9, 3500.0, 4.5, 7.631422947171126),
+            (9.0, 4000.0, 4.0, 0.18554498269121153),
+            (12.5, 4500.0, 4.2, 1.4262013032294574),
+            (13.0, 5500.0, 4.5, 2.9759876181841936),
+            (12.2, 6500.0, 4.0, 2.0788210058440626),
+            (11.0, 7500.0, 4.0, 2.696644820586108),
+            (11.9, 9000.0, 3.5, 10.954279810252999),
+            (9.5, 12000.0, 4.0, 2.8195919791379005),
+            (9.5, 14500.0, 5.0, 2.8195919791379005),
+            (13.0, 4000.0, 0.5, 2.367276647028654),
+            (13.5, 4750.0, -0.5, 3.7991839582758007),
+            (13.0, 5250.0, 1.5, 2.1533369264429325),
+            (13.0, 5000.0, 2.5, 2.327276647028654),
+            (14.0, 5500.0, 3.2, 7.12),
+            (12.0, 4700.0, 3.7, 1.067346982656289),
+            (10.0, 5000.0, 1.9999, 0.230736013888038),
+        ] {
+            let got = dr3_radial_velocity_error(g_rvs, teff, logg).unwrap();
+            assert!((got / want - 1.0).abs() < 1e-14, "{g_rvs} {teff} {logg}: {got}, not {want}");
+        }
+        for (g_rvs, teff, logg, message) in [
+            (
+                14.1,
+                5000.0,
+                2.5,
+                "the magnitude 14.1 is fainter than the errors `radial velocities of gaia-dr3` go (14)",
+            ),
+            (13.5, 14000.0, 4.0, "the radial velocity error would be 100.3"),
+            (10.0, 2900.0, 4.5, "no DR3 radial velocity error for an effective temperature of 2900 K"),
+            (
+                10.0,
+                6000.0,
+                2.0,
+                "no DR3 radial velocity error for an effective temperature of 6000 K and log g of 2;",
+            ),
+            (f64::NAN, 6000.0, 2.0, "the magnitude G_RVS NaN is not a finite number"),
+        ] {
+            let error = dr3_radial_velocity_error(g_rvs, teff, logg).unwrap_err().to_string();
+            assert!(error.starts_with(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn beyond_a_model_is_an_error_that_says_what_to_do() {
+        for (model, g, message) in [
+            (
+                "paper",
+                16.01,
+                "the magnitude 16.01 is fainter than the errors `paper` go (16); use `gaia-dr3`",
+            ),
+            (
+                "gaia-dr4",
+                21.5,
+                "the magnitude 21.5 is fainter than the errors `gaia-dr4` go (21); Gaia does not see",
+            ),
+            ("gaia-dr5", f64::INFINITY, "the magnitude G inf is not a finite number"),
+        ] {
+            let model: ErrorModel = model.parse().unwrap();
+            let error = model.at(g).unwrap_err().to_string();
+            assert!(error.starts_with(message), "{error}");
+        }
+        assert_eq!(ErrorModel::Gaia(Release::Dr3).to_string().parse(), Ok(ErrorModel::Gaia(Release::Dr3)));
+        let error = "dr2".parse::<ErrorModel>().unwrap_err().to_string();
+        assert_eq!(error, "\"dr2\" are no errors; use `paper`, `gaia-dr3`, `gaia-dr4` or `gaia-dr5`");
+    }
+}
