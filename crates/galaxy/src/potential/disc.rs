@@ -83,6 +83,24 @@ impl Disc {
         })
     }
 
+    /// The whole mass, Msun.
+    pub fn mass(&self) -> f64 {
+        // The trapezium rule in ln R: everything vanishes fast at both ends.
+        const STEP: f64 = 1.0 / 64.0;
+        let sum: f64 = (-3200..=320)
+            .map(|k| {
+                let r = self.rd * Real::exp(STEP * f64::from(k));
+                self.surface(r) * r * r
+            })
+            .sum();
+        2.0 * std::f64::consts::PI * STEP * sum
+    }
+
+    /// The scale radius, kpc.
+    pub(super) fn scale_radius(&self) -> f64 {
+        self.rd
+    }
+
     /// The scale height, kpc.
     pub(super) fn scale_height(&self) -> f64 {
         self.layer.scale_height()
@@ -102,7 +120,7 @@ impl Disc {
         Along { f, d: f * k, dd: f * (k * k - inverse * inverse * inverse * (2.0 * self.hole)) }
     }
 
-    /// `z` >= 0.
+    /// `z` >= 0; below, the potential is that of the series near the plane.
     #[inline(always)]
     fn across<T: Real>(&self, z: T) -> Across<T> {
         let zd = self.scale_height();
@@ -157,6 +175,16 @@ impl Disc {
     #[inline(always)]
     pub(super) fn ansatz<T: Real>(&self, radius: T, z: T) -> T {
         self.along(radius).f * self.across(z.abs()).potential
+    }
+
+    /// The ansatz continued below the plane as the same function, without the kink an exponential layer has there.
+    #[inline(always)]
+    pub(super) fn ansatz_continued<T: Real>(&self, radius: T, z: T) -> T {
+        match self.layer {
+            // Below the plane the series stands for the exponential, which would grow beyond bounds.
+            Layer::Exponential(_) => self.along(radius).f * self.across(z).potential,
+            Layer::Isothermal(_) => self.ansatz(radius, z),
+        }
     }
 
     /// The ansatz and its gradient without 4 pi G; the derivative along z is that along |z|.

@@ -9,8 +9,8 @@ use crate::units::G;
 ///
 /// ```
 /// use goc_galaxy::potential::{Kepler, Potential};
-/// let sun = Kepler::new(1e10)?;
-/// assert!((sun.circular_velocity(4.0) - 103.700).abs() < 1e-3);
+/// let hole = Kepler::new(1e10)?;
+/// assert!((hole.circular_velocity(4.0) - 103.693).abs() < 1e-3);
 /// # Ok::<(), goc_galaxy::potential::PotentialError>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -61,18 +61,19 @@ impl McMillan17 {
     /// Computes the tables.
     pub fn new(build: Build) -> Self {
         let (discs, spheroids) = parts().expect("the parameters above are all positive");
-        let whole = |degree, nodes, count| Resolution {
-            degree,
+        let agama = |nodes| Resolution {
+            degree: 32,
             angles: Resolution::angles_whole(nodes),
             radii: AGAMA_RADII,
-            count,
+            count: 50,
+            between: 10,
         };
-        let (g, resolution) = match build {
-            Build::Authors => (G_2021, whole(32, 33, 50)),
-            Build::Agama => (G, whole(32, 39, 50)),
-            Build::Converged => (G, whole(32, 201, 200)),
+        let expansion = match build {
+            Build::Authors => Expansion::with_resolution(discs, spheroids, G_2021, &agama(33)),
+            Build::Agama => Expansion::with_resolution(discs, spheroids, G, &agama(39)),
+            Build::Converged => Expansion::new(discs, spheroids),
         };
-        Self { expansion: Arc::new(Expansion::with_resolution(discs, spheroids, g, &resolution)) }
+        Self { expansion: Arc::new(expansion) }
     }
 
     /// The potential at the centre, (km/s)^2.

@@ -4,23 +4,38 @@
 //! file each.
 
 mod closed_form;
+mod cut_power;
+mod direct;
 mod disc;
 mod expansion;
+pub mod ini;
 mod isochrone;
 mod kepler;
 mod legendre;
+mod logarithmic;
 mod mcmillan17;
+mod miyamoto_nagai;
 mod multipole;
+mod mw2014;
+mod nfw;
 mod plummer;
 mod spheroid;
+mod sum;
+mod table;
 
+pub use cut_power::CutPower;
 pub use disc::{Disc, Layer};
 pub use expansion::Expansion;
 pub use isochrone::Isochrone;
 pub use kepler::Kepler;
+pub use logarithmic::Logarithmic;
 pub use mcmillan17::{Build, McMillan17};
+pub use miyamoto_nagai::MiyamotoNagai;
+pub use mw2014::MWPotential2014;
+pub use nfw::NFW;
 pub use plummer::Plummer;
 pub use spheroid::Spheroid;
+pub use sum::Sum;
 
 use std::sync::Arc;
 

@@ -33,6 +33,8 @@ pub(super) struct Resolution {
     pub radii: (f64, f64),
     /// How many radii.
     pub count: usize,
+    /// Points of the quadrature between two radii.
+    pub between: usize,
 }
 
 impl Resolution {
@@ -43,6 +45,12 @@ impl Resolution {
             .filter(|&(x, _)| x >= 0.0)
             .map(|(x, w)| (x, if x == 0.0 { 0.5 * w } else { w }))
             .collect()
+    }
+
+    /// `n` nodes with mu = u^2 and Gauss and Legendre's nodes for u: crowded towards the plane, where discs are thin.
+    pub fn angles_to_plane(n: usize) -> Vec<(f64, f64)> {
+        let half = |(x, w): (f64, f64)| (0.5 * (x + 1.0), 0.5 * w);
+        gauss(n).into_iter().map(half).map(|(u, w)| (u * u, 2.0 * u * w)).collect()
     }
 }
 
@@ -102,7 +110,7 @@ impl Multipole {
         let radii: Vec<f64> = (0..count).map(|k| Real::exp(first + step * k as f64)).collect();
         let projection = Projection::new(source, &resolution.angles, terms);
 
-        let rule = gauss(10);
+        let rule = gauss(resolution.between);
         let mut rho = vec![0.0; terms];
         // Contributions of the shells to the potentials at their outer and inner edges.
         let (mut inside, mut outside) = (vec![vec![0.0; terms]; count], vec![vec![0.0; terms]; count]);
@@ -174,6 +182,11 @@ impl Multipole {
             }
         }
         Self { first, step, count, terms, nodes, within, without }
+    }
+
+    /// How many multipoles.
+    pub fn terms(&self) -> usize {
+        self.terms
     }
 
     /// The potential at the centre.

@@ -19,8 +19,8 @@ pub struct Spheroid {
 }
 
 impl Spheroid {
-    /// A sphere of density `density` (Msun/kpc^3; the density at m = a is this times 2^((gamma - beta)/alpha)),
-    /// scale radius a (kpc), slopes gamma within and beta without.
+    /// A sphere of density `density` (Msun/kpc^3; at m = a the density is this times 2^((gamma - beta)/alpha)), scale
+    /// radius a (kpc), slopes gamma within and beta without.
     pub fn new(density: f64, scale_radius: f64, gamma: f64, beta: f64) -> Result<Self, PotentialError> {
         let wrong = |parameter, value, allowed| {
             Err(PotentialError::Parameter { potential: "Spheroid", parameter, value, allowed })
@@ -61,6 +61,42 @@ impl Spheroid {
             positive("Spheroid", "cut-off strength", strength)?,
         ));
         Ok(self)
+    }
+
+    /// The whole mass, Msun; an error if it is infinite.
+    pub fn mass(&self) -> Result<f64, PotentialError> {
+        if self.cut.is_none() && self.outer <= 3.0 {
+            return Err(PotentialError::Parameter {
+                potential: "Spheroid",
+                parameter: "beta",
+                value: self.outer,
+                allowed: "above 3 where no cut-off makes the mass finite",
+            });
+        }
+        // The trapezium rule in ln m. Far out the integrand falls as m^(3 - beta), perhaps slowly: go on until it is gone.
+        const STEP: f64 = 1.0 / 64.0;
+        let shell = |k: i32| {
+            let m = self.a * Real::exp(STEP * f64::from(k));
+            self.density(m, 0.0) * m * m * m
+        };
+        let mut sum = 0.0;
+        for direction in [1, -1] {
+            let mut k = if direction == 1 { 0 } else { -1 };
+            loop {
+                let part = shell(k);
+                sum += part;
+                if k.abs() > 1000 && (part <= 1e-16 * sum || k.abs() > 40_000) {
+                    break;
+                }
+                k += direction;
+            }
+        }
+        Ok(4.0 * std::f64::consts::PI * self.q * STEP * sum)
+    }
+
+    /// The scale radius, kpc.
+    pub(super) fn scale_radius(&self) -> f64 {
+        self.a
     }
 
     /// The density, Msun/kpc^3.
