@@ -10,6 +10,7 @@ use super::disc::{Disc, Layer};
 use super::expansion::Expansion;
 use super::multipole::Resolution;
 use super::spheroid::Spheroid;
+use super::table::Grid;
 use super::{Curvature, Potential, PotentialError, Pull};
 use crate::real::Lanes;
 use crate::units::{G, G_2021};
@@ -68,12 +69,18 @@ impl McMillan17 {
             count: 50,
             between: 10,
         };
+        let grid = Grid { radii: (1e-4, 2e4) };
         let expansion = match build {
-            Build::Authors => Expansion::with_resolution(discs, spheroids, G_2021, &agama(33)),
-            Build::Agama => Expansion::with_resolution(discs, spheroids, G, &agama(39)),
+            Build::Authors => Expansion::with_resolution(discs, spheroids, G_2021, &agama(33), &grid),
+            Build::Agama => Expansion::with_resolution(discs, spheroids, G, &agama(39), &grid),
             Build::Converged => Expansion::new(discs, spheroids),
         };
         Self { expansion: Arc::new(expansion) }
+    }
+
+    #[cfg(test)]
+    pub(super) fn expansion(&self) -> &Expansion {
+        &self.expansion
     }
 
     /// The potential at the centre, (km/s)^2.

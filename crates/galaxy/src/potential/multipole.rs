@@ -87,16 +87,16 @@ impl Tail {
     fn new(value: f64, slope: f64, source: f64, q: f64, other: f64) -> Self {
         // w (p - q) = slope - q value, w (p - q)(p - other) = source.
         let rest = slope - q * value;
-        if rest.abs() <= 1e-14 * value.abs() || rest == 0.0 {
-            return Self { w: 0.0, p: q + other.signum(), u: value, q };
+        if rest == 0.0 {
+            return Self { w: 0.0, p: q, u: value, q };
         }
-        let p = other + source / rest;
+        // A multipole that is nothing but rounding must not grow: bounded within, vanishing without.
+        let (least, most) = if other < q { (0.01, q + 50.0) } else { (q - 50.0, -0.01) };
+        let p = (other + source / rest).clamp(least, most);
         // A density exactly in tune with the homogeneous solution would need a logarithm: near enough to it.
-        let limit = 1e-4;
-        let away = if (p - q).abs() < limit { limit.copysign(p - q) } else { p - q };
-        let bounded = away.clamp(-50.0, 50.0);
-        let w = rest / bounded;
-        Self { w, p: q + bounded, u: value - w, q }
+        let away = if (p - q).abs() < 1e-4 { 1e-4f64.copysign(p - q) } else { p - q };
+        let w = rest / away;
+        Self { w, p: q + away, u: value - w, q }
     }
 }
 

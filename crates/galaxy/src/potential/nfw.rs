@@ -33,8 +33,10 @@ fn profile<T: Real>(x: T) -> (T, T) {
     }
     let near = x.less(T::splat(0.03));
     let away = x.max(T::splat(0.03));
-    let full = (away + 1.0).ln();
-    (T::select(near, log, full / away), T::select(near, mass, (full - away / (away + 1.0)) / (away * away)))
+    // What 1 + x loses in rounding, the quotient gives back.
+    let sum = away + 1.0;
+    let full = sum.ln() * (away / (sum - 1.0));
+    (T::select(near, log, full / away), T::select(near, mass, (full - away / sum) / (away * away)))
 }
 
 impl NFW {

@@ -27,7 +27,7 @@ const PER_OCTAVE: usize = 16;
 /// Cells from the plane to the axis. A constant, so that the places of a block's rows are known beforehand.
 const ANGLES: usize = 256;
 /// The d of t: how narrow the cells near the plane are.
-const NARROW: f64 = 0.15;
+const NARROW: f64 = 0.25;
 
 /// A function of (ln r, t) as quintic B-splines.
 #[derive(Clone, Debug)]
@@ -179,6 +179,12 @@ impl Table {
             .map(|column| sine((f64::from(column) + 0.5) / ANGLES as f64))
     }
 
+    /// The smallest and the largest radius.
+    #[cfg(test)]
+    pub fn ends(&self) -> [f64; 2] {
+        [self.squares.0.sqrt(), self.squares.1.sqrt()]
+    }
+
     /// Whether the table holds at a squared radius.
     #[inline(always)]
     pub fn holds(&self, square: f64) -> bool {
@@ -190,7 +196,8 @@ impl Table {
     pub fn value<T: Block>(&self, r: T, z: T) -> T {
         let square = r * r + z * z;
         let sum = square.sqrt() + r;
-        let t = z * (1.0 + NARROW) / (z + sum * NARROW);
+        let below = T::splat(1.0) / (z + sum * NARROW);
+        let t = z * below * (1.0 + NARROW);
         let (start, u, v) = self.cell(square, t);
         let (wx, wt) = (weights(u), weights(v));
         let [line, _] = T::weigh_rows(start, &self.control, &wx, &wx);
