@@ -128,6 +128,67 @@ fn threads_do_not_change_the_bytes() {
     assert_eq!(run(1), run(3));
 }
 
+/// 40 points of R's `set.seed(5); runif(80)`.
+fn r_points() -> Points {
+    let mut stream = RStream::new(5);
+    Points::new((0..80).map(|_| stream.uniform()).collect(), 2).unwrap()
+}
+
+#[test]
+fn cluster_r_draws_the_points_that_armadillo_draws_in_r() {
+    // R 4.2.2, RcppArmadillo 0.12.0.1.0: set.seed(seed), then arma::randperm(n, k).
+    for (seed, n, drawn) in [
+        (1, 275, &[115, 26, 46, 132, 227, 91, 9, 270, 166, 266][..]),
+        (2, 275, &[50, 30, 217, 168, 255, 51, 266, 132, 110, 82]),
+        (77, 1000, &[186, 20, 13, 563, 564, 835, 871, 19]),
+        (1, 6, &[4, 0, 1, 2, 5, 3]),
+    ] {
+        assert_eq!(cluster_r::random_subset(n, drawn.len(), &mut RStream::new(seed)), drawn);
+    }
+}
+
+#[test]
+fn cluster_r_labels_are_armadillos_where_clusters_die() {
+    let forty = r_points();
+    let some_twice = forty.subset(&(0..40).chain(0..20).collect::<Vec<_>>());
+    let one_often = forty.subset(&(0..20).chain([20; 30]).collect::<Vec<_>>());
+    // R 4.2.2, RcppArmadillo 0.12.0.1.0: set.seed(seed), gmm_diag::learn(eucl_dist, random_subset, 10, 5, 1e-10), the average
+    // log-likelihood and the component of the largest log_p; copies have the label of their first. In the first step 0, 2, 8,
+    // 5, 12 and 14 clusters die; the last three runs draw 2, 8 and 11 points more, as too few clusters have two.
+    #[rustfmt::skip]
+    let runs: [(&Points, usize, i32, f64, &[u32]); 6] = [
+        (&some_twice, 5, 1, 0.0972444353771, &[3, 4, 3, 2, 4, 1, 1, 1, 2, 2, 0, 1, 3, 2, 3, 1, 1, 3, 2, 1, 4, 0, 0, 4, 0, 1, 0, 0, 1, 1, 4, 0, 0, 4, 0, 0, 3, 3, 3, 1]),
+        (&some_twice, 20, 2, 4.09020200768, &[14, 19, 4, 10, 12, 5, 5, 2, 13, 10, 0, 2, 15, 13, 16, 1, 6, 15, 10, 3, 19, 0, 0, 9, 0, 5, 11, 19, 2, 6, 1, 11, 7, 12, 7, 0, 17, 18, 4, 8]),
+        (&some_twice, 36, 3, 11.0038309077, &[8, 15, 10, 25, 21, 19, 1, 3, 24, 23, 16, 13, 5, 29, 11, 4, 4, 14, 6, 20, 15, 0, 7, 2, 17, 1, 27, 7, 3, 13, 28, 22, 9, 31, 18, 26, 10, 11, 10, 12]),
+        (&one_often, 8, 2, 12.4533426754, &[6, 0, 6, 2, 0, 4, 4, 1, 3, 2, 2, 1, 7, 3, 3, 1, 1, 7, 2, 4, 5]),
+        (&one_often, 16, 3, 16.1187074947, &[7, 0, 7, 5, 0, 2, 2, 8, 12, 5, 9, 10, 1, 12, 11, 4, 3, 15, 13, 14, 6]),
+        (&one_often, 20, 3, 18.0395510759, &[7, 0, 17, 5, 0, 19, 9, 18, 15, 5, 10, 1, 2, 3, 12, 4, 6, 14, 13, 16, 8]),
+    ];
+    for (points, k, seed, average, labels) in runs {
+        let fit = GmmDiag::cluster_r(seed).fit(points, Start::K(k), &mut stream(1, 1)).unwrap();
+        assert_eq!(&fit.components()[..labels.len()], labels, "K = {k}, seed {seed}");
+        let distance = fit.log_likelihood() / points.len() as f64 - average;
+        assert!(distance.abs() < 1e-9, "K = {k}, seed {seed}: {distance:e}");
+    }
+}
+
+#[test]
+fn cluster_r_takes_the_number_of_the_centres_and_nothing_from_the_stream() {
+    let points = r_points();
+    let centres = points.subset(&[0, 1, 2, 3]);
+    let oracle = GmmDiag::cluster_r(1);
+    let fit = oracle.fit(&points, Start::K(4), &mut stream(1, 1)).unwrap();
+    let mut given = stream(2, 2);
+    assert_eq!(fit, oracle.fit(&points, Start::Centres(&centres), &mut given).unwrap());
+    assert_eq!(given, stream(2, 2));
+    let of = |seed| GmmDiag::cluster_r(seed).fit(&points, Start::K(4), &mut stream(1, 1)).unwrap();
+    let best = oracle.starts(3).fit(&points, Start::K(4), &mut stream(1, 1)).unwrap();
+    let each = [of(1), of(2), of(3)];
+    let most = each.iter().map(Mixture::log_likelihood).fold(f64::NEG_INFINITY, f64::max);
+    assert!(each.contains(&best) && best.log_likelihood() == most);
+    assert!(each[0].log_likelihood() < most, "another seed than the first must win for this to say anything");
+}
+
 proptest! {
     #[test]
     fn em_never_lowers_the_likelihood(

@@ -3,6 +3,10 @@
 //! ChaCha is a counter-based generator: a seed gives 2^64 independent streams. Each object draws
 //! from the stream of its own key, each start of an oracle from the stream of its own number, so
 //! neither the number of threads nor the other objects change what is drawn.
+//!
+//! [`r`] is R's generator, for what must come out as an R program drew it.
+
+pub mod r;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
