@@ -91,9 +91,7 @@ pub enum ErrorModelError {
         instead: &'static str,
     },
     /// A star of a kind whose radial velocities Gaia does not publish.
-    #[error(
-        "no DR3 radial velocity error for an effective temperature of {teff} K and log g of {logg}; give the error"
-    )]
+    #[error("no DR3 radial velocity error for a star of {teff} K and log g {logg}; give the error yourself")]
     NoSuchStar {
         /// Effective temperature, K.
         teff: f64,
@@ -363,13 +361,8 @@ mod tests {
                 "the magnitude 14.1 is fainter than the errors `radial velocities of gaia-dr3` go (14)",
             ),
             (13.5, 14000.0, 4.0, "the radial velocity error would be 100.3"),
-            (10.0, 2900.0, 4.5, "no DR3 radial velocity error for an effective temperature of 2900 K"),
-            (
-                10.0,
-                6000.0,
-                2.0,
-                "no DR3 radial velocity error for an effective temperature of 6000 K and log g of 2;",
-            ),
+            (10.0, 2900.0, 4.5, "no DR3 radial velocity error for a star of 2900 K"),
+            (10.0, 6000.0, 2.0, "no DR3 radial velocity error for a star of 6000 K and log g 2;"),
             (f64::NAN, 6000.0, 2.0, "the magnitude G_RVS NaN is not a finite number"),
         ] {
             let error = dr3_radial_velocity_error(g_rvs, teff, logg).unwrap_err().to_string();

@@ -9,6 +9,7 @@
 //! kpc km/s, energies in (km/s)^2. Numbers only: no files, no terminal.
 
 pub mod actions;
+pub mod catalogue;
 pub mod frames;
 pub mod gaia_errors;
 pub mod orbit;

@@ -9,174 +9,32 @@ use goc_galaxy::frames::{
 };
 use proptest::prelude::*;
 
-/// A star as astropy 8.0.2 has it: `ICRS(ra, dec, distance, pm_ra_cosdec, pm_dec, radial_velocity)` (degrees,
-/// kpc, mas/yr, km/s), transformed to `Galactic` (l, b, pm_l_cosb, pm_b) and to `Galactocentric` with
-/// `galactocentric_frame_defaults.set("v4.0")` (x, y, z, v_x, v_y, v_z).
+/// A star as astropy has it; the file says how it was made.
 struct Gold {
     name: &'static str,
+    /// ra, dec, distance, pmra, pmdec, radial velocity.
     icrs: [f64; 6],
+    /// l, b, pml, pmb.
     galactic: [f64; 4],
+    /// x, y, z, vx, vy, vz.
     place: [f64; 6],
 }
 
-const GOLD: [Gold; 12] = [
-    Gold {
-        name: "the Galactic centre",
-        icrs: [266.4051, -28.936175, 8.122, -3.151, -5.547, 0.0],
-        galactic: [5.32967850879888e-05, -8.200901206204568e-05, -6.376343128224884, -0.20064473862848498],
-        place: [
-            0.0,
-            4.440892098500626e-16,
-            2.949029909160572e-16,
-            12.880215147001714,
-            0.09740354551924656,
-            0.05442071612257564,
-        ],
-    },
-    Gold {
-        name: "towards the centre",
-        icrs: [266.0, -29.5, 3.0, 12.5, -7.25, -110.0],
-        galactic: [359.33458130384975, 0.006778733773505659, 0.3745689012333958, -14.445490581431581],
-        place: [
-            -5.122184653633928,
-            -0.03484324894439794,
-            0.013476856524287501,
-            -97.53189506406304,
-            252.20414439652612,
-            -197.38628741910705,
-        ],
-    },
-    Gold {
-        name: "towards the anticentre",
-        icrs: [86.4, 28.9, 1.7, -4.2, 6.1, 35.5],
-        galactic: [180.02860366865335, -0.022577095966777427, -7.394926883275835, -0.4062713268302095],
-        place: [
-            -9.821969169191922,
-            -0.0008471054976689762,
-            0.024481298404461522,
-            -22.636697602873536,
-            305.17654369652206,
-            4.582986107387106,
-        ],
-    },
-    Gold {
-        name: "near the north Galactic pole",
-        icrs: [192.85, 27.13, 2.5, -21.3, -0.7, -240.0],
-        galactic: [201.2248795883381, 89.99138572323051, 5.005810142353622, -20.71525681276267],
-        place: [
-            -8.115924951838112,
-            -0.00013974730732602136,
-            2.5207926794203486,
-            -195.04996512711216,
-            101.43479574412858,
-            -231.72565299193727,
-        ],
-    },
-    Gold {
-        name: "near the south Galactic pole",
-        icrs: [12.86, -27.13, 0.4, 33.0, 58.0, 12.0],
-        galactic: [288.04222937488777, -89.998191695302, -46.79575551492192, -47.572652498969],
-        place: [
-            -8.122993261862348,
-            -1.1416056168805921e-05,
-            -0.3791986996008275,
-            -99.43920660964868,
-            303.88849512906216,
-            -3.9352659524873865,
-        ],
-    },
-    Gold {
-        name: "near the north celestial pole",
-        icrs: [37.9, 89.26, 0.133, 44.48, -11.85, -16.42],
-        galactic: [123.2817709702702, 26.45737329730858, 45.33698256558926, 7.965608065141811],
-        place: [
-            -8.187162086903752,
-            0.0995406740875182,
-            0.08022293231640613,
-            -1.7083150044211184,
-            215.75455066363563,
-            4.997888514086342,
-        ],
-    },
-    Gold {
-        name: "near the south celestial pole",
-        icrs: [120.0, -89.999, 5.0, -0.5, 0.25, 300.0],
-        galactic: [302.93085155304556, -27.12795769465463, -0.38625777280524165, -0.4041100505401136],
-        place: [
-            -5.708708453032919,
-            -3.734964998405855,
-            -2.265285938877814,
-            147.61557721246783,
-            20.190892486302744,
-            -137.88403288603777,
-        ],
-    },
-    Gold {
-        name: "the origin of ra and dec",
-        icrs: [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
-        galactic: [96.33728336969006, -60.188551946914465, 0.0, 0.0],
-        place: [
-            -8.17906918645601,
-            0.4941107627040048,
-            -0.8467221158451737,
-            12.899999999999999,
-            245.6,
-            7.779999999999999,
-        ],
-    },
-    Gold {
-        name: "just below ra 360",
-        icrs: [359.999, 45.0, 12.0, -1.5, -2.5, -180.0],
-        galactic: [113.46311041445978, -16.923877889170814, -1.9851395456299634, -2.1352332388701853],
-        place: [
-            -12.701872263315432,
-            10.531086876748926,
-            -3.460684638176029,
-            198.96774592798613,
-            100.16141559973447,
-            -56.50229769430248,
-        ],
-    },
-    Gold {
-        name: "omega Centauri",
-        icrs: [201.69, -47.48, 5.43, -3.25, -6.746, 232.7],
-        galactic: [309.09709541581987, 14.968476567905437, -4.171373538917882, -6.218573694893047],
-        place: [
-            -4.810237252432158,
-            -4.0711180318618405,
-            1.4148236310514544,
-            97.16947133416292,
-            -28.66605776646016,
-            -86.97215617399073,
-        ],
-    },
-    Gold {
-        name: "Sagittarius dwarf",
-        icrs: [283.0, -30.5, 26.0, -2.7, -1.35, 142.0],
-        galactic: [5.3166771975469, -13.492024388375167, -2.323409812707176, 1.9272433271945697],
-        place: [
-            17.036111790043904,
-            2.3426688695878735,
-            -6.109669300351632,
-            232.60860137063105,
-            -21.604055822733105,
-            205.06947657426457,
-        ],
-    },
-    Gold {
-        name: "Barnard's star",
-        icrs: [269.45207, 4.69339, 0.00182, -801.551, 10362.394, -110.47],
-        galactic: [31.00872252477594, 14.062668496746213, 8886.652743386243, 5389.721368985867],
-        place: [
-            -8.120459085986175,
-            0.00090950515428261,
-            0.021238356069504524,
-            -128.08042574083643,
-            250.28804074066545,
-            26.40563708508015,
-        ],
-    },
-];
+fn gold() -> Vec<Gold> {
+    let lines = include_str!("data/astropy_frames.csv").lines().filter(|line| !line.starts_with('#'));
+    let stars = lines.skip(1).map(|line| {
+        let (name, numbers) = line.split_once(',').unwrap();
+        let numbers: Vec<f64> = numbers.split(',').map(|number| number.parse().unwrap()).collect();
+        let part = |from: usize, to: usize| &numbers[from..to];
+        Gold {
+            name,
+            icrs: part(0, 6).try_into().unwrap(),
+            galactic: part(6, 10).try_into().unwrap(),
+            place: part(10, 16).try_into().unwrap(),
+        }
+    });
+    stars.collect()
+}
 
 impl Gold {
     fn observed(&self) -> Observed {
@@ -221,7 +79,8 @@ fn assert_sky(name: &str, got: &Observed, want: &Observed) {
 
 #[test]
 fn icrs_and_galactic_are_astropys_both_ways() {
-    for gold in &GOLD {
+    assert_eq!(gold().len(), 12);
+    for gold in gold() {
         assert_sky(gold.name, &gold.observed().to(Sky::Galactic), &gold.in_galactic());
         assert_sky(gold.name, &gold.in_galactic().to(Sky::Icrs), &gold.observed());
     }
@@ -230,7 +89,7 @@ fn icrs_and_galactic_are_astropys_both_ways() {
 #[test]
 fn galactocentric_is_astropys_from_either_sky() {
     let sun = Sun::astropy_v4_0();
-    for gold in &GOLD {
+    for gold in gold() {
         for star in [gold.observed(), gold.in_galactic()] {
             let place = sun.galactocentric(&star).unwrap();
             for c in 0..3 {
@@ -246,7 +105,7 @@ fn galactocentric_is_astropys_from_either_sky() {
 #[test]
 fn astropys_places_are_observed_back() {
     let sun = Sun::astropy_v4_0();
-    for gold in &GOLD {
+    for gold in gold() {
         let [x, y, z, vx, vy, vz] = gold.place;
         let place = Galactocentric { position: [x, y, z], velocity: [vx, vy, vz] };
         let star = sun.observe(&place, Sky::Icrs).unwrap();
@@ -552,7 +411,7 @@ fn what_is_wrong_with_a_sun_is_named() {
 
 #[test]
 fn what_is_wrong_with_an_observation_is_named() {
-    let good = GOLD[3].observed();
+    let good = gold()[3].observed();
     let sun = Sun::hattori();
     let far = Observed { distance: Distance::from_kpc(1e308).unwrap(), ..good };
     let errors: [(Result<(), FrameError>, &str); 17] = [
