@@ -1,7 +1,13 @@
 //! What pulls a star: axisymmetric potentials that compose.
 //!
-//! A [`Potential`] is a function of the cylindrical radius R and the height z, even in z. Blocks are one
-//! file each.
+//! A [`Potential`] is a function of the cylindrical radius R and the height z, even in z. There are three kinds:
+//! - formulas, one file each: [`Kepler`], [`Plummer`], [`Isochrone`], [`NFW`], [`MiyamotoNagai`], [`Logarithmic`],
+//!   [`CutPower`];
+//! - the [`Expansion`] of any [`Disc`]s and [`Spheroid`]s: the discs' sharp part as a formula, the rest by multipoles,
+//!   all of it read off one smooth table;
+//! - a [`Sum`] of others.
+//!
+//! [`McMillan17`] and [`MWPotential2014`] are ready-made Milky Ways; [`ini`] reads AGAMA's text format.
 
 mod closed_form;
 mod cut_power;

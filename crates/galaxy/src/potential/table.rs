@@ -11,6 +11,16 @@
 //! The samples go on beyond both ends in t: past the axis the angle comes back down on the other side, and past
 //! the plane the formulas of the upper half are continued, so that the kink of an exponential disc in
 //! the plane is no kink for the spline.
+//!
+//! Measured on McMillan's Milky Way (`benches/potential.rs`; AVX2, points a second of CPU time, random places):
+//! 3.8e7 for potential and force, 5.4e7 for the potential alone, 2e-10 from the direct sum. What did not help:
+//! - Discs as formulas beside a table of the multipoles: 1.5e7, since twelve exponentials and logarithms a point cost
+//!   more than all the rest.
+//! - Turning the 36 numbers of each of the eight stars into 36 vectors of eight: 2.6e7. The numbers are stored one by
+//!   one and loaded by the vector, which stalls. Instead the rows are summed star by star, as vectors along
+//!   t, and only the 12 sums are turned.
+//! - Writing the eight stars out instead of a loop: 2.9e7, the compiler then mixes them up.
+//! - Coarser or finer tables: half the radii or twice the angles change the speed by less than 5 %.
 
 use super::Pull;
 use crate::real::{LANES, Lanes, Real};
