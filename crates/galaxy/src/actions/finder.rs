@@ -6,6 +6,7 @@ use std::sync::Arc;
 use multiversion::multiversion;
 use rayon::prelude::*;
 
+use super::angles::{Motion, motion};
 use super::circular::FARTHEST;
 use super::focal::FocalDistances;
 use super::fudge::{Orbit, Place, Rule};
@@ -89,6 +90,27 @@ impl ActionFinder {
             }
         });
         out
+    }
+
+    /// The actions of one star, with its angles and frequencies.
+    ///
+    /// Angles and frequencies belong to the fudge's own torus, so that they share its error of a percent or two.
+    pub fn with_angles(&self, star: &Galactocentric) -> Outcome<Motion> {
+        let actions = match self.actions(star) {
+            Outcome::Bound(actions) => actions,
+            Outcome::Unbound { energy } => return Outcome::Unbound { energy },
+            Outcome::Undefined(reason) => return Outcome::Undefined(reason),
+        };
+        let [r2, z, r_vr, vz, v2, tilt, lz] = place(star);
+        let place = Place { r2, z, r_vr, vz, v2, tilt, lz };
+        let pull = self.potential.pull(r2.sqrt(), z);
+        let orbit = Orbit::new(&*self.potential, &self.focal, &place, &pull);
+        // One over the momentum needs better turning points than the momentum.
+        let turns = orbit.turns(&*self.potential, 1e-9);
+        let below = star.z() < 0.0;
+        let found = motion(&*self.potential, (&place, &orbit, &turns), actions, star.azimuth(), below);
+        let finite = found.angles.iter().chain(&found.frequencies).all(|x| x.is_finite());
+        if finite { Outcome::Bound(found) } else { Outcome::Undefined(Reason::NoPeriod) }
     }
 
     /// As many stars as `T` holds, at most.

@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use super::circular::{Circular, CircularOrbits, FARTHEST, NEAREST, Profile};
+use super::circular::{Circular, CircularOrbits, Profile};
 use super::lockstep::Lockstep;
 use super::shell::{Shell, shell_orbit};
 use super::{ActionError, Variant, energy_nodes};
@@ -71,8 +71,6 @@ impl FocalDistances {
             }
         };
         let chi: [f64; SPINS] = std::array::from_fn(|j| ease(j as f64 / (SPINS - 1) as f64));
-        let (least, most) = (Real::ln(NEAREST), Real::ln(FARTHEST));
-        let ln_radii: Vec<f64> = ln_radii.into_iter().filter(|x| *x > least && *x < most).collect();
         let reach: Vec<f64> = ln_radii.iter().map(|x| Real::exp(*x)).collect();
         let energies: Vec<f64> = reach.iter().map(|r| potential.value(*r, 0.0)).collect();
         // Eight energies at a time: the groups are the same at any number of threads.
@@ -104,7 +102,7 @@ impl FocalDistances {
             .collect();
         let (nodes, between) = match variant {
             Variant::Converged => {
-                let cells = bicubic_cells(&values, ln_radii.len(), ln_radii[1] - ln_radii[0], &chi);
+                let cells = bicubic_cells(&values, ln_radii.len(), &chi);
                 (ln_radii, Between::Cubics(cells))
             }
             _ => (energies.iter().map(|e| circular.xi(*e)).collect(), Between::Planes),
@@ -178,10 +176,10 @@ impl FocalDistances {
         let (column, t, _) = self.chi_cell(chi);
         let c: [T; 16] = T::rows(row * (SPINS - 1) as f64 + column, cells);
         let (fs, ft) = (hermite(s), hermite(t));
-        let mut scaled = T::splat(0.0);
+        let mut delta = T::splat(0.0);
         for i in 0..4 {
             let along = c[4 * i] * ft[0] + c[4 * i + 1] * ft[1] + c[4 * i + 2] * ft[2] + c[4 * i + 3] * ft[3];
-            scaled += along * fs[i];
+            delta += along * fs[i];
         }
         let corner = |i: f64, j: f64| -> T {
             let [_, shell]: [T; 2] = T::rows((row + i) * SPINS as f64 + column + j, &self.values);
@@ -189,9 +187,7 @@ impl FocalDistances {
         };
         let near = corner(0.0, 0.0) + (corner(0.0, 1.0) - corner(0.0, 0.0)) * t;
         let far = corner(1.0, 0.0) + (corner(1.0, 1.0) - corner(1.0, 0.0)) * t;
-        // The cubics hold D^2 over the square of the reach, which varies less than D^2.
-        let reach = circular.ln_reach.exp();
-        ((scaled * reach * reach).max(T::splat(0.0)), near + (far - near) * s)
+        (delta.max(T::splat(0.0)), near + (far - near) * s)
     }
 }
 
@@ -253,16 +249,15 @@ fn shells_of(
     shells
 }
 
-/// Bicubic cells of D^2 / reach^2 over even ln reach and the nodes of chi, slopes by three-point differences.
-fn bicubic_cells(values: &[[f64; 2]], rows: usize, step: f64, chi: &[f64; SPINS]) -> Vec<[f64; 16]> {
-    let reach2: Vec<f64> =
-        (0..rows).map(|i| Real::exp(2.0 * (Real::ln(FINE_RADII[0]) + step * i as f64))).collect();
-    let at = |i: usize, j: usize| values[i * SPINS + j][0] / reach2[i];
-    // Per step in ln reach.
+/// Bicubic cells of D^2 over even ln reach and the nodes of chi, slopes by differences.
+fn bicubic_cells(values: &[[f64; 2]], rows: usize, chi: &[f64; SPINS]) -> Vec<[f64; 16]> {
+    let at = |i: usize, j: usize| values[i * SPINS + j][0];
+    // Per step in ln reach, to fourth order except at the ends.
     let along_energy = |f: &dyn Fn(usize, usize) -> f64, i: usize, j: usize| match i {
         0 => f(1, j) - f(0, j),
         i if i + 1 == rows => f(i, j) - f(i - 1, j),
-        _ => (f(i + 1, j) - f(i - 1, j)) / 2.0,
+        i if i == 1 || i + 2 == rows => (f(i + 1, j) - f(i - 1, j)) / 2.0,
+        _ => ((f(i - 2, j) - f(i + 2, j)) + 8.0 * (f(i + 1, j) - f(i - 1, j))) / 12.0,
     };
     // Per unit of chi. The first and last column are copies of their neighbours: D is even there.
     let along_chi = |i: usize, j: usize| {

@@ -124,7 +124,7 @@ impl<T: Lockstep> Orbit<T> {
         let v = (z2 / lambda).min(T::splat(1.0));
         let twice_delta = T::select(outside, T::splat(1.0), (delta * 2.0).max(T::splat(f64::MIN_POSITIVE)));
         let rest = T::select(outside, place.r2 / w, (s - a) / twice_delta);
-        let rest = rest.min(T::splat(1.0)).max(T::splat(1e-20));
+        let rest = T::select(v.less(T::splat(0.5)), -v + 1.0, rest.min(T::splat(1.0)).max(T::splat(1e-20)));
         let p0 = T::phi(potential, w.sqrt(), zero);
         let i3 = lambda * (pull.phi - p0) + (place.tilt + delta * place.vz * place.vz) * 0.5;
         let lz2 = place.lz * place.lz;
@@ -182,16 +182,18 @@ impl<T: Lockstep> Orbit<T> {
         let mid = self.guess.shell * self.guess.shell;
         let h_mid = self.radial(potential, mid);
         let positive = zero.less(h_mid);
-        let mut inner = T::select(T::both(positive, mid.less(self.w)), mid, self.w);
-        let mut h_inner = T::select(T::both(positive, mid.less(self.w)), h_mid, self.h);
-        let mut outer = T::select(T::both(positive, self.w.less(mid)), mid, self.w);
-        let mut h_outer = T::select(T::both(positive, self.w.less(mid)), h_mid, self.h);
-        let lowest = T::splat(0.0);
+        // Rounding, or the least spin, may leave the star itself just outside.
+        let outside = T::both(positive, self.h.less(zero));
+        let mid_below = mid.less(self.w);
+        let to_mid = T::either(outside, T::both(positive, mid_below));
+        let (mut inner, mut h_inner) = (T::select(to_mid, mid, self.w), T::select(to_mid, h_mid, self.h));
+        let to_mid = T::either(outside, T::both(positive, T::not(mid_below)));
+        let (mut outer, mut h_outer) = (T::select(to_mid, mid, self.w), T::select(to_mid, h_mid, self.h));
         // As h would be at w = 0 if it went on from the star as a straight line: only a hint for the first chord.
         let h_lowest = -(self.spin2 * 0.5 + self.i3.max(zero) * self.w / self.lambda);
-        let below = T::both(T::not(positive), mid.less(self.w));
-        let above = T::both(T::not(positive), self.w.less(mid));
-        let (mut low, mut h_low) = (T::select(below, mid, lowest), T::select(below, h_mid, h_lowest));
+        let below = T::both(T::not(positive), mid_below);
+        let above = T::both(T::not(positive), T::not(mid_below));
+        let (mut low, mut h_low) = (T::select(below, mid, zero), T::select(below, h_mid, h_lowest));
         let highest = (self.guess.reach * self.guess.reach).max(outer * 1.000_1);
         let mut high = T::select(above, mid, highest);
         if T::any(T::not(positive)) {
@@ -279,7 +281,7 @@ impl<T: Lockstep> Orbit<T> {
     fn linear(&self, potential: &dyn Potential, turns: &Turns<T>, nodes: &Nodes) -> (T, T) {
         let zero = T::splat(0.0);
         let width = turns.w_max - turns.w_min;
-        let round = T::either((turns.w_max * 1e-10).less(width), zero.less(zero));
+        let eccentric = (turns.w_max * 1e-10).less(width);
         let count = (turns.w_min / turns.w_max).sqrt().each(linear_count);
         let v_max = turns.tau_max / (turns.tau_max + 1.0);
         let (mut jr, mut jz) = (zero, zero);
@@ -292,7 +294,7 @@ impl<T: Lockstep> Orbit<T> {
             let q = self.vertical(potential, v / cos2).max(zero);
             jz += (q / (v * cos2).max(T::splat(f64::MIN_POSITIVE)) * 0.5).sqrt() * weight;
         }
-        let jr = T::select(round, jr * width / std::f64::consts::PI, zero);
+        let jr = T::select(eccentric, jr * width / std::f64::consts::PI, zero);
         (jr, jz * v_max * (2.0 / std::f64::consts::PI))
     }
 
@@ -302,7 +304,8 @@ impl<T: Lockstep> Orbit<T> {
         let least = T::splat(1e-30);
         let ratio = (turns.w_max / turns.w_min.max(least)).max(T::splat(1.0));
         let width = ratio.ln();
-        let count = (width * 2.0 + 12.0).floor().min(T::splat(MOST as f64));
+        // Measured against 64 nodes in McMillan's Milky Way: 1e-9 in Jr, 1e-7 in Jz, where thin discs are crossed.
+        let count = (width * 1.5 + 10.0).floor().min(T::splat(MOST as f64));
         let mut jr = zero;
         for k in 0..count.largest() as usize {
             let [m, weight] = nodes.node(count, k);
@@ -330,7 +333,7 @@ fn linear_count(ratio: f64) -> f64 {
 
 /// sinh of a number not below 0, without cancellation near 0.
 #[inline(always)]
-fn sinh<T: Lockstep>(x: T) -> T {
+pub(super) fn sinh<T: Lockstep>(x: T) -> T {
     let x2 = x * x;
     let series = x
         * (x2
@@ -344,7 +347,7 @@ fn sinh<T: Lockstep>(x: T) -> T {
 
 /// asinh of a number not below 0, without cancellation near 0.
 #[inline(always)]
-fn asinh<T: Lockstep>(x: T) -> T {
+pub(super) fn asinh<T: Lockstep>(x: T) -> T {
     let x2 = x * x;
     // The series is short below .02; beyond, the logarithm has lost no more than two digits.
     let series = x * (x2 * (x2 * (x2 * (-5.0 / 112.0) + 3.0 / 40.0) - 1.0 / 6.0) + 1.0);

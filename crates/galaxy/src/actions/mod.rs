@@ -28,6 +28,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod angles;
 mod circular;
 mod energy_nodes;
 mod finder;
@@ -37,10 +38,13 @@ mod lockstep;
 mod quadrature;
 mod shell;
 mod solve;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::str::FromStr;
 
+pub use angles::Motion;
 pub use finder::ActionFinder;
 pub use focal::FocalDistances;
 
@@ -110,6 +114,8 @@ pub enum Reason {
     NotFinite,
     /// Bound, but farther out than the tables go.
     TooFar,
+    /// Asked for angles on an orbit that has no finite period of some kind, such as one through the centre.
+    NoPeriod,
 }
 
 impl fmt::Display for Reason {
@@ -117,6 +123,7 @@ impl fmt::Display for Reason {
         match self {
             Self::NotFinite => f.pad("position, velocity or potential is not finite"),
             Self::TooFar => f.pad("farther than 100 Mpc from the centre; check the unit of distance"),
+            Self::NoPeriod => f.pad("the orbit has actions but no angles"),
         }
     }
 }

@@ -20,6 +20,8 @@ use crate::potential::Potential;
 
 /// Error allowed in a step, relative to radius and speed.
 const STEP_ERROR: f64 = 1e-11;
+/// How noisy the forces are, relative to the potential: rounding, enlarged by the cells of a table.
+const PHI_NOISE: f64 = 1e-14;
 const COLUMNS: usize = 5;
 /// A quarter of a period takes about ten steps; thin layers of gas and splined potentials a few more.
 const MOST_STEPS: usize = 300;
@@ -78,7 +80,9 @@ pub(super) fn shell_orbit<T: Lockstep>(
     let top = (energy - pull.phi) * 2.0 - force;
     let bottom = force - lz * lz / (radius * radius);
     let delta = radius * radius * top / bottom;
-    let sound = T::both(delta.abs().less(radius * radius * 1e6), zero.less(bottom));
+    // What is left of a sphere after rounding is no focal distance.
+    let real = T::both((force * 1e-9).less(top.abs()), zero.less(bottom));
+    let sound = T::both(delta.abs().less(radius * radius * 1e6), real);
     Shell { radius, delta: T::select(sound, delta, zero) }
 }
 
@@ -104,7 +108,9 @@ fn drift_at_top<T: Lockstep>(potential: &dyn Potential, energy: T, lz: T, r: T) 
     let mut step = r / speed * 0.1;
     let small = r * vz * 1e-5;
     let mut active = small.less(r * vz);
-    let scales = [r, r, speed, speed];
+    // Deep in the centre the speeds are so small a part of the potential that its last digits show.
+    let allowed = (start.phi.abs() / (speed * speed)) * PHI_NOISE + STEP_ERROR;
+    let scales = [r * allowed, r * allowed, speed * allowed, speed * allowed];
     let climb = |s: &State<T>, a: &[T; 2]| (s[0] * s[3] - s[1] * s[2], s[0] * a[1] - s[1] * a[0]);
     for _ in 0..MOST_STEPS {
         if !T::any(active) {
@@ -113,7 +119,7 @@ fn drift_at_top<T: Lockstep>(potential: &dyn Potential, energy: T, lz: T, r: T) 
         let (next, previous) = extrapolated(&acceleration, &state, &a, step);
         let mut error = zero;
         for i in 0..4 {
-            error = error.max((next[i] - previous[i]).abs() / (scales[i] * STEP_ERROR));
+            error = error.max((next[i] - previous[i]).abs() / scales[i]);
         }
         // NaN, from a step through the axis, is not below 1 either.
         let accept = T::both(error.less(T::splat(1.0)), zero.less(next[0]));

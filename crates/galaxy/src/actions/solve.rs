@@ -67,7 +67,7 @@ mod tests {
     fn few_evaluations_reach_twelve_digits() {
         let mut count = 0;
         let f = |x: f64| x * x * x - 2.0 * x - 5.0;
-        let root = solve((1.0, f(1.0)), (4.0, f(4.0)), 1e-6, |x: f64| {
+        let root = solve((1.0, f(1.0)), (4.0, f(4.0)), 1e-7, |x: f64| {
             count += 1;
             f(x)
         });
