@@ -32,6 +32,7 @@ struct Goc {
 #[derive(Subcommand)]
 enum Command {
     Demo(commands::demo::Demo),
+    Simulate(Box<commands::simulate::Simulate>),
     Actions(Box<commands::actions::Actions>),
     Stars(Box<commands::stars::Stars>),
     // Boxed: these have far more flags than the others.
@@ -66,6 +67,7 @@ fn run(goc: Goc) -> Result<(), Fail> {
     }
     match goc.command {
         Command::Demo(demo) => demo.run(),
+        Command::Simulate(simulate) => simulate.run(),
         Command::Actions(actions) => actions.run(),
         Command::Stars(stars) => stars.run(),
         Command::Candidates(candidates) => candidates.run(),

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use goc::random::key_of_text;
 use goc::uncertainty::{Covariance, SetError, Size, UncertaintySet};
+use goc_galaxy::catalogue::{GaiaCovariance, WhenIndefinite};
 use goc_tables::{Column, Data, Missing, Place, Table};
 
 use crate::fail::Fail;
@@ -63,11 +64,18 @@ pub struct Measured {
     /// Pairs of values that have a correlation, and those.
     correlations: Vec<(usize, usize, Vec<f64>)>,
     pub shape: ShapeName,
+    /// A star catalogue: position, depth, proper motions, radial velocity.
+    star: bool,
     /// The rows that miss nothing.
     pub rows: Vec<usize>,
 }
 
 impl MeasuredArgs {
+    /// For a star catalogue with the usual names; `input` is what messages name.
+    pub fn of_stars(input: PathBuf) -> Self {
+        Self { input, values: None, errors: None, object: None, missing: "-9999".into() }
+    }
+
     /// Reads the table.
     pub fn open(&self) -> Result<Table, Fail> {
         let table = goc_tables::read(&self.input)?;
@@ -103,7 +111,7 @@ impl MeasuredArgs {
                 .collect();
             note(format!("values and errors: {}", pairs.join(", ")));
         }
-        let there = correlation_columns(&table, &value_columns);
+        let there = correlation_columns(&table, &value_columns, exact.len());
         let shape = match shape {
             Some(shape) => shape,
             None if there.is_empty() => {
@@ -200,6 +208,7 @@ impl MeasuredArgs {
             errors,
             correlations,
             shape,
+            star: star.is_some(),
             rows,
             table,
         })
@@ -278,10 +287,14 @@ fn error_column<'t>(table: &'t Table, value: &str) -> Option<&'t Column> {
     error_names(value).iter().find_map(|name| table.column(name))
 }
 
-/// The correlations among the values: two positions and the column.
-fn correlation_columns<'t>(table: &'t Table, values: &[&Column]) -> Vec<(usize, usize, &'t Column)> {
+/// The correlations among the values behind the exact ones: two positions and the column.
+fn correlation_columns<'t>(
+    table: &'t Table,
+    values: &[&Column],
+    exact: usize,
+) -> Vec<(usize, usize, &'t Column)> {
     let mut found = Vec::new();
-    for a in 0..values.len() {
+    for a in exact..values.len() {
         for b in a + 1..values.len() {
             let (x, y) = (values[a].name(), values[b].name());
             let either = [format!("{x}_{y}_corr"), format!("{y}_{x}_corr")];
@@ -353,6 +366,7 @@ impl Measured {
                 }
                 UncertaintySet::ball(&value, errors[0], size)
             }
+            ShapeName::Ellipsoid if self.star => return self.star_ellipsoid(row, &value, &errors, size),
             ShapeName::Ellipsoid => {
                 let d = value.len();
                 let mut matrix = vec![0.0; d * d];
@@ -378,6 +392,42 @@ impl Measured {
             };
             self.failed(row, problem)
         })
+    }
+
+    /// The ellipsoid of a star. Correlations that contradict each other are weakened just enough, which is said.
+    fn star_ellipsoid(
+        &self,
+        row: usize,
+        value: &[f64],
+        errors: &[f64],
+        size: Size,
+    ) -> Result<UncertaintySet, Fail> {
+        let mut correlations = [0.0; 3];
+        for (a, b, numbers) in &self.correlations {
+            // Depth and the two proper motions are values 2, 3 and 4; the radial velocity, 5, was measured by others.
+            match (a, b) {
+                (2, 3) => correlations[0] = numbers[row],
+                (2, 4) => correlations[1] = numbers[row],
+                (3, 4) => correlations[2] = numbers[row],
+                _ => {}
+            }
+        }
+        let covariance = GaiaCovariance::new([errors[2], errors[3], errors[4], errors[5]])
+            .correlations(correlations)
+            .when_indefinite(WhenIndefinite::Shrink)
+            .build()
+            .map_err(|e| self.failed(row, e.to_string()))?;
+        if let Some(factor) = covariance.shrunk_by() {
+            note(format!(
+                "object {}: its correlations contradict each other (the covariance is not positive definite); \
+                 they were multiplied by {factor:.4}",
+                self.names.name(row)
+            ));
+        }
+        covariance
+            .with_exact_position()
+            .and_then(|covariance| UncertaintySet::ellipsoid(value, covariance, size))
+            .map_err(|e| self.failed(row, e.to_string()))
     }
 
     /// A failure at a row, named by file, row and object.

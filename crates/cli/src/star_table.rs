@@ -5,15 +5,17 @@
 //! place of the parallax there may be a distance or a distance modulus. `--columns` gives other names.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use goc_galaxy::actions::{ActionFinder, Variant};
+use goc_galaxy::catalogue::{Angles, Catalogue, Far};
 use goc_galaxy::frames::{JphiSign, Sky, Sun};
-use goc_galaxy::stars::{Angles, Depth, StarFrame};
+use goc_galaxy::potential::{MWPotential2014, Potential, ini};
+
 use goc_tables::{Column, Table};
 use serde_json::{Value, json};
 
-use crate::choices::typed;
 use crate::fail::Fail;
 use crate::screen::note;
 
@@ -25,9 +27,9 @@ pub struct StarArgs {
     #[arg(long, value_name = "NAME=COLUMN", value_delimiter = ',')]
     pub columns: Vec<String>,
 
-    /// Unit of ra, dec, l, b
-    #[arg(long, value_enum, default_value_t = AnglesName::Degrees)]
-    pub angles: AnglesName,
+    /// Unit of ra, dec, l, b: degrees or radians
+    #[arg(long, default_value = "degrees")]
+    pub angles: Angles,
 
     /// The Sun's place and velocity: hattori (the paper's), astropy-v4.0, or r0=8.2,z0=0.0208,vx=11.1,vy=245,vz=7.25
     #[arg(long, default_value = "hattori")]
@@ -50,11 +52,12 @@ pub struct StarArgs {
     pub zero_point: f64,
 }
 
-/// `--angles`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AnglesName {
-    Degrees,
-    Radians,
+/// How a catalogue says how far a star is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    Parallax,
+    Distance,
+    Modulus,
 }
 
 /// The form of a catalogue.
@@ -95,6 +98,12 @@ const KNOWN: [&[&str]; 18] = [
 ];
 
 impl StarArgs {
+    /// The usual names, McMillan's Galaxy.
+    pub fn of_model(variant: Variant, sun: Sun, jphi: JphiSign) -> Self {
+        let (columns, potential) = (Vec::new(), "mcmillan17".to_string());
+        Self { columns, angles: Angles::Degrees, sun, potential, variant, jphi, zero_point: 0.0 }
+    }
+
     /// The columns of a star catalogue, if the table is one.
     pub fn find(&self, table: &Table) -> Result<Option<StarColumns>, Fail> {
         let mut given: Vec<(&str, &str)> = Vec::new();
@@ -194,28 +203,40 @@ impl StarArgs {
         Ok(columns)
     }
 
-    /// The frame that turns measured values into Galactocentric ones.
-    pub fn frame(&self, sky: Sky, depth: Depth) -> Result<StarFrame, Fail> {
-        let angles = match self.angles {
-            AnglesName::Degrees => Angles::Degrees,
-            AnglesName::Radians => Angles::Radians,
-        };
-        if !self.zero_point.is_finite() {
-            return Err(Fail::usage("--zero-point must be a finite number"));
-        }
+    /// How rows become Galactocentric places.
+    pub fn catalogue(&self, sky: Sky, depth: Depth) -> Result<Catalogue, Fail> {
         if self.zero_point != 0.0 && depth != Depth::Parallax {
             return Err(Fail::usage("--zero-point is for parallaxes; the catalogue has distances"));
         }
-        Ok(StarFrame::new(sky, depth, angles, self.sun).zero_point(self.zero_point))
+        let far = match depth {
+            Depth::Parallax => Far::Parallax { offset: self.zero_point },
+            Depth::Distance => Far::Distance,
+            Depth::Modulus => Far::Modulus,
+        };
+        let catalogue =
+            Catalogue::new(sky, far, self.sun).map_err(|e| Fail::usage(format!("--zero-point: {e}")))?;
+        Ok(catalogue.angles(self.angles))
     }
 
     /// The action finder; its tables are made here.
     pub fn finder(&self) -> Result<ActionFinder, Fail> {
         let failed = |error: &dyn std::fmt::Display| Fail::failed(format!("{}: {error}", self.potential));
-        match self.potential.as_str() {
-            "mcmillan17" => ActionFinder::milky_way(self.variant).map_err(|error| failed(&error)),
-            other => Err(Fail::usage(format!("--potential {other}: give mcmillan17"))),
-        }
+        let potential: Arc<dyn Potential> = match self.potential.as_str() {
+            "mcmillan17" => {
+                return ActionFinder::milky_way(self.variant).map_err(|error| failed(&error));
+            }
+            "mwpotential2014" => Arc::new(MWPotential2014::new()),
+            path if path.ends_with(".ini") => {
+                let text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
+                Arc::new(ini::parse(&text).map_err(|error| failed(&error))?)
+            }
+            other => {
+                return Err(Fail::usage(format!(
+                    "--potential {other}: give mcmillan17, mwpotential2014 or a file that ends in .ini"
+                )));
+            }
+        };
+        ActionFinder::new(potential, self.variant).map_err(|error| failed(&error))
     }
 
     /// What every output's metadata say.
@@ -225,7 +246,7 @@ impl StarArgs {
             ("variant", json!(self.variant.to_string())),
             ("sun", json!(self.sun.to_string())),
             ("jphi_sign", json!(self.jphi.description())),
-            ("angles", json!(typed(self.angles))),
+            ("angles", json!(self.angles.to_string())),
             ("zero_point_mas", json!(self.zero_point)),
         ]
     }

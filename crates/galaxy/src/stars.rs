@@ -1,122 +1,32 @@
 //! The transformation f of the paper's Example 1: from what was measured of a star to its orbital actions.
 //!
-//! A star is six numbers in the order of a catalogue: longitude and latitude on the sky, a depth (parallax, distance or distance
-//! modulus), the two proper motions, the radial velocity. [`StarFrame`] gives its Galactocentric place, [`StarActions`] the features
-//! (Jr, Jz, Jphi) and behind them the energy. Where there is no answer there is a reason: a parallax that is
-//! not positive has no distance, an unbound star no actions.
+//! A [`Catalogue`] gives the place of a star, an [`ActionFinder`] its actions there: six numbers become the features Jr, Jz, Jphi
+//! and, behind them, the energy. Where there is no answer there is a reason: a parallax that is not positive has no distance, an unbound
+//! star no actions.
 
 use goc::uncertainty::transform::{Rejection, Transform};
 
 use crate::actions::{ActionFinder, Outcome};
-use crate::frames::{Direction, Distance, FrameError, Galactocentric, JphiSign, Sky, SkyPosition, Sun};
+use crate::catalogue::{Catalogue, ROW};
+use crate::frames::JphiSign;
 
-/// How a catalogue says how far a star is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Depth {
-    /// Parallax, mas.
-    Parallax,
-    /// Distance, kpc.
-    Distance,
-    /// Distance modulus, magnitudes.
-    Modulus,
-}
-
-/// The unit of longitude and latitude.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Angles {
-    /// Degrees.
-    #[default]
-    Degrees,
-    /// Radians.
-    Radians,
-}
-
-/// How the six numbers of a star become a place in the Galaxy.
-///
-/// ```
-/// use goc_galaxy::frames::{Sky, Sun};
-/// use goc_galaxy::stars::{Angles, Depth, StarFrame};
-/// let frame = StarFrame::new(Sky::Galactic, Depth::Parallax, Angles::Degrees, Sun::hattori());
-/// let star = frame.place(&[0.0, 90.0, 0.5, 0.0, 0.0, -7.25])?;
-/// assert!((star.z() - 2.0208).abs() < 1e-12 && star.v_z().abs() < 1e-12);
-/// let reason = frame.place(&[0.0, 90.0, -0.1, 0.0, 0.0, 0.0]).unwrap_err();
-/// assert_eq!(reason.reason(), "parallax not positive");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct StarFrame {
-    sky: Sky,
-    depth: Depth,
-    angles: Angles,
-    sun: Sun,
-    zero_point: f64,
-}
-
-impl StarFrame {
-    /// For a catalogue in these coordinates, seen from this Sun.
-    pub fn new(sky: Sky, depth: Depth, angles: Angles, sun: Sun) -> Self {
-        Self { sky, depth, angles, sun, zero_point: 0.0 }
-    }
-
-    /// Adds this to every parallax, mas; 0 unless told.
-    pub fn zero_point(mut self, mas: f64) -> Self {
-        self.zero_point = mas;
-        self
-    }
-
-    /// The place of one star: longitude, latitude, depth, two proper motions (mas/yr, the first with the cosine of the latitude), radial
-    /// velocity (km/s).
-    pub fn place(&self, star: &[f64; 6]) -> Result<Galactocentric, Rejection> {
-        self.at(&self.direction(star[0], star[1])?, star)
-    }
-
-    fn direction(&self, lon: f64, lat: f64) -> Result<Direction, Rejection> {
-        let position = match self.angles {
-            Angles::Degrees => SkyPosition::degrees(self.sky, lon, lat),
-            Angles::Radians => SkyPosition::radians(self.sky, lon, lat),
-        };
-        Ok(self.sun.direction(&position.map_err(reject)?))
-    }
-
-    fn at(&self, direction: &Direction, star: &[f64; 6]) -> Result<Galactocentric, Rejection> {
-        let distance = match self.depth {
-            Depth::Parallax => Distance::from_parallax(star[2] + self.zero_point),
-            Depth::Distance => Distance::from_kpc(star[2]),
-            Depth::Modulus => Distance::from_modulus(star[2]),
-        };
-        let place = direction.at(distance.map_err(reject)?.kpc(), [star[3], star[4]], star[5]);
-        if place.is_finite() { Ok(place) } else { Err(Rejection::new("position or velocity not finite")) }
-    }
-}
-
-/// A reason without the star's own numbers, so that stars can be counted by it.
-fn reject(error: FrameError) -> Rejection {
-    Rejection::new(match error {
-        FrameError::NotPositiveParallax { .. } => "parallax not positive",
-        FrameError::NotPositiveDistance { .. } => "distance not positive",
-        FrameError::NotFinite { .. } => "a measured value is not finite",
-        FrameError::Latitude { .. } => "latitude beyond the pole",
-        _ => "no distance",
-    })
-}
-
-/// From what was measured to (Jr, Jz, Jphi, energy): a [`Transform`] of six numbers into four.
+/// From a row of a catalogue to (Jr, Jz, Jphi, energy).
 pub struct StarActions {
-    frame: StarFrame,
+    catalogue: Catalogue,
     finder: ActionFinder,
     sign: JphiSign,
 }
 
 impl StarActions {
-    /// In this frame, by this finder, with Jphi counted this way.
-    pub fn new(frame: StarFrame, finder: ActionFinder, sign: JphiSign) -> Self {
-        Self { frame, finder, sign }
+    /// Rows as this catalogue has them, actions by this finder, Jphi counted this way.
+    pub fn new(catalogue: Catalogue, finder: ActionFinder, sign: JphiSign) -> Self {
+        Self { catalogue, finder, sign }
     }
 }
 
 impl Transform for StarActions {
     fn inputs(&self) -> Option<usize> {
-        Some(6)
+        Some(ROW)
     }
 
     fn outputs(&self) -> usize {
@@ -124,42 +34,61 @@ impl Transform for StarActions {
     }
 
     fn apply(&self, z: &[f64], x: &mut [f64]) -> Result<(), Rejection> {
-        self.apply_all(6, z, x).pop().unwrap_or_else(|| Err(Rejection::new("no star")))
+        self.apply_all(ROW, z, x).pop().unwrap_or_else(|| Err(Rejection::new("no star")))
     }
 
-    fn apply_all(&self, d: usize, points: &[f64], x: &mut [f64]) -> Vec<Result<(), Rejection>> {
-        let mut verdicts = Vec::with_capacity(points.len() / d);
-        let mut places = Vec::with_capacity(points.len() / d);
-        // The candidates of a star have one direction.
-        let mut last: Option<([f64; 2], Direction)> = None;
-        for z in points.chunks_exact(d) {
-            let star: [f64; 6] = std::array::from_fn(|c| z[c]);
-            let position = [star[0], star[1]];
-            let place = match &last {
-                Some((same, direction)) if *same == position => self.frame.at(direction, &star),
-                _ => self.frame.direction(star[0], star[1]).and_then(|direction| {
-                    let place = self.frame.at(&direction, &star);
-                    last = Some((position, direction));
-                    place
-                }),
-            };
-            verdicts.push(place.map(|place| places.push(place)));
-        }
-        let mut outcomes = self.finder.many(&places).into_iter();
-        for (verdict, x) in verdicts.iter_mut().zip(x.chunks_exact_mut(4)) {
-            if verdict.is_err() {
-                continue;
-            }
+    fn apply_all(&self, _: usize, points: &[f64], x: &mut [f64]) -> Vec<Result<(), Rejection>> {
+        let places = self.catalogue.places(points);
+        let found: Vec<_> = places.iter().filter_map(|place| place.ok()).collect();
+        let mut outcomes = self.finder.many(&found).into_iter();
+        let verdict = |place: Result<_, crate::catalogue::Reason>, x: &mut [f64]| {
+            place?;
             match outcomes.next() {
                 Some(Outcome::Bound(actions)) => {
                     let a = actions.with_sign(self.sign);
                     x.copy_from_slice(&[a.jr, a.jz, a.jphi, a.energy]);
+                    Ok(())
                 }
-                Some(Outcome::Unbound { .. }) => *verdict = Err(Rejection::new("unbound")),
-                Some(Outcome::Undefined(reason)) => *verdict = Err(Rejection::new(reason.to_string())),
-                _ => *verdict = Err(Rejection::new("no actions")),
+                Some(Outcome::Unbound { .. }) => Err(Rejection::new("unbound")),
+                Some(Outcome::Undefined(reason)) => Err(Rejection::new(reason.to_string())),
+                None => Err(Rejection::new("no actions")),
+            }
+        };
+        let mut verdict = verdict;
+        places.into_iter().zip(x.chunks_exact_mut(4)).map(|(place, x)| verdict(place, x)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actions::Variant;
+    use crate::catalogue::Far;
+    use crate::frames::{Sky, Sun};
+
+    #[test]
+    fn all_points_at_once_give_the_bytes_of_one_by_one_and_reasons_stay_in_place() {
+        let catalogue = Catalogue::new(Sky::Galactic, Far::Parallax { offset: 0.0 }, Sun::hattori()).unwrap();
+        let finder = ActionFinder::milky_way(Variant::Converged).unwrap();
+        let f = StarActions::new(catalogue, finder, JphiSign::Paper);
+        let mut rows = Vec::new();
+        for i in 0..20 {
+            let parallax = 0.05 * f64::from(i - 2); // the first three have no distance
+            let rv = if i == 9 { 2000.0 } else { 10.0 * f64::from(i) };
+            rows.extend([30.0, 40.0, parallax, 1.0, -2.0, rv]);
+        }
+        let mut x = vec![0.0; 80];
+        let together = f.apply_all(6, &rows, &mut x);
+        assert_eq!(together.iter().filter(|v| v.is_err()).count(), 4);
+        assert_eq!(together[2].as_ref().unwrap_err().reason(), "parallax not positive");
+        assert_eq!(together[9].as_ref().unwrap_err().reason(), "unbound");
+        for (i, row) in rows.chunks_exact(6).enumerate() {
+            let mut one = [0.0; 4];
+            let alone = f.apply(row, &mut one);
+            assert_eq!(alone, together[i]);
+            if alone.is_ok() {
+                assert_eq!(one, x[4 * i..][..4], "star {i}");
             }
         }
-        verdicts
     }
 }

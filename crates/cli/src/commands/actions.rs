@@ -123,8 +123,8 @@ pub fn places(
 ) -> Result<Vec<Place>, Fail> {
     let columns = stars.require(table, input)?;
     let values = numbers(table, &columns.names)?;
-    let frame = match columns.form {
-        Form::Observed(sky, depth) => Some(stars.frame(sky, depth)?),
+    let catalogue = match columns.form {
+        Form::Observed(sky, depth) => Some(stars.catalogue(sky, depth)?),
         Form::Galactocentric => None,
     };
     let place = |row: usize| -> Place {
@@ -136,8 +136,8 @@ pub fn places(
         if let Some(c) = star.iter().position(|v| !v.is_finite()) {
             return Err(format!("{} infinite", columns.names[c]));
         }
-        match &frame {
-            Some(frame) => frame.place(&star).map_err(|rejection| rejection.reason().to_string()),
+        match &catalogue {
+            Some(catalogue) => catalogue.places(&star)[0].map_err(|reason| reason.to_string()),
             None => {
                 let [x, y, z, vx, vy, vz] = star;
                 Ok(Galactocentric { position: [x, y, z], velocity: [vx, vy, vz] })

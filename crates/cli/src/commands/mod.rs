@@ -6,4 +6,5 @@ pub mod cluster;
 pub mod demo;
 pub mod reproduce;
 pub mod score;
+pub mod simulate;
 pub mod stars;

@@ -78,11 +78,9 @@ impl Stars {
             ));
         }
         let args = MeasuredArgs {
-            input: self.input.clone(),
-            values: None,
-            errors: None,
             object: self.object.clone(),
             missing: self.missing.clone(),
+            ..MeasuredArgs::of_stars(self.input.clone())
         };
         let table = args.open()?;
         let columns = self.stars.require_observed(&table, &self.input)?;

@@ -110,6 +110,21 @@ pub struct Sampled {
 }
 
 impl SamplingArgs {
+    /// What the authors did: a box, the parallax in even steps, a penalty for the parallax alone.
+    pub fn of_the_authors(draws: usize, sigmas: f64) -> Self {
+        Self {
+            shape: Some(ShapeName::Box),
+            sigmas: Some(sigmas),
+            eta: None,
+            radius: None,
+            draws,
+            sampler: SamplerName::Grid("parallax".into()),
+            transform: None,
+            penalty: PenaltyName::DensityOf(vec!["parallax".into()]),
+            when_empty: None,
+        }
+    }
+
     /// Draws from every object's set and applies `f`. Says what was lost.
     pub fn sample(
         &self,

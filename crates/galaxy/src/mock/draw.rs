@@ -1,0 +1,183 @@
+//! Drawing dwarfs and their stars, following them, and keeping those near the Sun.
+
+use rand::RngExt;
+use rand_distr::{Distribution, StandardNormal};
+
+use goc::random::stream;
+
+use super::observe::{Measurement, observe};
+use super::params::{MockError, ValidMock};
+use crate::frames::Galactocentric;
+use crate::orbit::{Integrator, Stop};
+use crate::potential::Potential;
+use crate::units::GYR_PER_TIME;
+
+/// Times a dwarf is drawn before giving up altogether.
+const MOST_DRAWS: usize = 1000;
+
+/// A star near the Sun.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct MockStar {
+    /// The dwarf it came with, from 0: its true group. A field star is the only one of its dwarf.
+    pub group: usize,
+    /// Whether it is a field star.
+    pub field: bool,
+    /// Where it is now.
+    pub place: Galactocentric,
+    /// Where it began.
+    pub start: Galactocentric,
+    /// What is measured.
+    pub measured: Measurement,
+}
+
+/// What it took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Orbits that were followed.
+    pub orbits: usize,
+    /// Dwarfs that were drawn anew for want of near stars.
+    pub redrawn: usize,
+    /// Orbits that ended early, counted as not near.
+    pub stopped: usize,
+}
+
+/// A mock catalogue.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Mock {
+    /// Stars, dwarf after dwarf, field stars last.
+    pub stars: Vec<MockStar>,
+    /// What it took.
+    pub counts: Counts,
+}
+
+/// A dwarf that is being filled.
+struct Dwarf {
+    number: usize,
+    wanted: usize,
+    /// How often it was drawn before.
+    draw: usize,
+    start: Galactocentric,
+    /// Stars followed so far.
+    tried: usize,
+    near: Vec<(Galactocentric, Galactocentric)>,
+}
+
+impl ValidMock {
+    /// Simulates with this seed. `progress` is called with the number of dwarfs that are complete.
+    pub fn draw(
+        &self,
+        potential: &dyn Potential,
+        seed: u64,
+        progress: &dyn Fn(usize),
+    ) -> Result<Mock, MockError> {
+        let params = &self.0;
+        let integrator = Integrator::new(params.accuracy)?;
+        let time = params.age / GYR_PER_TIME;
+        let mut counts = Counts::default();
+        let mut dwarfs: Vec<Dwarf> = (0..self.all_dwarfs()).map(|k| self.dwarf(seed, k, 0)).collect();
+        loop {
+            // All open dwarfs go on together, so that the last ones do not leave threads idle.
+            let batches: Vec<(usize, usize)> =
+                (0..dwarfs.len()).filter_map(|k| Some((k, self.batch(&dwarfs[k])?))).collect();
+            progress(dwarfs.len() - batches.len());
+            if batches.is_empty() {
+                break;
+            }
+            let mut starts = Vec::new();
+            for &(k, size) in &batches {
+                let dwarf = &dwarfs[k];
+                starts.extend((dwarf.tried..dwarf.tried + size).map(|s| self.star(seed, dwarf, s)));
+            }
+            let orbits = integrator.many(potential, &starts, time)?;
+            counts.orbits += orbits.len();
+            counts.stopped += orbits.iter().filter(|orbit| orbit.stop != Stop::Reached).count();
+            let mut followed = starts.iter().zip(&orbits);
+            for (k, size) in batches {
+                let dwarf = &mut dwarfs[k];
+                for (start, orbit) in followed.by_ref().take(size) {
+                    if orbit.stop == Stop::Reached && self.is_near(&orbit.end) {
+                        dwarf.near.push((*start, orbit.end));
+                    }
+                }
+                dwarf.tried += size;
+                if dwarf.near.len() < dwarf.wanted && dwarf.tried >= params.most {
+                    counts.redrawn += 1;
+                    let (number, draw, wanted) = (dwarf.number, dwarf.draw + 1, dwarf.wanted);
+                    if draw >= MOST_DRAWS {
+                        return Err(MockError::TooFew { dwarf: number, draws: draw, wanted });
+                    }
+                    *dwarf = self.dwarf(seed, number, draw);
+                }
+            }
+        }
+        let mut stars = Vec::with_capacity(self.total());
+        for dwarf in &dwarfs {
+            let (group, field) = (dwarf.number, dwarf.number >= params.dwarfs);
+            for (place_in, (start, place)) in dwarf.near.iter().take(dwarf.wanted).enumerate() {
+                let mut noise = stream(seed, key(dwarf.number, dwarf.draw, OBSERVATION + place_in));
+                let measured = observe(params, place, &mut noise)?;
+                stars.push(MockStar { group, field, place: *place, start: *start, measured });
+            }
+        }
+        Ok(Mock { stars, counts })
+    }
+
+    /// How many more stars of a dwarf to follow; none when it is complete.
+    fn batch(&self, dwarf: &Dwarf) -> Option<usize> {
+        let left = self.0.most - dwarf.tried;
+        if self.0.full {
+            return (left > 0).then_some(left);
+        }
+        let missing = dwarf.wanted.checked_sub(dwarf.near.len()).filter(|missing| *missing > 0)?;
+        // As many as should be enough at the rate so far; at most as many again as there were, so that little is wasted.
+        let rate = (dwarf.near.len() as f64 + 0.5) / (dwarf.tried as f64 + 8.0);
+        let enough = (missing as f64 / rate).ceil() as usize;
+        Some(enough.clamp(8, dwarf.tried.max(64)).min(left))
+    }
+
+    fn dwarf(&self, seed: u64, number: usize, draw: usize) -> Dwarf {
+        let params = &self.0;
+        let mut rng = stream(seed, key(number, draw, 0));
+        let [inner, outer] = params.radius;
+        let r = inner + (outer - inner) * rng.random::<f64>();
+        let z = params.height * (2.0 * rng.random::<f64>() - 1.0);
+        let phi = std::f64::consts::TAU * rng.random::<f64>();
+        let velocity = std::array::from_fn(|_| {
+            let normal: f64 = StandardNormal.sample(&mut rng);
+            params.speed * normal
+        });
+        let start = Galactocentric { position: [r * libm::cos(phi), r * libm::sin(phi), z], velocity };
+        Dwarf { number, wanted: self.wanted(number), draw, start, tried: 0, near: Vec::new() }
+    }
+
+    /// Star `s` of a dwarf at the beginning.
+    fn star(&self, seed: u64, dwarf: &Dwarf, s: usize) -> Galactocentric {
+        let mut rng = stream(seed, key(dwarf.number, dwarf.draw, s + 1));
+        let mut star = dwarf.start;
+        for v in &mut star.velocity {
+            let normal: f64 = StandardNormal.sample(&mut rng);
+            *v += self.0.dispersion * normal;
+        }
+        star
+    }
+
+    /// Within reach of the Sun and far enough from the plane.
+    fn is_near(&self, star: &Galactocentric) -> bool {
+        let sun = self.0.sun.position();
+        let [dx, dy, dz] = std::array::from_fn(|c| star.position[c] - sun[c]);
+        let distance = libm::sqrt(dx * dx + dy * dy + dz * dz);
+        distance < self.0.reach && dz.abs() > distance * libm::sin(self.0.latitude.to_radians())
+    }
+}
+
+/// Streams of observations come after those of stars.
+const OBSERVATION: usize = 1 << 20;
+
+/// The random stream of a part of a dwarf's draw.
+fn key(dwarf: usize, draw: usize, part: usize) -> u64 {
+    // 21 bits for the part, 10 for the draw, the rest for the dwarf.
+    ((dwarf as u64) << 32) | ((draw as u64) << 22) | part as u64
+}

@@ -1,0 +1,210 @@
+//! The numbers of a mock Milky Way, checked once.
+
+use crate::frames::Sun;
+use crate::gaia_errors::ErrorModel;
+
+/// How many stars of each dwarf are observed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StarsPerDwarf {
+    /// n_k = 1 + (k mod 10), as in the paper: 275 stars of 50 dwarfs.
+    OneToTen,
+    /// The same for all.
+    Each(usize),
+    /// A number for each dwarf.
+    List(Vec<usize>),
+}
+
+impl StarsPerDwarf {
+    /// Stars of dwarf `k`.
+    pub fn of(&self, k: usize) -> usize {
+        match self {
+            Self::OneToTen => 1 + k % 10,
+            Self::Each(n) => *n,
+            Self::List(list) => list.get(k).copied().unwrap_or(0),
+        }
+    }
+}
+
+/// What is simulated. The default is the paper's.
+///
+/// ```
+/// use goc_galaxy::mock::{MockParams, StarsPerDwarf};
+/// let params = MockParams { dwarfs: 3, stars: StarsPerDwarf::Each(2), ..MockParams::default() };
+/// assert_eq!(params.check()?.total(), 6);
+/// assert!(MockParams { dwarfs: 0, ..MockParams::default() }.check().is_err());
+/// # Ok::<(), goc_galaxy::mock::MockError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct MockParams {
+    /// Dwarf galaxies.
+    pub dwarfs: usize,
+    /// Stars observed of each.
+    pub stars: StarsPerDwarf,
+    /// Field stars beside them: each the only star of a dwarf of its own.
+    pub field: usize,
+    /// Where dwarfs begin: smallest and largest cylindrical radius, kpc.
+    pub radius: [f64; 2],
+    /// And largest height above or below the plane, kpc.
+    pub height: f64,
+    /// Standard deviation of each component of a dwarf's velocity, km/s.
+    pub speed: f64,
+    /// Standard deviation of each component of a star's velocity within its dwarf, km/s.
+    pub dispersion: f64,
+    /// How long ago, Gyr.
+    pub age: f64,
+    /// Stars are observed within this distance of the Sun, kpc.
+    pub reach: f64,
+    /// And farther than this from the Galactic plane, degrees of latitude.
+    pub latitude: f64,
+    /// Range of absolute magnitudes M_G.
+    pub magnitudes: [f64; 2],
+    /// Gaia's errors.
+    pub errors: ErrorModel,
+    /// Stars that are followed of a dwarf before it is given up.
+    pub most: usize,
+    /// Follow that many of every dwarf, not only until enough are near.
+    pub full: bool,
+    /// Relative accuracy of the orbits.
+    pub accuracy: f64,
+    /// The Sun.
+    pub sun: Sun,
+}
+
+impl Default for MockParams {
+    fn default() -> Self {
+        Self {
+            dwarfs: 50,
+            stars: StarsPerDwarf::OneToTen,
+            field: 0,
+            radius: [8.0, 12.0],
+            height: 5.0,
+            speed: 100.0,
+            dispersion: 5.0,
+            age: 10.0,
+            reach: 5.0,
+            latitude: 20.0,
+            magnitudes: [-2.0, 2.0],
+            errors: ErrorModel::Paper,
+            most: 30_000,
+            full: false,
+            accuracy: 1e-8,
+            sun: Sun::hattori(),
+        }
+    }
+}
+
+/// Why a mock Milky Way cannot be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MockError {
+    /// A number that makes no sense.
+    #[error("{what} {value} {must}")]
+    Number {
+        /// Which.
+        what: &'static str,
+        /// The value found.
+        value: f64,
+        /// What it must be.
+        must: &'static str,
+    },
+    /// A list of another length than there are dwarfs.
+    #[error("{found} numbers of stars for {dwarfs} dwarfs")]
+    List {
+        /// Dwarfs.
+        dwarfs: usize,
+        /// Numbers.
+        found: usize,
+    },
+    /// Nothing to do.
+    #[error("there are no stars to simulate")]
+    NoStars,
+    /// Dwarf after dwarf has too few stars near the Sun.
+    #[error(
+        "dwarf {dwarf} was drawn {draws} times and never had {wanted} stars in reach; ask for fewer, or a larger reach"
+    )]
+    TooFew {
+        /// The dwarf.
+        dwarf: usize,
+        /// Times it was drawn.
+        draws: usize,
+        /// Stars wanted of it.
+        wanted: usize,
+    },
+    /// An orbit could not be followed.
+    #[error(transparent)]
+    Orbit(#[from] crate::orbit::OrbitError),
+    /// A star is too faint for the error model.
+    #[error(transparent)]
+    Errors(#[from] crate::gaia_errors::ErrorModelError),
+    /// The observation failed.
+    #[error(transparent)]
+    Frame(#[from] crate::frames::FrameError),
+}
+
+/// Parameters that make sense.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValidMock(pub(super) MockParams);
+
+impl MockParams {
+    /// Checks everything.
+    pub fn check(self) -> Result<ValidMock, MockError> {
+        let number = |what, value: f64, good: bool, must| {
+            if value.is_finite() && good { Ok(()) } else { Err(MockError::Number { what, value, must }) }
+        };
+        let positive = "must be positive";
+        let [inner, outer] = self.radius;
+        number("inner radius", inner, inner >= 0.0, "must not be negative")?;
+        number("outer radius", outer, outer >= inner, "must not be below the inner one")?;
+        number("height", self.height, self.height >= 0.0, "must not be negative")?;
+        number("speed", self.speed, self.speed >= 0.0, "must not be negative")?;
+        number("dispersion", self.dispersion, self.dispersion >= 0.0, "must not be negative")?;
+        number("age", self.age, self.age >= 0.0, "must not be negative")?;
+        number("reach", self.reach, self.reach > 0.0, positive)?;
+        number(
+            "latitude",
+            self.latitude,
+            (0.0..90.0).contains(&self.latitude),
+            "must be from 0 to below 90",
+        )?;
+        let [bright, faint] = self.magnitudes;
+        number("bright end of the magnitudes", bright, true, "must be a number")?;
+        number("faint end of the magnitudes", faint, faint >= bright, "must not be below the bright one")?;
+        number(
+            "accuracy",
+            self.accuracy,
+            (1e-13..=1e-3).contains(&self.accuracy),
+            "must be from 1e-13 to 1e-3",
+        )?;
+        number(
+            "number of stars followed",
+            self.most as f64,
+            self.most > 0 && self.most < 1 << 20,
+            "must be from 1 to 1e6",
+        )?;
+        if let StarsPerDwarf::List(list) = &self.stars
+            && list.len() != self.dwarfs
+        {
+            return Err(MockError::List { dwarfs: self.dwarfs, found: list.len() });
+        }
+        let valid = ValidMock(self);
+        if valid.total() == 0 { Err(MockError::NoStars) } else { Ok(valid) }
+    }
+}
+
+impl ValidMock {
+    /// Stars that will be observed.
+    pub fn total(&self) -> usize {
+        (0..self.0.dwarfs).map(|k| self.0.stars.of(k)).sum::<usize>() + self.0.field
+    }
+
+    /// Dwarfs, those of field stars among them.
+    pub fn all_dwarfs(&self) -> usize {
+        self.0.dwarfs + self.0.field
+    }
+
+    /// Stars wanted of a dwarf; field stars come after the others.
+    pub(super) fn wanted(&self, dwarf: usize) -> usize {
+        if dwarf < self.0.dwarfs { self.0.stars.of(dwarf) } else { 1 }
+    }
+}
