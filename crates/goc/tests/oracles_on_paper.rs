@@ -14,7 +14,8 @@ use goc::{Partition, Points};
 #[test]
 fn k_means_from_rs_own_draws_is_rs_k_means() {
     let Some(folder) = common::data("k_means_from_rs_own_draws_is_rs_k_means") else { return };
-    // R 4.2.2: set.seed(100000 + 1000 set + K); kmeans(means, K, nstart = 100), which draws each start by sample.int.
+    // R 4.2.2: set.seed(100000 + 1000 set + K); kmeans(means, K, nstart = 100), which draws each start by
+    // sample.int.
     let sets: Vec<Points> = (1..=10).map(|set| common::paper_means(&folder, set)).collect();
     let mut compared = 0;
     for ((_, k, set), labels) in common::first_labels(&folder).iter().filter(|((o, ..), _)| o == "k-means") {
@@ -75,8 +76,8 @@ fn the_cluster_r_mixture_has_the_labels_of_cluster_r() {
 #[test]
 fn the_diagonal_mixture_scores_as_the_paper_says() {
     let Some(folder) = common::data("the_diagonal_mixture_scores_as_the_paper_says") else { return };
-    // The paper's baselines of GMM (ClusterR), Experiment 4: the mean NMI over the ten sets. Ten seeds each, as the first means
-    // are drawn.
+    // The paper's baselines of GMM (ClusterR), Experiment 4: the mean NMI over the ten sets. Ten seeds each,
+    // as the first means are drawn.
     for (k, paper) in [(30, 0.807), (50, 0.828), (70, 0.839)] {
         let mut mean = 0.0;
         for set in 1..=10 {

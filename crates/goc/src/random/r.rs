@@ -1,10 +1,11 @@
 //! R's random numbers, as `set.seed(s)` and `runif()` give them.
 //!
-//! A result that rests on a single draw of an R program can only be had again with R's own draw. R's default generator is
-//! the Mersenne Twister MT19937 (Matsumoto & Nishimura 1998): 624 words `x`, renewed by
-//! `x[i] = x[i + 397] ^ twist(x[i], x[i + 1])`, indices modulo 624, and tempered on the way out. What is R's own is the
-//! seeding: the seed goes through the congruential generator `s <- 69069 s + 1` (modulo 2^32) fifty times, one more value
-//! becomes the position (and is overwritten with "all used up"), and the next 624 are the words.
+//! A result that rests on a single draw of an R program can only be had again with R's own draw. R's default
+//! generator is the Mersenne Twister MT19937 (Matsumoto & Nishimura 1998): 624 words `x`, renewed by
+//! `x[i] = x[i + 397] ^ twist(x[i], x[i + 1])`, indices modulo 624, and tempered on the way out. What is R's
+//! own is the seeding: the seed goes through the congruential generator `s <- 69069 s + 1` (modulo 2^32) fifty
+//! times, one more value becomes the position (and is overwritten with "all used up"), and the next 624 are
+//! the words.
 
 const WORDS: usize = 624;
 const SHIFT: usize = 397;
@@ -47,8 +48,8 @@ impl RStream {
         }
     }
 
-    /// The next `sample.int(n, k)`, counted from 0: `k` different numbers below `n`, all of them where `k > n`. As R has
-    /// it since 3.6 and for `n` up to ten million; above that R itself may go another way.
+    /// The next `sample.int(n, k)`, counted from 0: `k` different numbers below `n`, all of them where
+    /// `k > n`. As R has it since 3.6 and for `n` up to ten million; above that R itself may go another way.
     pub fn sample(&mut self, n: usize, k: usize) -> Vec<usize> {
         let mut left: Vec<usize> = (0..n).collect();
         (0..k.min(n))
@@ -59,12 +60,14 @@ impl RStream {
             .collect()
     }
 
-    /// A number below `n`, which is at least 1: as many random bits as `n - 1` may need, drawn again until they are less.
+    /// A number below `n`, which is at least 1: as many random bits as `n - 1` may need, drawn again until
+    /// they are less.
     fn below(&mut self, n: usize) -> usize {
         let bits = usize::BITS - (n - 1).leading_zeros();
         loop {
             let mut value = 0_usize;
-            // 16 bits from each number, and one number more than needed where they would just do: R's own way.
+            // 16 bits from each number, and one number more than needed where they would just do: R's own
+            // way.
             for _ in 0..=bits / 16 {
                 value = (value << 16) | (self.uniform() * 65536.0) as usize;
             }
@@ -126,7 +129,8 @@ mod tests {
 
     #[test]
     fn samples_are_those_of_r() {
-        // R 4.2.2: set.seed(seed); sample.int(n, k) - 1. One power of two is drawn with a number more, one without.
+        // R 4.2.2: set.seed(seed); sample.int(n, k) - 1. One power of two is drawn with a number more, one
+        // without.
         for (seed, n, drawn) in [
             (1, 275, &[166, 128, 269, 186, 84, 262, 78, 212][..]),
             (42, 100_000, &[61412, 54424, 99555, 74361, 46207, 47127]),

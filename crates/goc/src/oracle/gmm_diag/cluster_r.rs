@@ -1,12 +1,12 @@
 //! The draws and the k-means steps of `ClusterR::GMM`, which is Armadillo's `gmm_diag` on R's random numbers.
 //!
-//! What it does there (on the paper's ten sets, with K = 30, 50, 70 and the seeds 1 to 100, the labels that follow are
-//! Armadillo's in 3000 of 3000 runs):
-//! - First means: every point gets a key, the whole part of `runif() * (2^31 - 1)`; the points of the K least keys, least
-//!   first.
-//! - A mean whose cluster is empty moves onto a point. The empty clusters in rising order take, one each, the last point
-//!   of the clusters of two points or more in falling order; that point still counts for its own cluster in this step.
-//!   Empty clusters beyond those take points drawn at random.
+//! What it does there (on the paper's ten sets, with K = 30, 50, 70 and the seeds 1 to 100, the labels that
+//! follow are Armadillo's in 3000 of 3000 runs):
+//! - First means: every point gets a key, the whole part of `runif() * (2^31 - 1)`; the points of the K least
+//!   keys, least first.
+//! - A mean whose cluster is empty moves onto a point. The empty clusters in rising order take, one each, the
+//!   last point of the clusters of two points or more in falling order; that point still counts for its own
+//!   cluster in this step. Empty clusters beyond those take points drawn at random.
 //! - It stops where the means move no more: the mean of their squared moves is at most the machine epsilon.
 
 use super::k_means::nearest;

@@ -1,5 +1,5 @@
-//! The k-means steps before EM, with the rule of our own for a cluster that loses all its points: it takes the point
-//! that lies farthest from its own mean.
+//! The k-means steps before EM, with the rule of our own for a cluster that loses all its points: it takes
+//! the point that lies farthest from its own mean.
 
 use super::model::cluster_means;
 use crate::Points;
@@ -20,7 +20,8 @@ pub(super) fn nearest(points: &Points, means: &Points) -> (Vec<u32>, Vec<f64>) {
     points.rows().map(nearest_of).unzip()
 }
 
-/// The nearest of `means` to each point, no mean left without a point. Needs as many distinct points as means.
+/// The nearest of `means` to each point, no mean left without a point. Needs as many distinct points as
+/// means.
 pub(super) fn assign(points: &Points, means: &Points) -> Vec<u32> {
     let (mut labels, mut far) = nearest(points, means);
     let mut sizes = vec![0_usize; means.len()];

@@ -5,20 +5,23 @@
 //! 2. weight, mean and variance of each k-means cluster, no variance below a floor of 1e-10;
 //! 3. five EM steps, again with the floor.
 //!
-//! A point's label is the component of the largest density there, *leaving out the weights*: that is what ClusterR
-//! predicts with, and what the paper's "GMM (ClusterR)" numbers rest on. [`GmmDiag::weighted_labels`] puts them in.
+//! A point's label is the component of the largest density there, *leaving out the weights*: that is what
+//! ClusterR predicts with, and what the paper's "GMM (ClusterR)" numbers rest on.
+//! [`GmmDiag::weighted_labels`] puts them in.
 //!
 //! # Two ways
-//! The default draws from goc's own stream and has the rules below. [`GmmDiag::cluster_r`] draws as R does after
-//! `set.seed`, and mends empty clusters as Armadillo does: its labels are those of `ClusterR::GMM` with that seed. The
-//! paper's column "GMM (ClusterR)" is one draw, of seed 1.
+//! The default draws from goc's own stream and has the rules below. [`GmmDiag::cluster_r`] draws as R does
+//! after `set.seed`, and mends empty clusters as Armadillo does: its labels are those of `ClusterR::GMM` with
+//! that seed. The paper's column "GMM (ClusterR)" is one draw, of seed 1.
 //!
 //! # Rules of our own
-//! - A k-means cluster that loses all points takes the point that lies farthest from its own mean (the first such
-//!   row in a tie), never a copy of one taken already. K clusters go in, so K come out. (Armadillo takes a point of some
-//!   other cluster by number. From the same first means the labels are the same in 95 of 100 runs on the paper's
-//!   sets; those that differ lost a cluster on the way, and ours then have the higher likelihood.)
-//! - A cluster of one point, or of equal ones, has the floor as variance: it is a needle on that point and stays there.
+//! - A k-means cluster that loses all points takes the point that lies farthest from its own mean (the first
+//!   such row in a tie), never a copy of one taken already. K clusters go in, so K come out. (Armadillo takes
+//!   a point of some other cluster by number. From the same first means the labels are the same in 95 of 100
+//!   runs on the paper's sets; those that differ lost a cluster on the way, and ours then have the higher
+//!   likelihood.)
+//! - A cluster of one point, or of equal ones, has the floor as variance: it is a needle on that point and
+//!   stays there.
 //! - A component that no point belongs to any more in EM keeps its mean and variance; its weight is 0.
 //! - [`Start::Centres`]: k-means begins from these centres; there is one start. Of several starts from K the
 //!   highest likelihood wins, the earlier in a tie.
@@ -76,9 +79,10 @@ impl Default for GmmDiag {
 impl GmmDiag {
     /// As R's `ClusterR::GMM(data, K, seed = seed)`, label for label; R's own default is seed 1.
     ///
-    /// Such an oracle draws nothing from the stream it is given. Of [`Start::Centres`] it takes the number, since `GMM`
-    /// takes no centres. Several [`starts`](Self::starts) have the seeds `seed`, `seed + 1`, …. One thing is not R's: where
-    /// there are no more than K distinct points each is a cluster, as with every oracle here.
+    /// Such an oracle draws nothing from the stream it is given. Of [`Start::Centres`] it takes the number,
+    /// since `GMM` takes no centres. Several [`starts`](Self::starts) have the seeds `seed`, `seed + 1`, ….
+    /// One thing is not R's: where there are no more than K distinct points each is a cluster, as with every
+    /// oracle here.
     ///
     /// ```
     /// use goc::oracle::{Start, gmm_diag::GmmDiag};
@@ -194,7 +198,8 @@ impl GmmDiag {
         Mixture { partition: Partition::from_labels(&labels), labels, model, history }
     }
 
-    /// A needle on each distinct point. Without EM, which would melt needles together that are nearer than the floor's root.
+    /// A needle on each distinct point. Without EM, which would melt needles together that are nearer than
+    /// the floor's root.
     fn one_each(&self, points: &Points, distinct: Points) -> Mixture {
         let labels = assign(points, &distinct);
         let model = Model::of_clusters(points, &labels, distinct.len(), self.variance_floor);

@@ -152,9 +152,10 @@ fn cluster_r_labels_are_armadillos_where_clusters_die() {
     let forty = r_points();
     let some_twice = forty.subset(&(0..40).chain(0..20).collect::<Vec<_>>());
     let one_often = forty.subset(&(0..20).chain([20; 30]).collect::<Vec<_>>());
-    // R 4.2.2, RcppArmadillo 0.12.0.1.0: set.seed(seed), gmm_diag::learn(eucl_dist, random_subset, 10, 5, 1e-10), the average
-    // log-likelihood and the component of the largest log_p; copies have the label of their first. In the first step 0, 2, 8,
-    // 5, 12 and 14 clusters die; the last three runs draw 2, 8 and 11 points more, as too few clusters have two.
+    // R 4.2.2, RcppArmadillo 0.12.0.1.0: set.seed(seed), gmm_diag::learn(eucl_dist, random_subset, 10, 5,
+    // 1e-10), the average log-likelihood and the component of the largest log_p; copies have the label of
+    // their first. In the first step 0, 2, 8, 5, 12 and 14 clusters die; the last three runs draw 2, 8 and 11
+    // points more, as too few clusters have two.
     #[rustfmt::skip]
     let runs: [(&Points, usize, i32, f64, &[u32]); 6] = [
         (&some_twice, 5, 1, 0.0972444353771, &[3, 4, 3, 2, 4, 1, 1, 1, 2, 2, 0, 1, 3, 2, 3, 1, 1, 3, 2, 1, 4, 0, 0, 4, 0, 1, 0, 0, 1, 1, 4, 0, 0, 4, 0, 0, 3, 3, 3, 1]),
