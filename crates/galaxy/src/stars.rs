@@ -4,6 +4,8 @@
 //! and, behind them, the energy. Where there is no answer there is a reason: a parallax that is not positive has no distance, an unbound
 //! star no actions.
 
+use std::sync::Arc;
+
 use goc::uncertainty::transform::{Rejection, Transform};
 
 use crate::actions::{ActionFinder, Outcome};
@@ -13,13 +15,13 @@ use crate::frames::JphiSign;
 /// From a row of a catalogue to (Jr, Jz, Jphi, energy).
 pub struct StarActions {
     catalogue: Catalogue,
-    finder: ActionFinder,
+    finder: Arc<ActionFinder>,
     sign: JphiSign,
 }
 
 impl StarActions {
     /// Rows as this catalogue has them, actions by this finder, Jphi counted this way.
-    pub fn new(catalogue: Catalogue, finder: ActionFinder, sign: JphiSign) -> Self {
+    pub fn new(catalogue: Catalogue, finder: Arc<ActionFinder>, sign: JphiSign) -> Self {
         Self { catalogue, finder, sign }
     }
 }
@@ -69,7 +71,7 @@ mod tests {
     #[test]
     fn all_points_at_once_give_the_bytes_of_one_by_one_and_reasons_stay_in_place() {
         let catalogue = Catalogue::new(Sky::Galactic, Far::Parallax { offset: 0.0 }, Sun::hattori()).unwrap();
-        let finder = ActionFinder::milky_way(Variant::Converged).unwrap();
+        let finder = Arc::new(ActionFinder::milky_way(Variant::Converged).unwrap());
         let f = StarActions::new(catalogue, finder, JphiSign::Paper);
         let mut rows = Vec::new();
         for i in 0..20 {

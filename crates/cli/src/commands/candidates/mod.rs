@@ -7,6 +7,7 @@ mod long;
 mod sampling;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use goc_galaxy::stars::StarActions;
@@ -139,7 +140,7 @@ pub fn actions_of(stars: &StarArgs, columns: &StarColumns) -> Result<Function, F
     let Form::Observed(sky, depth) = columns.form else {
         return Err(Fail::usage("candidates need a catalogue of measured values, not Galactocentric ones"));
     };
-    let transform = StarActions::new(stars.catalogue(sky, depth)?, stars.finder()?, stars.jphi);
+    let transform = StarActions::new(stars.catalogue(sky, depth)?, Arc::new(stars.finder()?), stars.jphi);
     let columns = ACTION_COLUMNS.map(|(name, unit)| Feature { name: name.into(), unit: Some(unit.into()) });
     Ok(Function {
         name: "actions".into(),
