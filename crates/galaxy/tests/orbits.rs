@@ -49,12 +49,9 @@ fn ellipse(e: f64, u: f64, e1: [f64; 3], e2: [f64; 3]) -> Galactocentric {
 #[test]
 fn kepler_ellipses_are_where_keplers_equation_says() {
     let potential = Kepler::new(1.0 / G).unwrap();
-    let (e1, e2) = ([0.48, 0.6, 0.64], [-0.8, 0.6, 0.0].map(|x: f64| x));
-    // e2 made perpendicular to e1: (-.8, .64, 0) is not; these two are: .48 * -.8 + .6 * .64 = 0.
-    let e2 = {
-        let n = (0.64_f64 + 0.64 * 0.64).sqrt();
-        [-0.8 / n, 0.64 / n, e2[2]]
-    };
+    // Two perpendicular directions of length 1 that lie in none of the coordinate planes.
+    let length = 0.48_f64.hypot(0.6);
+    let (e1, e2) = ([0.48, 0.6, 0.64], [-0.6 / length, 0.48 / length, 0.0]);
     for e in [0.0, 0.3, 0.7, 0.95] {
         let start = ellipse(e, 0.0, e1, e2);
         // 50 periods and as much more as the eccentric anomaly of 2 takes.
@@ -67,7 +64,7 @@ fn kepler_ellipses_are_where_keplers_equation_says() {
             assert_eq!(orbit.stop, Stop::Reached);
             errors.push((apart(&orbit.end, &truth), orbit.energy_drift.abs(), orbit.evaluations));
         }
-        println!("e = {e}: {errors:.1e?}");
+        println!("e = {e}: off by {:.1e} and {:.1e}", errors[0].0, errors[1].0);
         assert!(errors[0].0 < 3e-3 && errors[0].1 < 3e-6, "{errors:?}");
         assert!(errors[1].0 < 1e-6 && errors[1].1 < 1e-9, "{errors:?}");
     }
@@ -165,23 +162,25 @@ fn states_between_steps_are_those_of_a_direct_integration() {
         let (ours, theirs) = (apart(found, &truth), apart(&direct, &truth));
         let speed = (0..3).map(|c| (found.velocity[c] - truth.velocity[c]).abs()).fold(0.0, f64::max);
         println!("t = {time}: dense {ours:.1e} kpc {speed:.1e} km/s, direct {theirs:.1e} kpc");
-        assert!(ours < 1e-5 && speed < 1e-3);
+        assert!(ours <= 1.1 * theirs + 1e-9 && speed < 1e-3);
     }
 }
 
 #[test]
-fn states_between_steps_have_the_order_of_the_steps() {
-    // One orbit in a smooth potential at two accuracies: the dense output must gain what the steps gain.
+fn states_between_steps_are_as_good_as_the_steps() {
     let potential = Plummer::new(1e11, 3.0).unwrap();
     let start = state([8.0, 0.0, 1.0], [20.0, 150.0, 40.0]);
     let times: Vec<f64> = (1..200).map(|i| f64::from(i) * 0.01).collect();
     let truth = Integrator::new(1e-13).unwrap().trajectory(&potential, &start, &times).unwrap();
-    let worst = [1e-6, 1e-10].map(|accuracy| {
-        let states = Integrator::new(accuracy).unwrap().trajectory(&potential, &start, &times).unwrap();
-        states.iter().zip(&truth).map(|(a, b)| apart(a, b)).fold(0.0, f64::max)
-    });
-    println!("dense output, accuracy 1e-6 and 1e-10: {worst:.1e?} kpc");
-    assert!(worst[0] < 1e-3 && worst[1] < 1e-8 && worst[1] < worst[0] / 1e3);
+    for accuracy in [1e-6, 1e-8, 1e-10] {
+        let integrator = Integrator::new(accuracy).unwrap();
+        let dense = integrator.trajectory(&potential, &start, &times).unwrap();
+        let direct = times.iter().map(|&t| integrator.integrate(&potential, &start, t).unwrap().end);
+        let worst = [dense, direct.collect()]
+            .map(|states| states.iter().zip(&truth).map(|(a, b)| apart(a, b)).fold(0.0, f64::max));
+        println!("accuracy {accuracy:e}: dense {:.1e} kpc, direct {:.1e} kpc", worst[0], worst[1]);
+        assert!(worst[0] <= 1.1 * worst[1]);
+    }
 }
 
 #[test]

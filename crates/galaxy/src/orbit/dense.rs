@@ -57,6 +57,8 @@ impl Between {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::orbit::nystrom;
+    use crate::potential::Kepler;
 
     #[test]
     fn a_motion_of_degree_eight_is_met_exactly() {
@@ -82,5 +84,32 @@ mod tests {
             assert!((x[0] - truth.x[0]).abs() < 1e-14 && (x[1] - truth.x[1]).abs() < 1e-14);
             assert!((v[0] - truth.v[0]).abs() < 1e-14, "{t}: {v:?} not {:?}", truth.v);
         }
+    }
+
+    #[test]
+    fn the_error_between_steps_falls_with_the_ninth_power_of_the_step() {
+        let potential = Kepler::new(1.0 / crate::units::G).unwrap();
+        let begin = State::<f64>::new(&potential, [1.0, 0.0, 0.0], [0.0, 0.9, 0.3]);
+        let step = |from: &State<f64>, h: f64| nystrom::step(&potential, from, h).next;
+        // Largest error at eight places of a step; the truth is made of a hundred small steps.
+        let error = |h: f64| {
+            let (middle, end) = (step(&begin, 0.5 * h), step(&begin, h));
+            let between = Between::new(&begin, &middle, &end, h);
+            let mut worst = [0.0_f64; 2];
+            for place in 1..=8 {
+                let t = h * f64::from(place) / 8.5;
+                let truth = (0..100).fold(begin, |state, _| step(&state, t / 100.0));
+                let (x, v) = between.at(t);
+                for c in 0..3 {
+                    worst[0] = worst[0].max((x[c] - truth.x[c]).abs());
+                    worst[1] = worst[1].max((v[c] - truth.v[c]).abs());
+                }
+            }
+            worst
+        };
+        let (long, short) = (error(0.8), error(0.4));
+        let orders = [(long[0] / short[0]).log2(), (long[1] / short[1]).log2()];
+        println!("orders of position {:.2} and velocity {:.2}", orders[0], orders[1]);
+        assert!(orders[0] > 8.5 && orders[1] > 7.5, "{orders:?}");
     }
 }

@@ -16,7 +16,7 @@ use crate::real::Lanes;
 /// What is asked of every orbit; a way back in time is a way forward with all velocities reversed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
-    /// Error allowed in a step, as a part of the orbit's energy.
+    /// Error allowed in a step.
     pub tolerance: f64,
     /// Steps after which an orbit is given up.
     pub most_steps: f64,
@@ -46,8 +46,9 @@ pub(super) struct March<T> {
     shortest: T,
     /// Energy at the start.
     energy: T,
-    /// Energy error allowed in a step.
-    allowed: T,
+    /// The energy that errors are measured by.
+    measure: T,
+    tolerance: f64,
     accepted: T,
     attempts: T,
     most_attempts: T,
@@ -70,7 +71,8 @@ impl<T: Wide> March<T> {
             end: one,
             shortest: -one,
             energy: -one,
-            allowed: one,
+            measure: one,
+            tolerance: 1.0,
             accepted: zero,
             attempts: zero,
             most_attempts: T::splat(f64::INFINITY),
@@ -90,12 +92,13 @@ impl<T: Wide> March<T> {
         copy3(&mut self.state.a, &one.state.a);
         self.state.phi.set(l, one.state.phi);
         self.control.load(l, &one.control);
+        self.tolerance = one.tolerance;
         for (to, from) in [
             (&mut self.time, one.time),
             (&mut self.end, one.end),
             (&mut self.shortest, one.shortest),
             (&mut self.energy, one.energy),
-            (&mut self.allowed, one.allowed),
+            (&mut self.measure, one.measure),
             (&mut self.accepted, one.accepted),
             (&mut self.attempts, one.attempts),
             (&mut self.most_attempts, one.most_attempts),
@@ -122,7 +125,7 @@ impl<T: Wide> March<T> {
         let last = rest.less(trial.step);
         trial.step = T::select(last, rest, trial.step);
         let attempt = step(potential, &from, trial.step);
-        let error = Control::error(&from, &attempt, self.allowed);
+        let error = Control::error(&from, &attempt, self.tolerance, self.measure);
         let fine = error.less(T::splat(1.0));
         let (mut accepted, mut rejected) = (self.control, self.control);
         accepted.accept(&from, &trial, error, &attempt.next);
@@ -199,9 +202,11 @@ impl March<f64> {
             control: Control::new(first.min(task.duration)),
             time: 0.0,
             end: task.duration,
-            shortest: SHORTEST * task.duration,
+            // Where the energy is not finite, the star is in a singular centre already.
+            shortest: if energy.is_finite() { SHORTEST * task.duration } else { f64::INFINITY },
             energy,
-            allowed: task.tolerance * energy.abs().max(least),
+            measure: energy.abs().max(least),
+            tolerance: task.tolerance,
             accepted: 0.0,
             attempts: 0.0,
             most_attempts: task.most_steps,
