@@ -14,7 +14,7 @@
 //!
 //! Measured on McMillan's Milky Way (`benches/potential.rs`; AVX2, points a second of CPU time, random places):
 //! 3.8e7 for potential and force, 5.4e7 for the potential alone, 2e-10 from the direct sum. What did not help:
-//! - Discs as formulas beside a table of the multipoles: 1.5e7, since twelve exponentials and logarithms a point cost
+//! - Discs as formulas beside a table of the multipoles: 1.5e7, since ten exponentials and logarithms a point cost
 //!   more than all the rest.
 //! - Turning the 36 numbers of each of the eight stars into 36 vectors of eight: 2.6e7. The numbers are stored one by
 //!   one and loaded by the vector, which stalls. Instead the rows are summed star by star, as vectors along
