@@ -45,8 +45,8 @@ fn main() {
     // One thread that is this one, so that its CPU time is all there is.
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().expect("one thread");
-    let kinds: [(&str, fn(&mut goc::Stream) -> Galactocentric, f64); 2] =
-        [("dwarfs", dwarf, 81.0), ("halo", halo, 44.0)];
+    type Draw = fn(&mut goc::Stream) -> Galactocentric;
+    let kinds: [(&str, Draw, f64); 2] = [("dwarfs", dwarf, 81.0), ("halo", halo, 44.0)];
     for (name, draw, agama) in kinds {
         let starts: Vec<Galactocentric> = (0..256).map(|i| draw(&mut stream(1, i))).collect();
         let run = |accuracy: f64, starts: &[Galactocentric]| -> (f64, Vec<Orbit>) {

@@ -207,7 +207,7 @@ fn transformations_give_as_many_features_as_asked() {
         desk.done(&format!("candidates t.csv --transform {transform} -m 4 -o c.csv"));
         assert_eq!(columns(&desk.table("c.csv")), format!("object candidate {want} penalty truth"));
     }
-    desk.done("candidates t.csv --transform demo --when-empty drop -m 4 --penalty none -o c.csv");
+    desk.done("candidates t.csv --transform coasting --when-empty drop -m 4 --penalty none -o c.csv");
     assert_eq!(columns(&desk.table("c.csv")), "object candidate vx vy momentum truth");
 }
 
@@ -238,7 +238,7 @@ fn an_object_whose_points_are_all_rejected_is_refused_or_dropped() {
     let good = "7,1.0,0,0.0,0,0.5,0.05,1.0,0.1,2.0,0.1\n";
     let bad = "8,1.0,0,0.0,0,-0.5,0.05,1.0,0.1,2.0,0.1\n";
     let desk = Desk::with(&[("t.csv", &format!("{head}{good}{bad}")), ("bad.csv", &format!("{head}{bad}"))]);
-    let quiet = "--transform demo --shape box --values direction_x,direction_y,parallax,motion,speed";
+    let quiet = "--transform coasting --shape box --values direction_x,direction_y,parallax,motion,speed";
     desk.refused(
         &format!("candidates t.csv {quiet} -o c.csv"),
         1,
@@ -358,9 +358,9 @@ fn what_makes_no_candidates_is_refused() {
             "--transform: 3 components were asked for, but the points vary in 1 only",
         ),
         (
-            "stars.csv --values x,y --shape box --transform demo",
+            "stars.csv --values x,y --shape box --transform coasting",
             2,
-            "--transform demo takes the values direction_x, direction_y, parallax, motion, speed in this order, not x, y",
+            "--transform coasting takes the values direction_x, direction_y, parallax, motion, speed in this order, not x, y",
         ),
         (
             "stars.csv --values x,y --shape box --keep x",

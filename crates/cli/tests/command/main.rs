@@ -8,4 +8,5 @@ mod desk;
 mod help;
 mod reproduce;
 mod score;
+mod stars;
 mod threads;

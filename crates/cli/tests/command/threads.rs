@@ -26,7 +26,7 @@ fn candidates_are_the_same_bytes_at_any_number_of_threads() {
     let desk = desk();
     for sampler in ["uniform", "sobol", "density", "grid:parallax"] {
         let words =
-            format!("candidates catalogue.csv --transform demo --when-empty drop --sampler {sampler}");
+            format!("candidates catalogue.csv --transform coasting --when-empty drop --sampler {sampler}");
         same_at_any_number(&desk, &words);
     }
     same_at_any_number(&desk, "candidates catalogue.csv --transform kernel-pca:3");
@@ -35,7 +35,7 @@ fn candidates_are_the_same_bytes_at_any_number_of_threads() {
 #[test]
 fn labels_are_the_same_bytes_at_any_number_of_threads_with_every_oracle() {
     let desk = desk();
-    desk.done("candidates catalogue.csv --transform demo --when-empty drop -o c.csv");
+    desk.done("candidates catalogue.csv --transform coasting --when-empty drop -o c.csv");
     for oracle in ["k-means", "k-medoids", "gmm-diag", "mclust-eii", "mclust-vii", "mclust-vvv", "linkage"] {
         let words = format!("cluster c.csv --k 12 --starts 3 --swaps 5 --k-rule constant --oracle {oracle}");
         same_at_any_number(&desk, &words);

@@ -47,19 +47,19 @@ pub enum TransformName {
     Pca(usize),
     KernelPca(usize),
     KernelPcaPoly(usize),
-    Demo,
+    Coasting,
 }
 
 impl FromStr for TransformName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let known = "give actions, none, pca:Q, kernel-pca:Q, kernel-pca-poly:Q or demo, with Q the number of features";
+        let known = "give actions, none, pca:Q, kernel-pca:Q, kernel-pca-poly:Q or coasting, with Q the number of features";
         let Some((name, q)) = text.split_once(':') else {
             return match text {
                 "actions" => Ok(Self::Actions),
                 "none" => Ok(Self::None),
-                "demo" => Ok(Self::Demo),
+                "coasting" => Ok(Self::Coasting),
                 _ => Err(known.into()),
             };
         };
@@ -78,7 +78,7 @@ impl fmt::Display for TransformName {
         match self {
             Self::Actions => f.write_str("actions"),
             Self::None => f.write_str("none"),
-            Self::Demo => f.write_str("demo"),
+            Self::Coasting => f.write_str("coasting"),
             Self::Pca(q) => write!(f, "pca:{q}"),
             Self::KernelPca(q) => write!(f, "kernel-pca:{q}"),
             Self::KernelPcaPoly(q) => write!(f, "kernel-pca-poly:{q}"),

@@ -56,7 +56,7 @@ pub struct SamplingArgs {
     pub sampler: SamplerName,
 
     /// From values to features: actions (Jr, Jz, Jphi of stars), none, pca:Q, kernel-pca:Q (radial), kernel-pca-poly:Q (cubic),
-    /// or demo (a toy) [default: actions for a star catalogue, else none]
+    /// or coasting (a toy: where tracks cross) [default: actions for a star catalogue, else none]
     #[arg(long)]
     pub transform: Option<TransformName>,
 
@@ -248,11 +248,11 @@ impl SamplingArgs {
                 let kernel = Kernel::Polynomial { degree: 3, gamma: None, coef0: 1.0 };
                 (kernel_pca(kernel, q)?, numbered("kpc", q))
             }
-            TransformName::Demo => {
+            TransformName::Coasting => {
                 let names: Vec<&str> = measured.columns().map(Column::name).collect();
                 if names != synthetic::COORDINATES {
                     return Err(Fail::usage(format!(
-                        "--transform demo takes the values {} in this order, not {}",
+                        "--transform coasting takes the values {} in this order, not {}",
                         synthetic::COORDINATES.join(", "),
                         names.join(", ")
                     )));

@@ -1,0 +1,300 @@
+//! `goc actions`, `goc candidates` on star catalogues, `goc stars`, `goc simulate`.
+
+use goc_tables::{Column, Data, Table};
+
+use crate::desk::{Desk, columns};
+
+/// Five stars with Gaia's column names; the fourth has no radial velocity, the fifth a parallax well below 0.
+const GAIA: &str = "\
+source_id,ra,dec,parallax,parallax_error,pmra,pmra_error,pmdec,pmdec_error,radial_velocity,radial_velocity_error,parallax_pmra_corr,parallax_pmdec_corr,pmra_pmdec_corr,name
+4001,187.25,12.39,0.40,0.02,-12.1,0.02,3.4,0.02,85.0,1.0,0.1,-0.2,0.05,a
+4002,201.1,30.2,0.55,0.02,4.0,0.02,-8.0,0.02,-120.0,1.0,0.0,0.1,0.0,b
+4003,150.0,45.0,0.35,0.02,1.0,0.02,-3.0,0.02,20.0,1.0,0.9,0.9,-0.9,c
+4004,10.0,-60.0,0.80,0.02,1.0,0.02,-3.0,0.02,,,0.0,0.0,0.0,d
+4005,250.0,50.0,-0.80,0.02,1.0,0.02,-3.0,0.02,10.0,1.0,0.0,0.0,0.0,e
+";
+
+fn numbers(table: &Table, name: &str) -> Vec<f64> {
+    table.require(name).unwrap().numbers().unwrap()
+}
+
+#[test]
+fn every_star_keeps_its_row_and_one_without_actions_says_why() {
+    let desk = Desk::with(&[("gaia.csv", GAIA)]);
+    let run = desk.done("actions gaia.csv -o a.fits");
+    assert_eq!(
+        run.err,
+        "star columns: ra, dec, parallax, pmra, pmdec, radial_velocity\n\
+         2 of 5 stars have no actions: 1 parallax not positive, 1 radial_velocity missing\n\
+         actions of 3 stars, in a.fits\n"
+    );
+    let table = desk.table("a.fits");
+    assert!(columns(&table).ends_with("name Jr Jz Jphi energy actions_note"), "{}", columns(&table));
+    assert_eq!(table.rows(), 5);
+    let notes = table.require("actions_note").unwrap();
+    assert_eq!((notes.text(0).as_ref(), notes.text(3).as_ref()), ("", "radial_velocity missing"));
+    assert_eq!(notes.text(4).as_ref(), "parallax not positive");
+    for name in ["Jr", "Jz", "Jphi", "energy"] {
+        let column = table.require(name).unwrap();
+        let values = column.numbers().unwrap();
+        assert!(
+            values[..3].iter().all(|v| v.is_finite()) && values[3].is_nan() && values[4].is_nan(),
+            "{name}"
+        );
+    }
+    assert!(table.get_metadata("goc_jphi_sign").unwrap().starts_with("Jphi = x vy - y vx"));
+    assert_eq!(table.get_metadata("goc_sun"), Some("hattori"));
+    assert_eq!(table.get_metadata("goc_potential"), Some("mcmillan17"));
+}
+
+#[test]
+fn the_sign_of_jphi_is_a_choice_that_changes_nothing_else() {
+    let desk = Desk::with(&[("gaia.csv", GAIA)]);
+    desk.done("actions gaia.csv -o paper.csv");
+    desk.done("actions gaia.csv --jphi prograde-positive -o other.csv");
+    let (paper, other) = (desk.table("paper.csv"), desk.table("other.csv"));
+    assert_eq!(numbers(&paper, "Jr")[..3], numbers(&other, "Jr")[..3]);
+    for row in 0..3 {
+        assert_eq!(numbers(&paper, "Jphi")[row], -numbers(&other, "Jphi")[row]);
+    }
+}
+
+#[test]
+fn a_star_has_the_same_actions_in_every_frame_and_form() {
+    // One star thrice: Galactic with parallax, the same with its distance, and Galactocentric by hand (hattori's Sun).
+    let (l, b, d) = (30.0_f64, 40.0_f64, 2.0_f64);
+    let (pml, pmb, rv) = (3.0, -2.0, 50.0);
+    let k = 4.740470464;
+    let (sl, cl, sb, cb) =
+        (l.to_radians().sin(), l.to_radians().cos(), b.to_radians().sin(), b.to_radians().cos());
+    let (vl, vb) = (k * pml * d, k * pmb * d);
+    let x = d * cb * cl - 8.178;
+    let (y, z) = (d * cb * sl, d * sb + 0.0208);
+    let vx = rv * cb * cl - vl * sl - vb * sb * cl + 11.1;
+    let vy = rv * cb * sl + vl * cl - vb * sb * sl + 247.30;
+    let vz = rv * sb + vb * cb + 7.25;
+    let desk = Desk::with(&[
+        ("g.csv", &format!("l,b,parallax,pml,pmb,HRV\n{l},{b},{},{pml},{pmb},{rv}\n", 1.0 / d)),
+        ("d.csv", &format!("glon,glat,dist_kpc,pml,pmb,rv\n{l},{b},{d},{pml},{pmb},{rv}\n")),
+        ("c.csv", &format!("x,y,z,vx,vy,vz\n{x},{y},{z},{vx},{vy},{vz}\n")),
+        (
+            "r.csv",
+            &format!(
+                "ell,bee,p,pml,pmb,rv\n{},{},{},{pml},{pmb},{rv}\n",
+                l.to_radians(),
+                b.to_radians(),
+                1.0 / d
+            ),
+        ),
+    ]);
+    let actions = |file: &str, flags: &str| -> Vec<f64> {
+        desk.done(&format!("actions {file} {flags} -o out-{file}"));
+        let table = desk.table(&format!("out-{file}"));
+        ["Jr", "Jz", "Jphi", "energy"].iter().map(|name| numbers(&table, name)[0]).collect()
+    };
+    let first = actions("g.csv", "");
+    for other in [
+        actions("d.csv", ""),
+        actions("c.csv", ""),
+        actions("r.csv", "--angles radians --columns parallax=p"),
+    ] {
+        for (a, b) in first.iter().zip(&other) {
+            assert!((a - b).abs() <= 1e-7 * a.abs().max(1.0), "{first:?} {other:?}");
+        }
+    }
+}
+
+#[test]
+fn hard_places_have_actions_or_a_reason_and_never_a_nan_without_one() {
+    let stars = "\
+object,x,y,z,vx,vy,vz
+centre,0,0,0,10,0,0
+at rest in the centre,0,0,0,0,0,0
+Sun,-8.178,0,0.0208,11.1,247.3,7.25
+z axis,0,0,5,0,0,50
+z axis moving out,0,0,5,30,0,50
+no angular momentum,8,0,1,50,0,20
+in the plane,8,0,0,20,200,0
+at rest,8,1,2,0,0,0
+unbound,8,0,1,900,0,0
+circular,-8,0,0,0,230,0
+far,1e9,0,0,0,0,0
+";
+    let desk = Desk::with(&[("hard.csv", stars)]);
+    desk.done("actions hard.csv -o out.csv");
+    let table = desk.table("out.csv");
+    let (jr, jz, jphi) = (numbers(&table, "Jr"), numbers(&table, "Jz"), numbers(&table, "Jphi"));
+    let notes = table.require("actions_note").unwrap();
+    for row in 0..table.rows() {
+        let there = [jr[row], jz[row], jphi[row]].iter().all(|v| v.is_finite());
+        assert_ne!(
+            there,
+            !notes.text(row).is_empty(),
+            "row {row}: {} {:?}",
+            notes.text(row),
+            (jr[row], jz[row])
+        );
+        assert!(!there || (jr[row] >= 0.0 && jz[row] >= 0.0), "row {row}");
+    }
+    assert_eq!(notes.text(8).as_ref(), "unbound");
+    assert_eq!((jz[6], jphi[5]), (0.0, 0.0));
+    assert!(jphi[6] > 0.0 && jphi[9] < 0.0);
+}
+
+#[test]
+fn a_catalogue_becomes_candidates_and_what_was_lost_is_counted_by_star() {
+    let desk = Desk::with(&[("gaia.csv", GAIA)]);
+    let run = desk.done("candidates gaia.csv -m 20 --missing nan --losses lost.csv -o c.parquet");
+    assert!(run.err.contains("a star catalogue: its candidates are actions"), "{}", run.err);
+    assert!(run.err.contains("shape: ellipsoid, with 3 correlations\n"), "{}", run.err);
+    assert!(
+        run.err.contains("dropped 1 of 5 objects, a value or an error is missing: 4004\n"),
+        "{}",
+        run.err
+    );
+    assert!(run.err.contains("object 4003: its correlations contradict each other"), "{}", run.err);
+    assert!(run.err.contains("they were multiplied by 0.555"), "{}", run.err);
+    assert!(run.err.contains("dropped 1 objects, all their points were rejected: 4005\n"), "{}", run.err);
+    let table = desk.table("c.parquet");
+    assert_eq!(columns(&table), "object candidate Jr Jz Jphi energy penalty");
+    assert_eq!(table.rows(), 60);
+    assert_eq!(table.get_metadata("goc_features"), Some("Jr,Jz,Jphi"));
+    for key in ["goc_potential", "goc_sun", "goc_jphi_sign", "goc_seed", "goc_version", "goc_variant"] {
+        assert!(table.get_metadata(key).is_some(), "{key}");
+    }
+    let lost = desk.table("lost.csv");
+    assert_eq!(lost.rows(), 1);
+    assert_eq!(lost.require("reasons").unwrap().text(0).as_ref(), "20 parallax not positive");
+}
+
+#[test]
+fn nulls_are_refused_by_name_unless_asked_for() {
+    let desk = Desk::with(&[("gaia.csv", GAIA)]);
+    let run = desk.goc("candidates gaia.csv -o c.parquet");
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains("gaia.csv: row 4 (line 5), column `radial_velocity`"), "{}", run.err);
+    assert!(run.err.contains("--missing nan"), "{}", run.err);
+}
+
+#[test]
+fn distances_with_errors_work_in_place_of_parallaxes() {
+    let stars = "\
+object,l,b,distance,distance_error,pml,pml_error,pmb,pmb_error,radial_velocity,radial_velocity_error
+1,30,40,2.0,0.1,3,0.02,-2,0.02,50,1
+2,60,-50,1.5,0.1,1,0.02,4,0.02,-80,1
+";
+    let desk = Desk::with(&[("d.csv", stars)]);
+    let run = desk.done("candidates d.csv -m 11 --sampler grid:distance --penalty density:distance -o c.csv");
+    assert!(run.err.contains("star columns: l, b, distance, pml, pmb, radial_velocity"), "{}", run.err);
+    assert_eq!(desk.table("c.csv").rows(), 22);
+    assert_eq!(numbers(&desk.table("c.csv"), "penalty")[..11].iter().filter(|p| **p == 0.0).count(), 1);
+    let run = desk.goc("candidates d.csv --zero-point 0.017 -o x.csv");
+    assert_eq!(run.code, 2);
+    assert!(
+        run.err.ends_with("error: --zero-point is for parallaxes; the catalogue has distances\n"),
+        "{}",
+        run.err
+    );
+}
+
+/// Thirty stars of three dwarfs.
+fn mock(desk: &Desk) {
+    desk.done("simulate --dwarfs 3 --stars 10 --age 3 --seed 4 --stars-out stars.parquet -o c.parquet");
+}
+
+#[test]
+fn one_command_gives_the_catalogue_back_with_labels_and_its_origin() {
+    let desk = Desk::new();
+    mock(&desk);
+    let before = desk.table("stars.parquet");
+    // A star without a radial velocity goes along without a label.
+    let mut columns: Vec<Column> = before.columns().to_vec();
+    let at = columns.iter().position(|c| c.name() == "radial_velocity").unwrap();
+    let mut values = columns[at].numbers().unwrap();
+    values[7] = f64::NAN;
+    columns[at] = Column::new("radial_velocity", Data::F64(values));
+    desk.write("gap.fits", &Table::new(columns).unwrap());
+    desk.done("stars gap.fits --k 3 -o labelled.fits");
+    let table = desk.table("labelled.fits");
+    assert_eq!(table.rows(), 30);
+    assert_eq!(numbers(&table, "true_Jr"), numbers(&before, "true_Jr"));
+    let label = table.require("goc_label").unwrap();
+    assert!(label.is_null(7) && label.nulls() == 1);
+    assert_eq!(table.require("goc_note").unwrap().text(7).as_ref(), "a value or an error is missing");
+    for key in
+        ["goc_potential", "goc_sun", "goc_jphi_sign", "goc_seed", "goc_version", "goc_method", "goc_variant"]
+    {
+        assert!(table.get_metadata(key).is_some(), "{key}");
+    }
+    // The two steps by hand give the same labels.
+    desk.done("candidates gap.fits --missing nan -o by-hand.parquet");
+    desk.done("cluster by-hand.parquet --k 3 -o by-hand.csv");
+    let by_hand: Vec<i64> = desk.table("by-hand.csv").require("label").unwrap().integers().unwrap();
+    let labels: Vec<i64> =
+        (0..30).filter(|&row| row != 7).map(|row| label.text(row).parse().unwrap()).collect();
+    assert_eq!(labels, by_hand);
+}
+
+#[test]
+fn simulations_are_the_same_bytes_at_any_number_of_threads() {
+    let desk = Desk::new();
+    for threads in [1, 2, 4] {
+        desk.done(&format!(
+            "simulate --dwarfs 3 --age 1 --seed 9 --threads {threads} --stars-out s{threads}.csv -o c{threads}.csv"
+        ));
+        desk.done(&format!("stars s{threads}.csv --k 3 --threads {threads} -o l{threads}.csv"));
+    }
+    for file in ["s", "c", "l"] {
+        assert!(desk.bytes(&format!("{file}1.csv")) == desk.bytes(&format!("{file}2.csv")), "{file}");
+        assert!(desk.bytes(&format!("{file}1.csv")) == desk.bytes(&format!("{file}4.csv")), "{file}");
+    }
+}
+
+#[test]
+fn a_simulated_catalogue_has_the_stars_that_were_asked_for() {
+    let desk = Desk::new();
+    desk.done("simulate --dwarfs 3 --stars 2,1,3 --field 2 --age 1 --seed 2 --stars-out s.csv");
+    let table = desk.table("s.csv");
+    assert_eq!(table.require("truth").unwrap().integers().unwrap(), [0, 0, 1, 2, 2, 2, 3, 4]);
+    assert_eq!(table.require("field").unwrap().texts().iter().filter(|f| *f == "true").count(), 2);
+    let (b, parallax) = (numbers(&table, "b"), numbers(&table, "true_parallax"));
+    assert!(b.iter().all(|b| b.abs() > 20.0) && parallax.iter().all(|p| *p > 0.2));
+}
+
+#[test]
+fn what_makes_no_stars_is_refused() {
+    let desk = Desk::with(&[
+        ("t.csv", "a,b\n1,2\n"),
+        ("e.csv", "x,y,z,vx,vy,vz\n"),
+        ("x.csv", "x,y,z,vx,vy,vz\n1,2,3,4,5,6\n"),
+        ("bad.ini", "[Potential]\ntype = Ring\n"),
+    ]);
+    let needs = "error: t.csv: no star catalogue: ra, dec, parallax, pmra, pmdec, radial_velocity (or l, b, pml, pmb; or x, y, z, vx, \
+                 vy, vz) are needed; give other names with --columns (the table has a, b)";
+    desk.refused("actions t.csv", 2, needs);
+    desk.refused("stars t.csv --k 2", 2, needs);
+    desk.refused("actions e.csv", 1, "error: e.csv: the table has no rows");
+    desk.refused(
+        "actions x.csv -o x.csv",
+        2,
+        "error: x.csv: the output would overwrite the input; name another file",
+    );
+    for (words, code, part) in [
+        ("actions x.csv --columns nope=x", 2, "--columns nope=x: give NAME=COLUMN"),
+        ("actions x.csv --columns ra=zz", 2, "no column `zz`"),
+        ("actions x.csv --potential ring", 2, "give mcmillan17, mwpotential2014 or a file that ends in .ini"),
+        ("actions x.csv --potential no.ini", 1, "no.ini"),
+        ("actions x.csv --potential bad.ini", 1, "bad.ini"),
+        ("actions x.csv --sun mars", 2, "mars"),
+        ("stars x.csv --k 2", 2, "were not measured"),
+        ("simulate --dwarfs 0", 2, "there are no stars to simulate"),
+        ("simulate --dispersion -1", 2, ""),
+        ("simulate --magnitudes 1", 2, "--magnitudes takes two numbers"),
+        ("simulate --dwarfs 2 --stars 1,2,3", 2, "3 numbers of stars for 2 dwarfs"),
+        ("simulate --reach 0", 2, "reach 0 must be positive"),
+    ] {
+        let run = desk.goc(words);
+        assert_eq!(run.code, code, "goc {words}: {}", run.err);
+        assert!(run.err.contains(part), "goc {words}: {}", run.err);
+    }
+}
