@@ -153,3 +153,16 @@ pub fn catalogue(groups: usize, seed: u64) -> Table {
 pub fn columns(table: &Table) -> String {
     table.names().join(" ")
 }
+
+/// The shared data, or none after saying so; where `CI=true`, absence is a failure.
+pub fn data(test: &str) -> Option<PathBuf> {
+    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("GOC_DATA").map_or(beside, PathBuf::from);
+    if folder.join("paper").is_dir() {
+        return folder.canonicalize().ok();
+    }
+    let message = format!("{test}: SKIPPED: no data in {} (set GOC_DATA)", folder.display());
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "{message}");
+    eprintln!("{message}");
+    None
+}

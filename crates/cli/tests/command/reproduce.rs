@@ -1,21 +1,6 @@
 //! `goc reproduce`: the paper's tables, on sets made here and on the authors' own where they are at hand.
 
-use std::path::PathBuf;
-
-use crate::desk::Desk;
-
-/// The shared data, or none after saying so; where `CI=true`, absence is a failure.
-fn data(test: &str) -> Option<PathBuf> {
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("GOC_DATA").map_or(beside, PathBuf::from);
-    if folder.join("paper").is_dir() {
-        return folder.canonicalize().ok();
-    }
-    let message = format!("{test}: SKIPPED: no data in {} (set GOC_DATA)", folder.display());
-    assert!(std::env::var("CI").as_deref() != Ok("true"), "{message}");
-    eprintln!("{message}");
-    None
-}
+use crate::desk::{Desk, data};
 
 /// How many rows these oracles have in a table; every mean must be the one of the paper, which stands beside it.
 fn rows_as_printed(table: &str, oracles: &[&str]) -> usize {

@@ -2,7 +2,7 @@
 
 use goc_tables::{Column, Data, Table};
 
-use crate::desk::{Desk, columns};
+use crate::desk::{Desk, columns, data};
 
 /// Five stars with Gaia's column names; the fourth has no radial velocity, the fifth a parallax well below 0.
 const GAIA: &str = "\
@@ -297,4 +297,46 @@ fn what_makes_no_stars_is_refused() {
         assert_eq!(run.code, code, "goc {words}: {}", run.err);
         assert!(run.err.contains(part), "goc {words}: {}", run.err);
     }
+}
+
+#[test]
+fn real_gaia_stars_have_the_published_lz_and_energies_and_go_through_in_one_command() {
+    let Some(folder) = data("real_gaia_stars_have_the_published_lz_and_energies") else { return };
+    let desk = Desk::new();
+    std::fs::copy(folder.join("real/gaia_halo_2000.csv.gz"), desk.path("gaia.csv.gz")).unwrap();
+    // The frame of the published columns: R0 = 8.2 kpc, 232.8 km/s and (11.1, 12.24, 7.25), parallaxes + 0.017 mas, Lz positive for the disc.
+    desk.done(
+        "actions gaia.csv.gz --columns radial_velocity=any_vlos --zero-point 0.017 --jphi prograde-positive \
+         --sun r0=8.2,z0=0,vx=11.1,vy=245.04,vz=7.25 -o a.parquet",
+    );
+    let table = desk.table("a.parquet");
+    let (jphi, lz) = (numbers(&table, "Jphi"), numbers(&table, "Lz"));
+    let (energy, theirs) = (numbers(&table, "energy"), numbers(&table, "En"));
+    assert_eq!(table.rows(), 2000);
+    assert!(energy.iter().chain(&jphi).all(|v| v.is_finite()));
+    // The same angular momentum, but for the last digits of their constants (4.74 km/s for 4.74047: one part in ten thousand).
+    let mut off: Vec<f64> = jphi.iter().zip(&lz).map(|(a, b)| (a - b).abs()).collect();
+    off.sort_by(f64::total_cmp);
+    println!(
+        "Lz: median difference {:.3} kpc km/s, 99 % {:.3}, of a median |Lz| of 458",
+        off[1000], off[1980]
+    );
+    assert!(off[1000] < 0.2 && off[1980] < 2.0);
+    // Another potential with another zero point: energies on a line of slope 1, not the same.
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+    let (a, b) = (mean(&energy), mean(&theirs));
+    let sum = |f: &dyn Fn(usize) -> f64| (0..2000).map(f).sum::<f64>();
+    let covariance = sum(&|i| (energy[i] - a) * (theirs[i] - b));
+    let (va, vb) = (sum(&|i| (energy[i] - a).powi(2)), sum(&|i| (theirs[i] - b).powi(2)));
+    let (correlation, slope) = (covariance / (va * vb).sqrt(), covariance / vb);
+    println!("energy: correlation {correlation:.5}, slope {slope:.4}, offset {:.0} (km/s)^2", a - b);
+    assert!(correlation > 0.999 && (slope - 1.0).abs() < 0.02);
+
+    let summary = desk.json(
+        "stars gaia.csv.gz --columns radial_velocity=any_vlos --zero-point 0.017 --k 30 --json -o l.fits",
+    );
+    assert_eq!((summary["n_stars"].as_u64(), summary["n_objects"].as_u64()), (Some(2000), Some(2000)));
+    let labelled = desk.table("l.fits");
+    assert_eq!(labelled.rows(), 2000);
+    assert_eq!(labelled.require("goc_label").unwrap().nulls(), 0);
 }
