@@ -20,14 +20,18 @@ from sklearn.cluster import KMeans
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def cargo_output(package, name, **environment):
+    """What one bench prints."""
+    print(f"# cargo bench -p {package} --bench {name}", file=sys.stderr)
+    return subprocess.run(
+        ["cargo", "bench", "--quiet", "--locked", "-p", package, "--bench", name],
+        cwd=ROOT, env=os.environ | environment, check=True, stdout=subprocess.PIPE, text=True,
+    ).stdout
+
+
 def cargo_bench(name, **environment):
     """Runs one bench; returns its lines as dictionaries and echoes them."""
-    print(f"# cargo bench --bench {name}", file=sys.stderr)
-    done = subprocess.run(
-        ["cargo", "bench", "--quiet", "--locked", "-p", "goc", "--bench", name],
-        cwd=ROOT, env=os.environ | environment, check=True, stdout=subprocess.PIPE, text=True,
-    )
-    lines = [line for line in done.stdout.splitlines() if "=" in line]
+    lines = [line for line in cargo_output("goc", name, **environment).splitlines() if "=" in line]
     for line in lines:
         print(line)
     return [dict(re.findall(r"(\w+)=(\S+)", line)) | {"line": line} for line in lines]
@@ -117,6 +121,51 @@ def mclust():
     return rows
 
 
+def galaxy():
+    """Potential, actions and orbits beside galpy's, per second of CPU time; AGAMA cannot be installed from PyPI, its figures are stated."""
+    texts = {name: cargo_output("goc-galaxy", name) for name in ("potential", "actions", "orbit", "mock")}
+    for text in texts.values():
+        print(text, end="")
+    import warnings
+
+    warnings.simplefilter("ignore")
+    from galpy.actionAngle import actionAngleStaeckel
+    from galpy.orbit import Orbit
+    from galpy.potential import MWPotential2014, evaluatePotentials, evaluateRforces, evaluatezforces
+
+    rng = np.random.default_rng(1)
+    n = 20_000
+    r, z = rng.uniform(0.5, 2.0, n), rng.uniform(-0.6, 0.6, n)
+    begin = time.process_time()
+    for f in (evaluatePotentials, evaluateRforces, evaluatezforces):
+        f(MWPotential2014, r, z)
+    pulls = n / (time.process_time() - begin)
+    # galpy's units: 8 kpc and 220 km/s. Its C code for the fudge, delta given.
+    vr, vt, vz = rng.normal(0, 0.4, 2000), rng.normal(0, 0.5, 2000), rng.normal(0, 0.4, 2000)
+    finder = actionAngleStaeckel(pot=MWPotential2014, delta=0.45, c=True)
+    begin = time.process_time()
+    finder(r[:2000], vr, vt, z[:2000], vz)
+    actions = 2000 / (time.process_time() - begin)
+    # 10 Gyr in units of 8 kpc / 220 km/s = 35.55 Myr.
+    orbits = Orbit(np.column_stack([r, vr.repeat(10), vt.repeat(10), z, vz.repeat(10), rng.uniform(0, 6, n)])[:20])
+    begin = time.process_time()
+    orbits.integrate(np.linspace(0, 281.0, 11), MWPotential2014, method="dop853_c")
+    followed = 20 / (time.process_time() - begin)
+
+    def figure(name, pattern):
+        return float(re.search(pattern, texts[name])[1])
+
+    ours = [
+        ("potential and force", figure("potential", r"force, eight at once: (\S+)"), pulls, 3.3e6),
+        ("actions, fudge, halo", figure("actions", r"converged: halo: (\S+)"), actions, 6.8e4),
+        ("10 Gyr orbits, halo", figure("orbit", r"starts=halo accuracy=1e-8 orbits_per_cpu_second=(\S+)"), followed, 44.0),
+    ]
+    print("\n| a CPU second of one core | goc | galpy, MWPotential2014 | times faster | AGAMA, as stated elsewhere | times faster |")
+    print("|---|---|---|---|---|---|")
+    for name, goc, galpy, agama in ours:
+        print(f"| {name} | {goc:.2g} | {galpy:.2g} | {goc / galpy:.0f} | {agama:.2g} | {goc / agama:.1f} |")
+
+
 def main():
     one_set = cargo_bench("one_set")
     select = cargo_bench("select")
@@ -137,6 +186,7 @@ def main():
     print("\n| objects x 101 | peak memory / candidates' own size |\n|---|---|")
     for row in memory:
         print(f"| {row['objects']} | {row['peak_over_candidates']} |")
+    galaxy()
 
 
 if __name__ == "__main__":
