@@ -225,16 +225,18 @@ impl Catalogue {
     ///
     /// Numbers left over at the end, too few for a row, are not looked at.
     pub fn places(&self, rows: &[f64]) -> Vec<Result<Galactocentric, Reason>> {
-        let mut last: Option<([f64; 2], Result<Direction, Reason>)> = None;
+        // No position is NaN, so the first row looks for itself.
+        let (mut position, mut direction) = ([f64::NAN; 2], Err(Reason::NotFinite));
         rows.chunks_exact(ROW)
             .map(|row| {
-                let position = [row[0], row[1]];
-                let direction = match last {
-                    Some((same, direction)) if same == position => direction,
-                    _ => self.direction(row[0], row[1]),
-                };
-                last = Some((position, direction));
-                self.place(&direction?, [row[2], row[3], row[4], row[5]])
+                if position != row[..2] {
+                    position = [row[0], row[1]];
+                    direction = self.direction(row[0], row[1]);
+                }
+                match &direction {
+                    Ok(direction) => self.place(direction, [row[2], row[3], row[4], row[5]]),
+                    Err(reason) => Err(*reason),
+                }
             })
             .collect()
     }
