@@ -1,7 +1,8 @@
-//! How fast actions are found, in stars a second of CPU time of one thread, and how long a finder takes to make.
+//! How fast actions are found, in stars a second of CPU time of one thread, and how long a finder takes to
+//! make.
 //!
-//! The rival: AGAMA 1.0.159, the same method in the same potential: 6.8e4 (halo) to 8.1e4 (disc) stars a second of CPU
-//! time on one core of a machine of the same kind (measured elsewhere, stated here as figures).
+//! The rival: AGAMA 1.0.159, the same method in the same potential: 6.8e4 (halo) to 8.1e4 (disc) stars a
+//! second of CPU time on one core of a machine of the same kind (measured elsewhere, stated here as figures).
 //!
 //! The stars are AGAMA's golden ones where they are at hand (`GOC_DATA`), else made here.
 

@@ -1,7 +1,7 @@
 //! Actions against numbers made by others: the authors' stars, both AGAMAs, and tori with known actions.
 //!
-//! A relative difference is |J - J_golden| / max(J_golden, 1 kpc km/s): below 1 kpc km/s an action is compared to
-//! that, since an orbit's L is some hundreds.
+//! A relative difference is |J - J_golden| / max(J_golden, 1 kpc km/s): below 1 kpc km/s an action is
+//! compared to that, since an orbit's L is some hundreds.
 
 mod common;
 
@@ -137,7 +137,8 @@ fn compare_with_agama(variant: Variant, file: &str, folder: &Path) {
     for (kind, [jr, jz, jphi]) in &kinds {
         for (name, errors) in [("Jr", jr), ("Jz", jz)] {
             let (median, p99) = (quantile(errors, 0.5), quantile(errors, 0.99));
-            // What remains is how AGAMA interpolates its multipoles between radii, felt by the focal distance.
+            // What remains is how AGAMA interpolates its multipoles between radii, felt by the focal
+            // distance.
             assert!(median <= 2.5e-5 && p99 <= 1e-3, "{variant}, {kind}, {name}: {median:e}, 99 % {p99:e}");
         }
         assert!(quantile(jphi, 1.0) <= 1e-9, "{variant}, {kind}");
@@ -167,7 +168,8 @@ fn focal_distances_are_agamas_at_its_nodes() {
         let finder = ActionFinder::milky_way(variant).unwrap();
         let mut errors = Vec::new();
         for [e, u, found] in finder.focal_distances().nodes() {
-            // The file has six digits: energies so deep that D is below 1 % of a kpc are not told apart by it.
+            // The file has six digits: energies so deep that D is below 1 % of a kpc are not told apart by
+            // it.
             let nearest = (0..energy.len())
                 .filter(|&i| (spin[i] - u).abs() < 1e-6)
                 .min_by(|&i, &j| (energy[i] - e).abs().total_cmp(&(energy[j] - e).abs()))

@@ -1,20 +1,23 @@
 //! Where on its torus a star is, and how fast it goes round: angles and frequencies.
 //!
-//! The generating function S = int p_lambda dlambda + int p_nu dnu + Lz phi has the constants a = (E, I3, Lz). Its
-//! derivatives along them are integrals like the actions', with 1/p instead of p (Binney 2012, section 3; Sanders &
-//! Binney 2014), and the actions' own derivatives M = dJ/da are the same integrals over a whole period, so that
+//! The generating function S = int p_lambda dlambda + int p_nu dnu + Lz phi has the constants a = (E, I3,
+//! Lz). Its derivatives along them are integrals like the actions', with 1/p instead of p (Binney 2012,
+//! section 3; Sanders & Binney 2014), and the actions' own derivatives M = dJ/da are the same integrals over
+//! a whole period, so that
 //!
 //! ```text
 //! theta_i = sum_a dS/da (M^-1)_ai,     Omega_i = (M^-1)_Ei
 //! ```
 //!
-//! With the integrands of [the fudge](super::fudge), s = sqrt(h / 2) against x = ln w and y = sqrt(2 q (1 - v)) against eta,
+//! With the integrands of [the fudge](super::fudge), s = sqrt(h / 2) against x = ln w and y = sqrt(2 q (1 -
+//! v)) against eta,
 //!
 //! ```text
 //! ds/da = (w, -w / lambda, -Lz) / (4 s),     dy/da = (-Delta v, 1, -Lz tau) (1 - v) / y
 //! ```
 //!
-//! They are infinite at the turning points; x = x_mid - x_half cos(phase), and eta = eta_max sin(phase), take that away.
+//! They are infinite at the turning points; x = x_mid - x_half cos(phase), and eta = eta_max sin(phase), take
+//! that away.
 
 use std::f64::consts::{PI, TAU};
 
@@ -28,8 +31,8 @@ use crate::potential::Potential;
 pub struct Motion {
     /// Its actions and energy.
     pub actions: Actions,
-    /// Angles in [0, 2 pi): r from the pericentre, z from the upward passage through the plane, phi with the azimuth.
-    /// Where an action is 0 its angle means nothing, and is 0.
+    /// Angles in [0, 2 pi): r from the pericentre, z from the upward passage through the plane, phi with the
+    /// azimuth. Where an action is 0 its angle means nothing, and is 0.
     pub angles: [f64; 3],
     /// How fast the angles grow, radians per kpc/(km/s). That of phi has the sign of Jphi.
     pub frequencies: [f64; 3],

@@ -1,8 +1,8 @@
 //! Circular orbits as a function of energy: how large Lz can be, and how far a star can go.
 //!
-//! Energies are counted by xi = ln(1/Phi(0) - 1/E), which spreads both the centre and the far end. Lcirc and the
-//! radius of zero velocity are tabulated evenly in xi as cubics from value and slope; slopes are exact, since dLcirc/dE =
-//! 1/Omega and dE/dR = Phi_R. Beyond the table they go on as power laws.
+//! Energies are counted by xi = ln(1/Phi(0) - 1/E), which spreads both the centre and the far end. Lcirc and
+//! the radius of zero velocity are tabulated evenly in xi as cubics from value and slope; slopes are exact,
+//! since dLcirc/dE = 1/Omega and dE/dR = Phi_R. Beyond the table they go on as power laws.
 
 use super::ActionError;
 use super::lockstep::Lockstep;

@@ -22,8 +22,8 @@ const BLOCK: usize = 8 * LANES;
 
 /// Finds actions in one potential.
 ///
-/// Making one takes some tenths of a second (a table of shell orbits); it is then used for any number of stars. A star
-/// gives the same bytes alone, among others, and at any number of threads.
+/// Making one takes some tenths of a second (a table of shell orbits); it is then used for any number of
+/// stars. A star gives the same bytes alone, among others, and at any number of threads.
 pub struct ActionFinder {
     potential: Arc<dyn Potential>,
     variant: Variant,
@@ -94,7 +94,8 @@ impl ActionFinder {
 
     /// The actions of one star, with its angles and frequencies.
     ///
-    /// Angles and frequencies belong to the fudge's own torus, so that they share its error of a percent or two.
+    /// Angles and frequencies belong to the fudge's own torus, so that they share its error of a percent or
+    /// two.
     pub fn with_angles(&self, star: &Galactocentric) -> Outcome<Motion> {
         let actions = match self.actions(star) {
             Outcome::Bound(actions) => actions,

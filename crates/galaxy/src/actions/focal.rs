@@ -1,10 +1,10 @@
 //! The focal distance for an energy and Lz: a table over shell orbits.
 //!
 //! The fudge needs a focal distance D for every star. It is that of the [shell orbit](super::shell) with the
-//! star's energy and Lz, tabulated over xi = ln(1/Phi(0) - 1/E) and chi, where Lz / Lcirc(E) = chi^2 (3 - 2 chi), which
-//! crowds the nodes where D changes most. The [variant](super::Variant) says which nodes, and how to go between them:
-//! AGAMA's are few and joined by planes, so that its actions carry the table's error (4e-4 in the median,
-//! 1e-2 at most); the converged table is finer and joined by cubics in D^2.
+//! star's energy and Lz, tabulated over xi = ln(1/Phi(0) - 1/E) and chi, where Lz / Lcirc(E) = chi^2 (3 - 2
+//! chi), which crowds the nodes where D changes most. The [variant](super::Variant) says which nodes, and how
+//! to go between them: AGAMA's are few and joined by planes, so that its actions carry the table's error
+//! (4e-4 in the median, 1e-2 at most); the converged table is finer and joined by cubics in D^2.
 
 use rayon::prelude::*;
 
@@ -52,7 +52,8 @@ pub struct FocalDistances {
 enum Between {
     /// Bilinear in D over (xi, chi).
     Planes,
-    /// Bicubic in D^2 over (ln reach, chi): the corner's D^2 with its slopes along both and their product, four corners.
+    /// Bicubic in D^2 over (ln reach, chi): the corner's D^2 with its slopes along both and their product,
+    /// four corners.
     Cubics(Vec<[f64; 16]>),
 }
 

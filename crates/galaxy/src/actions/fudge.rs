@@ -1,8 +1,8 @@
 //! The Stäckel fudge (Binney 2012, MNRAS 426, 1324): actions of one star, or of eight in lock-step.
 //!
 //! In a Stäckel potential with focal distance D (Delta = D^2) the motion separates in spheroidal coordinates
-//! lambda >= Delta >= nu >= 0; elsewhere it nearly does, with D chosen for the orbit. We use w = lambda - Delta and
-//! v = nu / Delta, in which nothing is singular as D -> 0, the spherical case:
+//! lambda >= Delta >= nu >= 0; elsewhere it nearly does, with D chosen for the orbit. We use w = lambda -
+//! Delta and v = nu / Delta, in which nothing is singular as D -> 0, the spherical case:
 //!
 //! ```text
 //! R^2 = w (1 - v),  z^2 = (w + Delta) v
@@ -13,7 +13,7 @@
 //!
 //! ```text
 //! p_lambda = sqrt(h / 2) / w,   h(w)   = G w / lambda - Lz^2 / 2
-//!                               G      = (E - P0) lambda0 - I3 + E (lambda - lambda0) - [Phi (lambda - nu)]_0^lambda
+//!          G = (E - P0) lambda0 - I3 + E (lambda - lambda0) - [Phi (lambda - nu)]_lambda0^lambda
 //! Delta p_nu = sqrt(q / 2v) (1 + tau)^(1/2),
 //!                               q(tau) = I3 - lambda (Phi - P0) + Delta v (Phi - E) - Lz^2 tau / 2
 //! ```
@@ -24,8 +24,9 @@
 //! Jr = 1/pi int sqrt(h / 2) d ln w,     Jz = 2/pi int_0 sqrt(2 q (1 - v)) d eta,   tau = sinh^2 eta
 //! ```
 //!
-//! between the zeros of h and up to the zero of q. Both integrands are analytic in a strip around the real axis of
-//! these two variables even where Lz is small, which is why they are used when converged values are wanted.
+//! between the zeros of h and up to the zero of q. Both integrands are analytic in a strip around the real
+//! axis of these two variables even where Lz is small, which is why they are used when converged values are
+//! wanted.
 
 use super::focal::{FocalDistances, Guess};
 use super::lockstep::Lockstep;
@@ -33,8 +34,8 @@ use super::quadrature::{MOST, Nodes};
 use super::solve::solve;
 use crate::potential::{Potential, Pull};
 
-/// Angular momenta below this fraction of a circular orbit's count as this one: the actions' error is as small, and
-/// orbits through the axis need no case of their own.
+/// Angular momenta below this fraction of a circular orbit's count as this one: the actions' error is as
+/// small, and orbits through the axis need no case of their own.
 const LEAST_SPIN: f64 = 1e-8;
 
 /// Where a star is: what the fudge needs of position and velocity.
@@ -59,7 +60,8 @@ pub(super) struct Place<T> {
 /// How the integrals are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// Gauss-Legendre in lambda and nu, 10 nodes and one more for every factor of two in sqrt(w_min / w_max): AGAMA's.
+    /// Gauss-Legendre in lambda and nu, 10 nodes and one more for every factor of two in sqrt(w_min / w_max):
+    /// AGAMA's.
     Linear,
     /// In ln w and eta, with as many nodes as the range asks for.
     Logarithmic,
@@ -112,7 +114,8 @@ impl<T: Lockstep> Orbit<T> {
         let guess = focal.lookup(energy, place.lz.abs());
         let delta = guess.delta;
         let z2 = place.z * place.z;
-        // lambda - Delta is the larger root of w^2 - a w - Delta R^2 = 0; without cancellation for either sign of a.
+        // lambda - Delta is the larger root of w^2 - a w - Delta R^2 = 0; without cancellation for either
+        // sign of a.
         let a = place.r2 + z2 - delta;
         let s = (a * a + delta * place.r2 * 4.0).sqrt();
         let outside = zero.less(a);
@@ -177,8 +180,8 @@ impl<T: Lockstep> Orbit<T> {
     #[inline(always)]
     fn radial_turns(&self, potential: &dyn Potential, tolerance: f64) -> (T, T) {
         let zero = T::splat(0.0);
-        // h is positive in one stretch. The star is in it, perhaps at its very edge; the shell orbit's radius is near its
-        // middle, which gives each root a bracket whose inner end is safely positive.
+        // h is positive in one stretch. The star is in it, perhaps at its very edge; the shell orbit's radius
+        // is near its middle, which gives each root a bracket whose inner end is safely positive.
         let mid = self.guess.shell * self.guess.shell;
         let h_mid = self.radial(potential, mid);
         let positive = zero.less(h_mid);
@@ -189,7 +192,8 @@ impl<T: Lockstep> Orbit<T> {
         let (mut inner, mut h_inner) = (T::select(to_mid, mid, self.w), T::select(to_mid, h_mid, self.h));
         let to_mid = T::either(outside, T::both(positive, T::not(mid_below)));
         let (mut outer, mut h_outer) = (T::select(to_mid, mid, self.w), T::select(to_mid, h_mid, self.h));
-        // As h would be at w = 0 if it went on from the star as a straight line: only a hint for the first chord.
+        // As h would be at w = 0 if it went on from the star as a straight line: only a hint for the first
+        // chord.
         let h_lowest = -(self.spin2 * 0.5 + self.i3.max(zero) * self.w / self.lambda);
         let below = T::both(T::not(positive), mid_below);
         let above = T::both(T::not(positive), T::not(mid_below));
@@ -304,7 +308,8 @@ impl<T: Lockstep> Orbit<T> {
         let least = T::splat(1e-30);
         let ratio = (turns.w_max / turns.w_min.max(least)).max(T::splat(1.0));
         let width = ratio.ln();
-        // Measured against 64 nodes in McMillan's Milky Way: 1e-9 in Jr, 1e-7 in Jz, where thin discs are crossed.
+        // Measured against 64 nodes in McMillan's Milky Way: 1e-9 in Jr, 1e-7 in Jz, where thin discs are
+        // crossed.
         let count = (width * 1.5 + 10.0).floor().min(T::splat(MOST as f64));
         let mut jr = zero;
         for k in 0..count.largest() as usize {

@@ -1,7 +1,8 @@
 //! What a loop over eight stars needs beyond arithmetic: the potential, and questions about masks.
 //!
-//! The fudge, its roots and its quadratures are written once over [`Lockstep`] and run on one star or on eight. A
-//! star that is finished keeps its result while the others go on, so its bytes never depend on its neighbours.
+//! The fudge, its roots and its quadratures are written once over [`Lockstep`] and run on one star or on
+//! eight. A star that is finished keeps its result while the others go on, so its bytes never depend on its
+//! neighbours.
 
 use crate::potential::{Potential, Pull};
 use crate::real::{LANES, Lanes, Real};

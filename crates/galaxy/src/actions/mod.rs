@@ -1,14 +1,15 @@
 //! Actions: the transformation f of the paper's Example 1, from position and velocity to (Jr, Jz, Jphi).
 //!
-//! Actions are integrals of motion: a star keeps them while it goes round the Galaxy for ten billion years, so stars
-//! that came in with one dwarf galaxy share them long after they have spread over the sky. They are found by the
-//! Stäckel fudge (Binney 2012), [the file of that name](self) says how, with a focal distance for
-//! each energy and Lz taken from a table of [shell orbits](FocalDistances).
+//! Actions are integrals of motion: a star keeps them while it goes round the Galaxy for ten billion years,
+//! so stars that came in with one dwarf galaxy share them long after they have spread over the sky. They are
+//! found by the Stäckel fudge (Binney 2012), as `fudge.rs` explains, with a focal distance
+//! for each energy and Lz taken from a table of [shell orbits](FocalDistances).
 //!
-//! Three [variants](Variant) of the same method: `converged`, with a fine table and integrals done to the end;
-//! `authors`, which gives the numbers of the paper's tables; and `agama`, those of a present AGAMA (Vasiliev 2019). They
-//! differ by some 1e-4 in the median; the method's own error is 1 or 2 % in Jr and Jz for halo stars, .3 % for
-//! disc stars (against orbits whose actions are known), so the choice matters only for comparisons.
+//! Three [variants](Variant) of the same method: `converged`, with a fine table and integrals done to the
+//! end; `authors`, which gives the numbers of the paper's tables; and `agama`, those of a present AGAMA
+//! (Vasiliev 2019). They differ by some 1e-4 in the median; the method's own error is 1 or 2 % in Jr and Jz
+//! for halo stars, .3 % for disc stars (against orbits whose actions are known), so the choice matters only
+//! for comparisons.
 //!
 //! ```
 //! use std::sync::Arc;

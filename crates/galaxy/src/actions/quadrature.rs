@@ -1,8 +1,9 @@
 //! Nodes and weights for integrals between turning points.
 //!
-//! The integrands vanish like a square root at the turning points. The substitution s^2 (3 - 2 s), s in [0, 1], makes
-//! them smooth there, and Gauss-Legendre nodes in s then converge exponentially. A table holds all node counts up to
-//! [`MOST`], so that each of eight stars can have its own count: beyond its last node the weight is 0.
+//! The integrands vanish like a square root at the turning points. The substitution s^2 (3 - 2 s), s in [0,
+//! 1], makes them smooth there, and Gauss-Legendre nodes in s then converge exponentially. A table holds all
+//! node counts up to [`MOST`], so that each of eight stars can have its own count: beyond its last node the
+//! weight is 0.
 
 use std::f64::consts::PI;
 
@@ -50,7 +51,8 @@ pub(super) fn gauss_legendre(count: usize) -> Vec<(f64, f64)> {
         .map(|k| {
             let mut x = libm::cos(PI * (k as f64 + 0.75) / (n + 0.5));
             let mut slope = 1.0;
-            // Newton from Tricomi's estimate has converged to the last bit after a few steps for all counts used.
+            // Newton from Tricomi's estimate has converged to the last bit after a few steps for all counts
+            // used.
             for _ in 0..8 {
                 let (mut before, mut here) = (1.0, x);
                 for j in 2..=count {

@@ -1,18 +1,18 @@
 //! Shell orbits: the thin closed orbits that say which focal distance suits an energy and Lz.
 //!
-//! A star that leaves the plane at right angles from the right radius climbs to a point where it stands still in R and z
-//! together, and falls back the way it came: a curve in the meridional plane instead of an area, an orbit without
-//! radial action. In a Stäckel potential that curve is one of constant lambda, so its radius R in the plane gives
-//! the focal distance,
+//! A star that leaves the plane at right angles from the right radius climbs to a point where it stands still
+//! in R and z together, and falls back the way it came: a curve in the meridional plane instead of an area,
+//! an orbit without radial action. In a Stäckel potential that curve is one of constant lambda, so its radius
+//! R in the plane gives the focal distance,
 //!
 //! ```text
 //! D^2 = R^2 (2 (E - Phi) - R Phi_R) / (R Phi_R - (Lz / R)^2)      at (R, 0)
 //! ```
 //!
-//! We look for R such that the star stops climbing (R vz - z vR = 0) where it stops moving out (R vR + z vz = 0), which
-//! needs a quarter of a period. The motion is integrated by
-//! extrapolation: Störmer's rule with 1, 2, .., 5 substeps, whose error is even in the step, gives order ten
-//! (Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I, II.14).
+//! We look for R such that the star stops climbing (R vz - z vR = 0) where it stops moving out (R vR + z vz =
+//! 0), which needs a quarter of a period. The motion is integrated by extrapolation: Störmer's rule with 1,
+//! 2, .., 5 substeps, whose error is even in the step, gives order ten (Hairer, Nørsett & Wanner, Solving
+//! Ordinary Differential Equations I, II.14).
 
 use super::lockstep::Lockstep;
 use super::solve::solve;
@@ -37,7 +37,8 @@ pub(super) struct Shell<T> {
 
 /// The shell orbit of energy `energy` and angular momentum `lz` (above 0, below the circular orbit's).
 ///
-/// `circular` is the radius of the circular orbit of this energy, `reach` that of zero velocity, `guess` where to begin.
+/// `circular` is the radius of the circular orbit of this energy, `reach` that of zero velocity, `guess`
+/// where to begin.
 #[inline(always)]
 pub(super) fn shell_orbit<T: Lockstep>(
     potential: &dyn Potential,
@@ -173,7 +174,8 @@ fn extrapolated<T: Lockstep>(
         }
         let [ar, az] = acceleration(r, z);
         let mut entry = [r, z, dr / h + h * ar * 0.5, dz / h + h * az * 0.5];
-        // Neville's scheme in the square of the substep, in place: table[k] holds the latest entry of column k.
+        // Neville's scheme in the square of the substep, in place: table[k] holds the latest entry of column
+        // k.
         for k in 0..j {
             let ratio = n / (j - k) as f64;
             let factor = 1.0 / (ratio * ratio - 1.0);

@@ -64,7 +64,8 @@ fn isochrone_actions_are_the_closed_form() {
                 let star = even.star(&sphere, 60.0);
                 let [jr, jz, l] = isochrone_actions(&sphere, &star);
                 let found = finder.actions(&star).bound().unwrap();
-                // Relative to the action, but not finer than a thousandth of L + Jr: what is tiny beside them is rounding.
+                // Relative to the action, but not finer than a thousandth of L + Jr: what is tiny beside them
+                // is rounding.
                 let floor = 1e-3 * (l + jr);
                 ((found.jr - jr).abs() / jr.max(floor)).max((found.jz - jz).abs() / jz.max(floor))
             })
@@ -86,7 +87,8 @@ fn focal_distance_of_a_sphere_is_nothing() {
     }
 }
 
-/// Kuzmin and Kutuzov's Stäckel model (Dejonghe & de Zeeuw 1988): Phi = -GM / (sqrt(lambda + c^2) + sqrt(nu + c^2)).
+/// Kuzmin and Kutuzov's Stäckel model (Dejonghe & de Zeeuw 1988): Phi = -GM / (sqrt(lambda + c^2) + sqrt(nu +
+/// c^2)).
 struct KuzminKutuzov {
     gm: f64,
     delta: f64,
