@@ -7,7 +7,7 @@ export CARGO_TERM_COLOR ?= auto
 DATA := $(or $(GOC_DATA),../shared/data)
 VENV := .venv/bench
 
-demo: toolchain ## make a set, cluster it, score it: into ./goc-demo/
+demo: toolchain ## simulate stars, make candidates, cluster, score: into ./goc-demo/
 	cargo build --release --locked -p goc-cli
 	./target/release/goc demo
 
@@ -27,6 +27,7 @@ reproduce: toolchain ## the paper's tables beside the published figures, with bo
 	@if [ -d "$(DATA)/paper" ]; then set -x; \
 	  ./target/release/goc reproduce --data "$(DATA)" --preset authors --seeds 20 -o goc-reproduce/authors; \
 	  ./target/release/goc reproduce --data "$(DATA)" --preset paper --seeds 1 -o goc-reproduce/paper; \
+	  cargo run --release --locked --quiet -p goc-galaxy --example mock_against_authors; \
 	else echo "no data in $(DATA) (set GOC_DATA): sets made here instead"; \
 	  ./target/release/goc reproduce -o goc-reproduce/made; fi
 

@@ -19,18 +19,18 @@ panels = [("k-means on the mean of each set", "labels-uk-means.csv"),
 figure, axes = plt.subplots(1, 2, figsize=(11, 5.2), sharex=True, sharey=True, layout="constrained")
 for ax, (title, file) in zip(axes, panels):
     labels = pd.read_csv(Path("goc-demo") / file)
-    ax.scatter(candidates["vx"], candidates["vy"], s=0.6, color="#CFCFCF", linewidths=0, zorder=1, rasterized=True)
+    ax.scatter(candidates["Jphi"], candidates["Jr"], s=0.6, color="#CFCFCF", linewidths=0, zorder=1, rasterized=True)
     for label, group in labels.groupby("label"):
         colour, mark = COLOURS[label % len(COLOURS)], MARKS[label // len(COLOURS) % len(MARKS)]
-        centre = group[["vx", "vy"]].mean()
-        for x, y in group[["vx", "vy"]].to_numpy():
-            ax.plot([x, centre["vx"]], [y, centre["vy"]], color=colour, lw=0.6, alpha=0.6, zorder=2)
-        ax.scatter(group["vx"], group["vy"], s=16, color=colour, marker=mark, linewidths=0, zorder=3)
+        centre = group[["Jphi", "Jr"]].mean()
+        for x, y in group[["Jphi", "Jr"]].to_numpy():
+            ax.plot([x, centre["Jphi"]], [y, centre["Jr"]], color=colour, lw=0.6, alpha=0.6, zorder=2)
+        ax.scatter(group["Jphi"], group["Jr"], s=16, color=colour, marker=mark, linewidths=0, zorder=3)
     ax.set_title(title)
-    ax.set_xlabel("vx")
+    ax.set_xlabel("Jphi (kpc km/s)")
 for ax in axes:
-    ax.set_ylabel("vy" if ax is axes[0] else "")
-low, high = labels[["vx", "vy"]].quantile(0.01), labels[["vx", "vy"]].quantile(0.99)
-axes[0].set_xlim(low["vx"], high["vx"])
-axes[0].set_ylim(low["vy"], high["vy"])
+    ax.set_ylabel("Jr (kpc km/s)" if ax is axes[0] else "")
+low, high = labels[["Jphi", "Jr"]].quantile(0.02), labels[["Jphi", "Jr"]].quantile(0.93)
+axes[0].set_xlim(low["Jphi"], high["Jphi"])
+axes[0].set_ylim(low["Jr"], high["Jr"])
 figure.savefig(Path(__file__).with_name("demo.png"), dpi=90)

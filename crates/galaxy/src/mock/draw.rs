@@ -181,3 +181,81 @@ fn key(dwarf: usize, draw: usize, part: usize) -> u64 {
     // 21 bits for the part, 10 for the draw, the rest for the dwarf.
     ((dwarf as u64) << 32) | ((draw as u64) << 22) | part as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{MockParams, StarsPerDwarf};
+    use super::*;
+    use crate::gaia_errors::ErrorModel;
+    use crate::potential::{Build, McMillan17};
+
+    /// Few and young, so that a test is quick.
+    fn small() -> MockParams {
+        MockParams { dwarfs: 4, stars: StarsPerDwarf::Each(3), age: 0.5, most: 400, ..MockParams::default() }
+    }
+
+    #[test]
+    fn the_shortcut_finds_the_first_near_stars_of_all() {
+        let galaxy = McMillan17::new(Build::Agama);
+        let short = small().check().unwrap().draw(&galaxy, 3, &|_| {}).unwrap();
+        let full = MockParams { full: true, ..small() }.check().unwrap().draw(&galaxy, 3, &|_| {}).unwrap();
+        assert_eq!(short.stars, full.stars);
+        assert!(short.counts.orbits < full.counts.orbits);
+        assert_eq!(short.counts.redrawn, full.counts.redrawn);
+        assert_eq!(full.counts.orbits, 400 * (4 + full.counts.redrawn));
+    }
+
+    #[test]
+    fn stars_are_near_the_sun_and_measured_within_their_errors() {
+        let galaxy = McMillan17::new(Build::Agama);
+        let params = MockParams { dwarfs: 20, stars: StarsPerDwarf::OneToTen, ..small() };
+        let mock = params.check().unwrap().draw(&galaxy, 5, &|_| {}).unwrap();
+        assert_eq!(mock.stars.len(), 110);
+        let mut squares = [0.0; 4];
+        for star in &mock.stars {
+            let m = &star.measured;
+            assert!(m.truth.distance.kpc() < 5.0 && m.truth.position.in_degrees()[1].abs() > 20.0);
+            let [pml, pmb] = m.errors.galactic_proper_motion;
+            assert_eq!(m.errors, ErrorModel::Paper.at(m.magnitude).unwrap());
+            let off = [
+                (m.parallax - m.truth.distance.parallax()) / m.errors.parallax,
+                (m.proper_motion[0] - m.truth.proper_motion[0]) / pml,
+                (m.proper_motion[1] - m.truth.proper_motion[1]) / pmb,
+                (m.radial_velocity - m.truth.radial_velocity) / m.radial_velocity_error,
+            ];
+            for (sum, off) in squares.iter_mut().zip(off) {
+                *sum += off * off;
+            }
+        }
+        // A chi-square with 110 degrees of freedom: 110 +- 14.8; four of its standard deviations.
+        assert!(squares.iter().all(|sum| (sum - 110.0).abs() < 60.0), "{squares:?}");
+    }
+
+    #[test]
+    fn the_start_has_the_law_that_was_asked_for() {
+        let params = MockParams { dwarfs: 2000, stars: StarsPerDwarf::Each(1), ..MockParams::default() };
+        let valid = params.check().unwrap();
+        let dwarfs: Vec<Dwarf> = (0..2000).map(|k| valid.dwarf(1, k, 0)).collect();
+        let mean = |f: &dyn Fn(&Dwarf) -> f64| dwarfs.iter().map(f).sum::<f64>() / 2000.0;
+        assert!(dwarfs.iter().all(|d| (8.0..12.0).contains(&d.start.radius()) && d.start.z().abs() < 5.0));
+        assert!((mean(&|d| d.start.radius()) - 10.0).abs() < 0.1);
+        for c in 0..3 {
+            assert!((mean(&|d| d.start.velocity[c].powi(2)).sqrt() - 100.0).abs() < 5.0);
+        }
+        let spread = (0..2000)
+            .map(|s| (valid.star(1, &dwarfs[0], s).velocity[1] - dwarfs[0].start.velocity[1]).powi(2))
+            .sum::<f64>()
+            / 2000.0;
+        assert!((spread.sqrt() - 5.0).abs() < 0.3);
+    }
+
+    #[test]
+    fn a_dwarf_that_never_comes_near_is_an_error_that_names_it() {
+        let params = MockParams { reach: 1e-6, most: 1, dwarfs: 1, age: 0.0, ..small() };
+        let error = params.check().unwrap().draw(&McMillan17::new(Build::Agama), 1, &|_| {}).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "dwarf 0 was drawn 1000 times and never had 3 stars in reach; ask for fewer, or a larger reach"
+        );
+    }
+}

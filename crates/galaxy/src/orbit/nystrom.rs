@@ -5,8 +5,10 @@
 //! first of the next step, so a step costs eight evaluations; the 8(5,3) pair of Dormand & Prince for any
 //! equation costs twelve.
 //!
-//!     X_i = x + c_i h v + h^2 sum_j a_ij A_j,   A_i = a(X_i)
-//!     x'  = X_9,   v' = v + h sum_i b'_i A_i
+//! ```text
+//! X_i = x + c_i h v + h^2 sum_j a_ij A_j,   A_i = a(X_i)
+//! x'  = X_9,   v' = v + h sum_i b'_i A_i
+//! ```
 //!
 //! The embedded solution of order 6 gives the error estimate. The coefficients are fractions, written as
 //! published; the tests check the conditions they must satisfy and the order that comes out.
