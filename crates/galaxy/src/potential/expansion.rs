@@ -7,7 +7,8 @@
 use super::direct::{Direct, Matter};
 use super::disc::Disc;
 use super::legendre::even_polynomials;
-use super::multipole::Resolution;
+use super::multipole::{Joined, Resolution};
+use super::radial_spline::Column;
 use super::spheroid::Spheroid;
 use super::table::{Block, Grid, Table};
 use super::{Curvature, Potential, Pull};
@@ -52,8 +53,14 @@ impl Expansion {
         let radii = (small / 5e4, large * 5e4);
         // A step of 1/8 in ln r: finer ones change the potential by less than 1e-9.
         let count = ((Real::ln(radii.1) - Real::ln(radii.0)) * 8.0) as usize + 1;
-        let resolution =
-            Resolution { degree: 96, angles: Resolution::angles_to_plane(192), radii, count, between: 4 };
+        let resolution = Resolution {
+            degree: 96,
+            angles: Resolution::angles_to_plane(192),
+            radii,
+            count,
+            between: 4,
+            joined: Joined::TermByTerm,
+        };
         Self::with_resolution(discs, spheroids, G, &resolution, &Grid { radii: (small / 1e3, large * 1e3) })
     }
 
@@ -181,9 +188,18 @@ fn tabulate(direct: &Direct, discs: &[Disc], grid: &Grid) -> Table {
             }
         }
     }
+    let columns: Option<Vec<Column>> =
+        sines.iter().flat_map(|run| run.0).map(|sine| direct.multipole.column(sine)).collect();
     Table::new(grid, |ln_r, out| {
+        let columns = columns.as_ref().filter(|_| direct.multipole.covers(ln_r));
         direct.multipole.profile(ln_r, &mut p);
-        fill_row(discs, direct.four_pi_g, Real::exp(ln_r), &p, &angular, &sines, out);
+        let terms = if columns.is_some() { &p[..0] } else { &p[..] };
+        fill_row(discs, direct.four_pi_g, Real::exp(ln_r), terms, &angular, &sines, out);
+        for (out, columns) in out.iter_mut().zip(columns.into_iter().flat_map(|c| c.chunks(LANES))) {
+            for (number, column) in out.0.iter_mut().zip(columns) {
+                *number += column.value(ln_r);
+            }
+        }
     })
 }
 
@@ -310,6 +326,7 @@ mod tests {
             radii: (5e-6, 2e6),
             count: 300,
             between: 6,
+            joined: Joined::TermByTerm,
         };
         let finer = Direct::new(Matter { discs, spheroids }, G, &finer);
         let mut worst = (0.0, 0.0);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::disc::{Disc, Layer};
 use super::expansion::Expansion;
-use super::multipole::Resolution;
+use super::multipole::{Joined, Resolution};
 use super::spheroid::Spheroid;
 use super::table::Grid;
 use super::{Curvature, Potential, PotentialError, Pull};
@@ -68,6 +68,7 @@ impl McMillan17 {
             radii: AGAMA_RADII,
             count: 50,
             between: 10,
+            joined: Joined::AsAgama,
         };
         let grid = Grid { radii: (1e-4, 2e4) };
         let expansion = match build {

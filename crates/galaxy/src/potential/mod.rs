@@ -25,6 +25,7 @@ mod multipole;
 mod mw2014;
 mod nfw;
 mod plummer;
+mod radial_spline;
 mod spheroid;
 mod sum;
 mod table;

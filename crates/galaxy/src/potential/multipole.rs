@@ -14,6 +14,7 @@
 use std::f64::consts::PI;
 
 use super::legendre::{even_polynomials, gauss};
+use super::radial_spline::Column;
 use crate::real::{LANES, Lanes, Real};
 
 /// A density to expand.
@@ -35,6 +36,17 @@ pub(super) struct Resolution {
     pub count: usize,
     /// Points of the quadrature between two radii.
     pub between: usize,
+    /// How to go between them.
+    pub joined: Joined,
+}
+
+/// What stands between two radii.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Joined {
+    /// Each multipole's own quintic, with the second derivatives of Poisson's equation.
+    TermByTerm,
+    /// One [spline](super::radial_spline) through the sum, as AGAMA has it.
+    AsAgama,
 }
 
 impl Resolution {
@@ -63,6 +75,7 @@ pub(super) struct Multipole {
     terms: usize,
     /// Phi_l, and its first and second derivatives along ln r, times the step to that power; node by node.
     nodes: Vec<[f64; 3]>,
+    joined: Joined,
     within: Vec<Tail>,
     without: Vec<Tail>,
 }
@@ -181,12 +194,43 @@ impl Multipole {
                 }
             }
         }
-        Self { first, step, count, terms, nodes, within, without }
+        Self { first, step, count, terms, nodes, joined: resolution.joined, within, without }
     }
 
     /// How many multipoles.
     pub fn terms(&self) -> usize {
         self.terms
+    }
+
+    /// ln of the first radius, and the step to the next.
+    pub fn radii(&self) -> (f64, f64) {
+        (self.first, self.step)
+    }
+
+    /// AGAMA's spline along one direction, if that is what joins the radii; it holds where `covers` says.
+    pub fn column(&self, mu: f64) -> Option<Column> {
+        if self.joined == Joined::TermByTerm {
+            return None;
+        }
+        let mut angular = vec![[0.0; 3]; self.terms];
+        even_polynomials(mu, &mut angular);
+        let at_nodes = self.nodes.chunks(self.terms).map(|terms| {
+            let mut sums = [[0.0; 2]; 3];
+            // From the small terms to the large ones.
+            for (f, p) in terms.iter().zip(&angular).rev() {
+                for (sum, p) in sums.iter_mut().zip(p) {
+                    sum[0] += f[0] * p;
+                    sum[1] += f[1] / self.step * p;
+                }
+            }
+            sums
+        });
+        Some(Column::new(self, at_nodes))
+    }
+
+    /// Whether ln r lies between the first and the last radius.
+    pub fn covers(&self, ln_r: f64) -> bool {
+        ln_r >= self.first && ln_r <= self.first + self.step * (self.count - 1) as f64
     }
 
     /// The potential at the centre.
@@ -229,6 +273,11 @@ impl Multipole {
     /// The sum of all multipoles at (ln r, mu): the value and its derivatives
     /// [Phi, Phi_x, Phi_mu, Phi_xx, Phi_xmu, Phi_mumu], x = ln r.
     pub fn sum(&self, ln_r: f64, mu: f64) -> [f64; 6] {
+        if self.covers(ln_r)
+            && let Some(column) = self.column(mu)
+        {
+            return column.at(ln_r);
+        }
         let (mut radial, mut angular) = (vec![[0.0; 3]; self.terms], vec![[0.0; 3]; self.terms]);
         self.profile(ln_r, &mut radial);
         even_polynomials(mu, &mut angular);
