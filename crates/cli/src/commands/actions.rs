@@ -6,9 +6,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use goc_galaxy::actions::Outcome;
-use goc_galaxy::frames::Galactocentric;
+use goc_galaxy::actions::{ActionFinder, Motion, Outcome};
+use goc_galaxy::frames::{Galactocentric, JphiSign};
+use goc_galaxy::units::GYR_PER_TIME;
 use goc_tables::{Column, Data, Missing, Table};
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::fail::Fail;
@@ -29,6 +31,10 @@ pub struct Actions {
 
     #[command(flatten)]
     stars: StarArgs,
+
+    /// Also give the frequencies (rad/Gyr) and angles (rad): Omega_r, Omega_z, Omega_phi, theta_r, theta_z, theta_phi
+    #[arg(long)]
+    frequencies: bool,
 
     /// Value that means "missing", beside NaN and null
     #[arg(long, value_name = "RULE", default_value = "-9999")]
@@ -73,6 +79,11 @@ impl Actions {
         }
         for column in added.columns {
             push(&mut table, column, &self.prefix)?;
+        }
+        if self.frequencies {
+            for column in motion_columns(&finder, &places, self.stars.jphi)? {
+                push(&mut table, column, &self.prefix)?;
+            }
         }
         table.set_metadata("goc_version", env!("CARGO_PKG_VERSION"));
         for (key, value) in self.stars.settings() {
@@ -182,6 +193,27 @@ fn outcome_columns(stars: &StarArgs, outcomes: &[Result<Outcome, String>]) -> Re
         Column::new("actions_note", Data::Text(notes.clone())).with_description("why there are no actions"),
     );
     Ok(Added { columns, notes })
+}
+
+/// Frequencies and angles; empty where there are no actions. Azimuth turns with the sign of Jphi.
+fn motion_columns(finder: &ActionFinder, places: &[Place], sign: JphiSign) -> Result<Vec<Column>, Fail> {
+    let mut values = vec![vec![f64::NAN; places.len()]; 6];
+    let found: Vec<Option<Motion>> = places
+        .par_iter()
+        .map(|place| place.as_ref().ok().and_then(|star| finder.with_angles(star).bound()))
+        .collect();
+    for (row, motion) in found.iter().enumerate() {
+        let Some(motion) = motion else { continue };
+        for c in 0..3 {
+            let turn = if c == 2 { sign.of(1.0) } else { 1.0 };
+            values[c][row] = turn * motion.frequencies[c] / GYR_PER_TIME;
+            let angle = turn * motion.angles[c];
+            values[3 + c][row] = angle.rem_euclid(std::f64::consts::TAU);
+        }
+    }
+    let names = ["Omega_r", "Omega_z", "Omega_phi", "theta_r", "theta_z", "theta_phi"];
+    let units = ["rad/Gyr", "rad/Gyr", "rad/Gyr", "rad", "rad", "rad"];
+    names.into_iter().zip(units).zip(values).map(|((name, unit), v)| optional(name, unit, v)).collect()
 }
 
 /// A column of numbers, null where NaN.

@@ -48,6 +48,41 @@ fn every_star_keeps_its_row_and_one_without_actions_says_why() {
 }
 
 #[test]
+fn frequencies_of_a_nearly_circular_orbit_are_the_epicycles() {
+    // In the plane at 8 kpc, 1 km/s off the circular speed of McMillan's Milky Way (232.8 km/s there).
+    let desk = Desk::with(&[("s.csv", "x,y,z,vx,vy,vz\n-8,0,0,1,232.5,1\n-8,0,0,2000,0,0\n")]);
+    desk.done("actions s.csv --frequencies -o f.csv");
+    let table = desk.table("f.csv");
+    let omega = numbers(&table, "Omega_phi");
+    // Omega = v / R, in rad/Gyr; negative, as Jphi is.
+    assert!((omega[0] + 232.5 / 8.0 / 0.977_792_2).abs() < 0.3, "{omega:?}");
+    let (kappa, nu) = (numbers(&table, "Omega_r")[0], numbers(&table, "Omega_z")[0]);
+    assert!((1.2..1.6).contains(&(kappa / omega[0].abs())) && nu > 2.0 * omega[0].abs(), "{kappa} {nu}");
+    assert!(omega[1].is_nan() && table.require("actions_note").unwrap().text(1) == "unbound");
+    let angle = numbers(&table, "theta_r")[0];
+    assert!((0.0..std::f64::consts::TAU).contains(&angle));
+}
+
+#[test]
+fn a_parallax_of_zero_and_positions_off_the_sky_have_their_reasons() {
+    let desk = Desk::with(&[(
+        "s.csv",
+        "ra,dec,parallax,pmra,pmdec,radial_velocity\n10,20,0,1,1,5\n10,95,1,1,1,5\n10,20,inf,1,1,5\n10,20,1,1,1,\n",
+    )]);
+    desk.done("actions s.csv -o a.csv");
+    let notes = desk.table("a.csv").require("actions_note").unwrap().texts();
+    assert_eq!(
+        notes,
+        [
+            "parallax not positive",
+            "position beyond the pole or a full turn",
+            "parallax infinite",
+            "radial_velocity missing"
+        ]
+    );
+}
+
+#[test]
 fn the_sign_of_jphi_is_a_choice_that_changes_nothing_else() {
     let desk = Desk::with(&[("gaia.csv", GAIA)]);
     desk.done("actions gaia.csv -o paper.csv");
