@@ -9,7 +9,7 @@ use std::sync::Arc;
 use goc::uncertainty::transform::{Rejection, Transform};
 
 use crate::actions::{ActionFinder, Outcome};
-use crate::catalogue::{Catalogue, ROW};
+use crate::catalogue::{Catalogue, ROW, Reason};
 use crate::frames::JphiSign;
 
 /// From a row of a catalogue to (Jr, Jz, Jphi, energy).
@@ -43,7 +43,7 @@ impl Transform for StarActions {
         let places = self.catalogue.places(points);
         let found: Vec<_> = places.iter().filter_map(|place| place.ok()).collect();
         let mut outcomes = self.finder.many(&found).into_iter();
-        let verdict = |place: Result<_, crate::catalogue::Reason>, x: &mut [f64]| {
+        let mut verdict = |place: Result<_, Reason>, x: &mut [f64]| {
             place?;
             match outcomes.next() {
                 Some(Outcome::Bound(actions)) => {
@@ -56,7 +56,6 @@ impl Transform for StarActions {
                 None => Err(Rejection::new("no actions")),
             }
         };
-        let mut verdict = verdict;
         places.into_iter().zip(x.chunks_exact_mut(4)).map(|(place, x)| verdict(place, x)).collect()
     }
 }
