@@ -26,8 +26,8 @@ pub struct MeasuredArgs {
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub values: Option<Vec<String>>,
 
-    /// Columns of their standard errors, in the order of --values; 0 is exact
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "values")]
+    /// Columns of their standard errors, in the order of --values (of a star: depth, proper motions, radial velocity); 0 is exact
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub errors: Option<Vec<String>>,
 
     /// Column that names the object [default: object, source_id, i or id; else the position]
@@ -68,6 +68,8 @@ pub struct Measured {
     star: bool,
     /// The rows that miss nothing.
     pub rows: Vec<usize>,
+    /// The others, and the column that each misses.
+    pub dropped: Vec<(usize, String)>,
 }
 
 impl MeasuredArgs {
@@ -100,6 +102,9 @@ impl MeasuredArgs {
         let exact = star.map_or(Ok(Vec::new()), |names| {
             names[..2].iter().map(|n| table.require(n)).collect::<Result<Vec<_>, _>>()
         })?;
+        if self.errors.is_some() && self.values.is_none() && star.is_none() {
+            return Err(Fail::usage("--errors needs --values"));
+        }
         let asked = star.map(|names| names[2..].to_vec()).or_else(|| self.values.clone());
         let (value_columns, error_columns) = self.columns(&table, object, asked.as_deref())?;
         let value_columns = [exact.clone(), value_columns].concat();
@@ -146,8 +151,8 @@ impl MeasuredArgs {
         let mut rows = Vec::with_capacity(table.rows());
         let mut dropped = Vec::new();
         for row in 0..table.rows() {
-            if all.iter().any(|(_, numbers)| missing.is_missing(numbers[row])) {
-                dropped.push(row);
+            if let Some((column, _)) = all.iter().find(|(_, numbers)| missing.is_missing(numbers[row])) {
+                dropped.push((row, column.name().to_string()));
                 continue;
             }
             if let Some((column, _)) = all.iter().find(|(_, numbers)| !numbers[row].is_finite()) {
@@ -188,7 +193,7 @@ impl MeasuredArgs {
             )));
         }
         if !dropped.is_empty() {
-            let some: Vec<String> = dropped.iter().take(5).map(|&row| names.name(row)).collect();
+            let some: Vec<String> = dropped.iter().take(5).map(|(row, _)| names.name(*row)).collect();
             let more = if dropped.len() > some.len() { ", …" } else { "" };
             note(format!(
                 "dropped {} of {} objects, a value or an error is missing: {}{more}",
@@ -210,6 +215,7 @@ impl MeasuredArgs {
             shape,
             star: star.is_some(),
             rows,
+            dropped,
             table,
         })
     }

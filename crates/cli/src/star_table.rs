@@ -128,7 +128,7 @@ impl StarArgs {
                 return Some((*column).to_string());
             }
             let names = KNOWN.iter().find(|names| names[0] == quantity)?;
-            names.iter().find(|name| table.column(name).is_some()).map(|name| (*name).to_string())
+            names.iter().find_map(|name| column_like(table, name)).map(|column| column.name().to_string())
         };
         let depth = [
             ("parallax", Depth::Parallax),
@@ -179,6 +179,8 @@ impl StarArgs {
         match self.find(table)? {
             Some(columns) => {
                 note(format!("star columns: {}", columns.names.join(", ")));
+                self.check_units(table, &columns)?;
+                self.say_others(table, &columns);
                 Ok(columns)
             }
             None => Err(Fail::usage(format!(
@@ -187,6 +189,61 @@ impl StarArgs {
                 input.display(),
                 table.names().join(", ")
             ))),
+        }
+    }
+
+    /// A unit that the table names must be the one that is meant.
+    fn check_units(&self, table: &Table, columns: &StarColumns) -> Result<(), Fail> {
+        let angle = match self.angles {
+            Angles::Degrees => "deg",
+            Angles::Radians => "rad",
+        };
+        let units = match columns.form {
+            Form::Observed(_, depth) => {
+                let far = match depth {
+                    Depth::Parallax => "mas",
+                    Depth::Distance => "kpc",
+                    Depth::Modulus => "mag",
+                };
+                [angle, angle, far, "mas/yr", "mas/yr", "km/s"]
+            }
+            Form::Galactocentric => ["kpc", "kpc", "kpc", "km/s", "km/s", "km/s"],
+        };
+        for (name, meant) in columns.names.iter().zip(units) {
+            let Some(unit) = table.column(name).and_then(Column::unit) else { continue };
+            if !unit.trim().is_empty() && !same_unit(unit, meant) {
+                let advice = match meant {
+                    "deg" | "rad" => "see --angles, or convert it",
+                    _ => "convert it",
+                };
+                return Err(Fail::usage(format!(
+                    "column `{name}` is in {unit}, but {meant} is needed; {advice}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Says which other columns could have been the radial velocity: surveys have several.
+    fn say_others(&self, table: &Table, columns: &StarColumns) {
+        let taken = &columns.names[5];
+        let Some(names) = KNOWN.iter().find(|names| names[0] == "radial_velocity") else { return };
+        if columns.form == Form::Galactocentric
+            || self.columns.iter().any(|c| c.starts_with("radial_velocity="))
+        {
+            return;
+        }
+        let others: Vec<&str> = names
+            .iter()
+            .filter_map(|name| column_like(table, name))
+            .map(Column::name)
+            .filter(|n| n != taken)
+            .collect();
+        if !others.is_empty() {
+            note(format!(
+                "radial velocity: {taken} (there is also {}; --columns radial_velocity=COLUMN chooses)",
+                others.join(", ")
+            ));
         }
     }
 
@@ -221,13 +278,13 @@ impl StarArgs {
     /// The action finder; its tables are made here.
     pub fn finder(&self) -> Result<ActionFinder, Fail> {
         let failed = |error: &dyn std::fmt::Display| Fail::failed(format!("{}: {error}", self.potential));
-        let potential: Arc<dyn Potential> = match self.potential.as_str() {
+        let potential: Arc<dyn Potential> = match self.potential.to_ascii_lowercase().as_str() {
             "mcmillan17" => {
                 return ActionFinder::milky_way(self.variant).map_err(|error| failed(&error));
             }
             "mwpotential2014" => Arc::new(MWPotential2014::new()),
-            path if path.ends_with(".ini") => {
-                let text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
+            name if name.ends_with(".ini") => {
+                let text = std::fs::read_to_string(&self.potential).map_err(|error| failed(&error))?;
                 Arc::new(ini::parse(&text).map_err(|error| failed(&error))?)
             }
             other => {
@@ -252,9 +309,29 @@ impl StarArgs {
     }
 }
 
+/// The column of this name, or one that differs in case only.
+fn column_like<'t>(table: &'t Table, name: &str) -> Option<&'t Column> {
+    table.column(name).or_else(|| table.columns().iter().find(|c| c.name().eq_ignore_ascii_case(name)))
+}
+
+/// Whether a unit as tables write it (`mas yr-1`, `mas.yr**-1`, `km s^-1`, `degree`) is the one that is meant.
+fn same_unit(unit: &str, meant: &str) -> bool {
+    let plain: String = unit.chars().filter(|c| !" .*^()\"'".contains(*c)).collect();
+    let known: &[&str] = match meant {
+        "deg" => &["deg", "degree", "degrees"],
+        "rad" => &["rad", "radian", "radians"],
+        "mas" => &["mas", "milliarcsec", "milliarcsecond"],
+        "mas/yr" => &["mas/yr", "masyr-1", "mas/year", "masyear-1", "mas/a"],
+        "km/s" => &["km/s", "kms-1", "km/sec"],
+        "kpc" => &["kpc"],
+        _ => &["mag", "mags", "magnitude"],
+    };
+    known.iter().any(|name| name.eq_ignore_ascii_case(&plain))
+}
+
 /// The names and units of what a star's orbit gives.
 pub const ACTION_COLUMNS: [(&str, &str); 4] =
-    [("Jr", "kpc km/s"), ("Jz", "kpc km/s"), ("Jphi", "kpc km/s"), ("energy", "(km/s)^2")];
+    [("Jr", "kpc km/s"), ("Jz", "kpc km/s"), ("Jphi", "kpc km/s"), ("energy", "km2 s-2")];
 
 /// The six columns as numbers; NaN where there is none.
 pub fn numbers(table: &Table, names: &[String; 6]) -> Result<Vec<Vec<f64>>, Fail> {

@@ -119,6 +119,9 @@ impl Actions {
                 all.join(", ")
             ));
         }
+        if without == outcomes.len() {
+            screen::note("no star has actions: check the units (degrees, mas or kpc, mas/yr, km/s)");
+        }
         let to = self.output.as_ref().map_or_else(String::new, |path| format!(", in {}", path.display()));
         screen::note(format!("actions of {} stars{to}", outcomes.len() - without));
         Ok(())
@@ -229,7 +232,7 @@ pub fn push(table: &mut Table, column: Column, prefix: &str) -> Result<(), Fail>
     let name = format!("{prefix}{}", column.name());
     if table.column(&name).is_some() {
         return Err(Fail::usage(format!(
-            "the table has a column `{name}` already; use --prefix, such as --prefix goc_"
+            "the table has a column `{name}` already; use another --prefix, such as --prefix new_"
         )));
     }
     Ok(table.push(column.with_name(name))?)

@@ -48,30 +48,36 @@ pub struct Simulate {
     field: usize,
 
     /// Spread of velocities within a dwarf, km/s
-    #[arg(long, value_name = "KM/S", default_value_t = 5.0)]
+    #[arg(long, value_name = "KM/S", default_value_t = 5.0, allow_negative_numbers = true)]
     dispersion: f64,
 
     /// Spread of the dwarfs' own velocities, km/s
-    #[arg(long, value_name = "KM/S", default_value_t = 100.0)]
+    #[arg(long, value_name = "KM/S", default_value_t = 100.0, allow_negative_numbers = true)]
     speed: f64,
 
     /// When the dwarfs fell in, Gyr ago
-    #[arg(long, value_name = "GYR", default_value_t = 10.0)]
+    #[arg(long, value_name = "GYR", default_value_t = 10.0, allow_negative_numbers = true)]
     age: f64,
 
     /// Farthest stars that are observed, kpc
-    #[arg(long, value_name = "KPC", default_value_t = 5.0)]
+    #[arg(long, value_name = "KPC", default_value_t = 5.0, allow_negative_numbers = true)]
     reach: f64,
 
     /// Lowest Galactic latitude that is observed, degrees
-    #[arg(long, value_name = "DEG", default_value_t = 20.0)]
+    #[arg(long, value_name = "DEG", default_value_t = 20.0, allow_negative_numbers = true)]
     latitude: f64,
 
     /// Range of absolute magnitudes
-    #[arg(long, value_name = "M,M", value_delimiter = ',', num_args = 1, default_values_t = [-2.0, 2.0], allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "M,M",
+        value_delimiter = ',',
+        default_value = "-2,2",
+        allow_hyphen_values = true
+    )]
     magnitudes: Vec<f64>,
 
-    /// Gaia's errors: paper (the authors' table), dr3, dr4 or dr5 (ESA's formula)
+    /// Gaia's errors: paper (the authors' table), gaia-dr3, gaia-dr4 or gaia-dr5 (ESA's formula)
     #[arg(long, default_value = "paper")]
     errors: ErrorModel,
 
@@ -84,7 +90,7 @@ pub struct Simulate {
     full: bool,
 
     /// Relative accuracy of the orbits
-    #[arg(long, default_value_t = 1e-8)]
+    #[arg(long, default_value_t = 1e-8, allow_negative_numbers = true)]
     accuracy: f64,
 
     /// Candidates of each star
@@ -92,7 +98,7 @@ pub struct Simulate {
     draws: usize,
 
     /// Half-width of the candidates' boxes, in errors
-    #[arg(long, default_value_t = 2.0)]
+    #[arg(long, default_value_t = 2.0, allow_negative_numbers = true)]
     sigmas: f64,
 
     #[command(flatten, next_help_heading = "Stars")]
@@ -301,6 +307,6 @@ fn catalogue_table(mock: &Mock, actions: &[Outcome], sign: JphiSign) -> Result<T
     columns.push(optional("true_Jr", "kpc km/s", truth(&|a| a.jr))?);
     columns.push(optional("true_Jz", "kpc km/s", truth(&|a| a.jz))?);
     columns.push(optional("true_Jphi", "kpc km/s", truth(&|a| a.jphi))?);
-    columns.push(optional("true_energy", "(km/s)^2", truth(&|a| a.energy))?);
+    columns.push(optional("true_energy", "km2 s-2", truth(&|a| a.energy))?);
     Ok(Table::new(columns)?)
 }

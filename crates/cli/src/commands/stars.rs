@@ -40,6 +40,10 @@ pub struct Stars {
     #[arg(long, value_name = "RULE", default_value = "-9999,nan")]
     missing: String,
 
+    /// Columns of the standard errors of depth, proper motions and radial velocity [default: x_error, x_err, sigma_x or e_x]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    errors: Option<Vec<String>>,
+
     /// Put before the names of the new columns
     #[arg(long, value_name = "TEXT", default_value = "goc_")]
     prefix: String,
@@ -80,6 +84,7 @@ impl Stars {
         let args = MeasuredArgs {
             object: self.object.clone(),
             missing: self.missing.clone(),
+            errors: self.errors.clone(),
             ..MeasuredArgs::of_stars(self.input.clone())
         };
         let table = args.open()?;
@@ -105,10 +110,8 @@ impl Stars {
             kept[row] = m as i32;
         }
         let mut notes = vec![String::new(); n];
-        for row in 0..n {
-            if row_of[row].is_none() {
-                notes[row] = "a value or an error is missing".into();
-            }
+        for (row, column) in &measured.dropped {
+            notes[*row] = format!("{column} missing");
         }
         for loss in &made.losses {
             let what = if loss.kept == 0 { "no candidates" } else { "candidates dropped" };

@@ -255,7 +255,7 @@ fn one_command_gives_the_catalogue_back_with_labels_and_its_origin() {
     assert_eq!(numbers(&table, "true_Jr"), numbers(&before, "true_Jr"));
     let label = table.require("goc_label").unwrap();
     assert!(label.is_null(7) && label.nulls() == 1);
-    assert_eq!(table.require("goc_note").unwrap().text(7).as_ref(), "a value or an error is missing");
+    assert_eq!(table.require("goc_note").unwrap().text(7).as_ref(), "radial_velocity missing");
     for key in
         ["goc_potential", "goc_sun", "goc_jphi_sign", "goc_seed", "goc_version", "goc_method", "goc_variant"]
     {
@@ -288,12 +288,48 @@ fn simulations_are_the_same_bytes_at_any_number_of_threads() {
 #[test]
 fn a_simulated_catalogue_has_the_stars_that_were_asked_for() {
     let desk = Desk::new();
-    desk.done("simulate --dwarfs 3 --stars 2,1,3 --field 2 --age 1 --seed 2 --stars-out s.csv");
+    desk.done("simulate --dwarfs 3 --stars 2,1,3 --field 2 --age 1 --seed 2 --magnitudes -2,2 --errors gaia-dr3 --stars-out s.csv");
     let table = desk.table("s.csv");
     assert_eq!(table.require("truth").unwrap().integers().unwrap(), [0, 0, 1, 2, 2, 2, 3, 4]);
     assert_eq!(table.require("field").unwrap().texts().iter().filter(|f| *f == "true").count(), 2);
     let (b, parallax) = (numbers(&table, "b"), numbers(&table, "true_parallax"));
     assert!(b.iter().all(|b| b.abs() > 20.0) && parallax.iter().all(|p| *p > 0.2));
+}
+
+#[test]
+fn a_unit_that_is_not_meant_is_refused_and_one_that_is_written_otherwise_is_known() {
+    let star = |ra: &str, parallax: &str, pm: &str| {
+        let column =
+            |name: &str, value: f64, unit: &str| Column::new(name, Data::F64(vec![value])).with_unit(unit);
+        Table::new(vec![
+            column("RA", 1.2, ra),
+            column("dec", 0.4, ra),
+            column("parallax", 0.5, parallax),
+            column("pmra", 1.0, pm),
+            column("pmdec", 1.0, pm),
+            column("radial_velocity", 10.0, "km s**-1"),
+        ])
+        .unwrap()
+    };
+    let desk = Desk::new();
+    desk.write("rad.fits", &star("rad", "mas", "mas/yr"));
+    desk.write("arcsec.ecsv", &star("deg", "arcsec", "mas yr-1"));
+    desk.write("good.vot", &star("degree", "mas", "mas.yr**-1"));
+    desk.done("actions good.vot -o a.csv");
+    desk.done("actions rad.fits --angles radians -o b.csv");
+    let run = desk.goc("actions rad.fits -o x.csv");
+    assert_eq!(run.code, 2);
+    assert!(
+        run.err.ends_with("error: column `RA` is in rad, but deg is needed; see --angles, or convert it\n"),
+        "{}",
+        run.err
+    );
+    let run = desk.goc("actions arcsec.ecsv -o x.csv");
+    assert!(
+        run.err.ends_with("error: column `parallax` is in arcsec, but mas is needed; convert it\n"),
+        "{}",
+        run.err
+    );
 }
 
 #[test]
@@ -324,6 +360,7 @@ fn what_makes_no_stars_is_refused() {
         ("stars x.csv --k 2", 2, "were not measured"),
         ("simulate --dwarfs 0", 2, "there are no stars to simulate"),
         ("simulate --dispersion -1", 2, ""),
+        ("simulate --age -1", 2, "age -1 must not be negative"),
         ("simulate --magnitudes 1", 2, "--magnitudes takes two numbers"),
         ("simulate --dwarfs 2 --stars 1,2,3", 2, "3 numbers of stars for 2 dwarfs"),
         ("simulate --reach 0", 2, "reach 0 must be positive"),

@@ -13,7 +13,7 @@ use crate::potential::Potential;
 use crate::units::GYR_PER_TIME;
 
 /// Times a dwarf is drawn before giving up altogether.
-const MOST_DRAWS: usize = 1000;
+const MOST_DRAWS: usize = 20;
 
 /// A star near the Sun.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,7 +103,7 @@ impl ValidMock {
                     }
                 }
                 dwarf.tried += size;
-                if dwarf.near.len() < dwarf.wanted && dwarf.tried >= params.most {
+                if dwarf.near.len() < dwarf.wanted && dwarf.tried >= self.most() {
                     counts.redrawn += 1;
                     let (number, draw, wanted) = (dwarf.number, dwarf.draw + 1, dwarf.wanted);
                     if draw >= MOST_DRAWS {
@@ -125,9 +125,14 @@ impl ValidMock {
         Ok(Mock { stars, counts })
     }
 
+    /// Stars that are followed of a dwarf before it is given up. Without dispersion all are one.
+    fn most(&self) -> usize {
+        if self.0.dispersion > 0.0 { self.0.most } else { 10.min(self.0.most) }
+    }
+
     /// How many more stars of a dwarf to follow; none when it is complete.
     fn batch(&self, dwarf: &Dwarf) -> Option<usize> {
-        let left = self.0.most - dwarf.tried;
+        let left = self.most() - dwarf.tried;
         if self.0.full {
             return (left > 0).then_some(left);
         }
@@ -255,7 +260,7 @@ mod tests {
         let error = params.check().unwrap().draw(&McMillan17::new(Build::Agama), 1, &|_| {}).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "dwarf 0 was drawn 1000 times and never had 3 stars in reach; ask for fewer, or a larger reach"
+            "dwarf 0 was drawn 20 times and never had 3 stars in reach; ask for fewer, or a larger reach"
         );
     }
 }
