@@ -22,7 +22,7 @@ fn both_agamas_potentials_are_reproduced() {
     {
         let (median, max) = median_and_max(potential_errors(&folder, file, build));
         println!("{build:?}: relative error of Phi: median {median:.2e}, max {max:.2e}");
-        assert!(median <= 5e-7 && max <= 5e-6, "{build:?}: median {median:e}, max {max:e}");
+        assert!(median <= 1e-10 && max <= 5e-9, "{build:?}: median {median:e}, max {max:e}");
     }
 }
 
@@ -46,12 +46,12 @@ fn agamas_force_and_density_are_reproduced() {
     }
     let (median, max) = median_and_max(forces);
     println!("relative error of the force: median {median:.2e}, max {max:.2e}");
-    assert!(median <= 1e-5 && max <= 2e-4, "median {median:e}, max {max:e}");
+    assert!(median <= 2e-8 && max <= 1e-6, "median {median:e}, max {max:e}");
     // AGAMA's density is the Laplacian of its multipoles, which end at degree 32, so ours differs from the true one
     // in the same way.
     let (median, max) = median_and_max(laplacians);
     println!("relative error of the Laplacian: median {median:.2e}, max {max:.2e}");
-    assert!(median <= 1e-4 && max <= 4e-3, "median {median:e}, max {max:e}");
+    assert!(median <= 3e-7 && max <= 5e-5, "median {median:e}, max {max:e}");
     let (median, max) = median_and_max(densities);
     println!("true density against AGAMA's: median {median:.2e}, max {max:.2e}");
     assert!(median <= 5e-4 && max <= 2e-2, "median {median:e}, max {max:e}");
