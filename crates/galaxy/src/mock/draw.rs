@@ -12,8 +12,9 @@ use crate::orbit::{Integrator, Stop};
 use crate::potential::Potential;
 use crate::units::GYR_PER_TIME;
 
-/// Times a dwarf is drawn before giving up altogether.
-const MOST_DRAWS: usize = 20;
+/// Times a dwarf is drawn, and stars followed for it in all, before giving up altogether.
+const MOST_DRAWS: usize = 1000;
+const MOST_FOLLOWED: usize = 600_000;
 
 /// A star near the Sun.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -106,7 +107,7 @@ impl ValidMock {
                 if dwarf.near.len() < dwarf.wanted && dwarf.tried >= self.most() {
                     counts.redrawn += 1;
                     let (number, draw, wanted) = (dwarf.number, dwarf.draw + 1, dwarf.wanted);
-                    if draw >= MOST_DRAWS {
+                    if draw >= MOST_DRAWS || draw * self.most() >= MOST_FOLLOWED {
                         return Err(MockError::TooFew { dwarf: number, draws: draw, wanted });
                     }
                     *dwarf = self.dwarf(seed, number, draw);
@@ -260,7 +261,7 @@ mod tests {
         let error = params.check().unwrap().draw(&McMillan17::new(Build::Agama), 1, &|_| {}).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "dwarf 0 was drawn 20 times and never had 3 stars in reach; ask for fewer, or a larger reach"
+            "dwarf 0 was drawn 1000 times and never had 3 stars in reach; ask for fewer, or a larger reach"
         );
     }
 }
