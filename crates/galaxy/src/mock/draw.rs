@@ -128,7 +128,10 @@ impl ValidMock {
 
     /// Stars that are followed of a dwarf before it is given up. Without dispersion all are one.
     fn most(&self) -> usize {
-        if self.0.dispersion > 0.0 { self.0.most } else { 10.min(self.0.most) }
+        if self.0.dispersion > 0.0 {
+            return self.0.most;
+        }
+        (0..self.all_dwarfs()).map(|dwarf| self.wanted(dwarf)).max().unwrap_or(1)
     }
 
     /// How many more stars of a dwarf to follow; none when it is complete.
