@@ -1,7 +1,8 @@
 //! Orbits of 10 Gyr per CPU second, with the accuracy beside the speed.
 //!
-//! AGAMA 1.0.159 on one core: 81 orbits a second from starts like dwarf galaxies', 44 in the halo with dop853 at accuracy 1e-8
-//! (energy drift 3e-7 median, 4e-6 largest, position 9e-4 kpc median); 113 with dprkn8.
+//! AGAMA 1.0.159 on one core: 81 orbits a second from starts like dwarf galaxies', 44 in the halo with
+//! dop853 at accuracy 1e-8 (energy drift 3e-7 median, 4e-6 largest, position 9e-4 kpc median); 113 with
+//! dprkn8.
 
 use cpu_time::ThreadTime;
 use goc::random::stream;

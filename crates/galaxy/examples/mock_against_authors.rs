@@ -1,8 +1,9 @@
 //! Ten mock Milky Ways beside the authors' ten sets: are they draws from one law?
 //!
-//! For each quantity a two-sample Kolmogorov-Smirnov test of ours (seeds 1 to 10, or from the number given) against theirs, and GOC on ours. Stars of one dwarf are
-//! not independent, and neither are sets of five to ten; where a test assumes it, each dwarf gives one number.
-//! Prints the table of docs/mock.md. The authors' data are looked for in GOC_DATA, else ../shared/data.
+//! For each quantity a two-sample Kolmogorov-Smirnov test of ours (seeds 1 to 10, or from the number given)
+//! against theirs, and GOC on ours. Stars of one dwarf are not independent, and neither are sets of five to
+//! ten; where a test assumes it, each dwarf gives one number. Prints the table of docs/mock.md. The
+//! authors' data are looked for in GOC_DATA, else ../shared/data.
 //!
 //!     cargo run --release -p goc-galaxy --example mock_against_authors
 
@@ -13,7 +14,7 @@ use goc::metrics::Scores;
 use goc::optimistic::{Optimistic, Preset};
 use goc::oracle::k_means::KMeans;
 use goc::scale::{Scaler, Scaling};
-use goc::uncertainty::{Object, Penalty, Propagation, Sampler, Size, UncertaintySet, WhenAllRejected};
+use goc::uncertainty::{Penalty, Propagation, Sampler, Size, WhenAllRejected};
 use goc_galaxy::actions::{ActionFinder, Variant};
 use goc_galaxy::catalogue::{Catalogue, Far};
 use goc_galaxy::frames::{Galactocentric, JphiSign, Sky, Sun};
@@ -157,15 +158,7 @@ fn goc_on(
     seed: u64,
 ) -> Result<(f64, f64, usize), Box<dyn std::error::Error>> {
     let catalogue = Catalogue::new(Sky::Galactic, Far::Parallax { offset: 0.0 }, Sun::hattori())?;
-    let mut objects = Vec::new();
-    for (i, star) in mock.stars.iter().enumerate() {
-        let m = &star.measured;
-        let [l, b] = m.truth.position.in_degrees();
-        let row = [l, b, m.parallax, m.proper_motion[0], m.proper_motion[1], m.radial_velocity];
-        let [pml, pmb] = m.errors.galactic_proper_motion;
-        let errors = [0.0, 0.0, m.errors.parallax, pml, pmb, m.radial_velocity_error];
-        objects.push(Object::new(i as u64, UncertaintySet::cuboid(&row, &errors, Size::sigmas(2.0)?)?));
-    }
+    let objects = mock.objects(Size::sigmas(2.0)?)?;
     let f = StarActions::new(catalogue, Arc::clone(finder), JphiSign::Paper);
     let (four, report) = Propagation::new(f)
         .sampler(Sampler::Grid { coordinate: 2 })
@@ -193,7 +186,8 @@ fn goc_on(
     Ok((scores.nmi, scores.f, run.partition.k()))
 }
 
-/// The largest difference of two empirical distributions, and how likely one as large is if they are the same (Kolmogorov's series).
+/// The largest difference of two empirical distributions, and how likely one as large is if they are the
+/// same (Kolmogorov's series).
 fn kolmogorov_smirnov(a: &mut [f64], b: &mut [f64]) -> (f64, f64) {
     a.sort_by(f64::total_cmp);
     b.sort_by(f64::total_cmp);

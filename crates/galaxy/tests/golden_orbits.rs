@@ -1,4 +1,5 @@
-//! Orbits beside AGAMA's: the same starts in the same Milky Way, 10 Gyr, at AGAMA's default accuracy 1e-8 and at 1e-13.
+//! Orbits beside AGAMA's: the same starts in the same Milky Way, 10 Gyr, at AGAMA's default accuracy 1e-8
+//! and at 1e-13.
 
 mod common;
 
@@ -120,11 +121,12 @@ fn thirty_orbits_of_10_gyr_go_where_agamas_go() {
     println!("scatter of Jz along an orbit: {}, along AGAMA's: {}", both(jz), both(jz_agama));
     assert_eq!(unstable_ones, [28]);
     assert!(drifts.0 <= 1e-6);
-    // The two Milky Ways are not the same to the last digit: AGAMA interpolates the potential, with errors in
-    // the force of 5e-6 in the median; so an exact orbit of ours is some parsecs from an exact one of AGAMA's.
-    assert!(theirs.0 < 0.02 && theirs.1 < 0.05);
+    // The two Milky Ways agree to ten digits, so what is left between the orbits is our own error.
+    assert!(theirs.0 < 1e-3 && theirs.1 < 0.02);
     assert!(own.0 <= agamas.0 && own.1 <= agamas.1);
-    // For the same reason the eleven points lie at slightly other phases, which moves a small scatter by some 1e-5.
+    assert!(jr.0 <= jr_agama.0 && jz.0 <= jz_agama.0 * 1.001);
+    // Orbit by orbit. In a thin disc the vertical energy is so small a part of the whole that an energy
+    // drift of 2e-7 shows in Jz, by 2e-4 of it: a twentieth of what the fudge itself promises there.
     for k in [0, 2] {
         for (orbit, (ours, agama)) in scatters[k].iter().zip(&scatters[k + 1]).enumerate() {
             assert!(*ours <= agama * 1.02 + 1e-4, "stable orbit {orbit}, action {k}: {ours} not {agama}");

@@ -35,7 +35,8 @@ fn dwarfs(count: usize) -> Vec<Galactocentric> {
         .collect()
 }
 
-/// A Kepler orbit with GM = 1, in a plane tilted by the rotation with columns `e1`, `e2`: state at eccentric anomaly `u`.
+/// A Kepler orbit with GM = 1, in a plane tilted by the rotation with columns `e1`, `e2`: state at
+/// eccentric anomaly `u`.
 fn ellipse(e: f64, u: f64, e1: [f64; 3], e2: [f64; 3]) -> Galactocentric {
     let (s, c) = u.sin_cos();
     let b = (1.0 - e * e).sqrt();
@@ -87,7 +88,8 @@ fn isochrone_has_its_closed_form_radial_period() {
         let miss = (radius(&end) - radius(&start)).abs();
         println!("{turns} radial periods of {period:.4}: radius off by {miss:.1e} kpc");
         assert!(miss < 1e-7);
-        // The angle turned in a radial period: pi (1 + L / sqrt(L^2 + 4 G M b)) (Binney & Tremaine, eq. 3.43).
+        // The angle turned in a radial period: pi (1 + L / sqrt(L^2 + 4 G M b)) (Binney & Tremaine, eq.
+        // 3.43).
         let cross = |s: &Galactocentric| {
             let (p, v) = (s.position, s.velocity);
             [p[1] * v[2] - p[2] * v[1], p[2] * v[0] - p[0] * v[2], p[0] * v[1] - p[1] * v[0]]

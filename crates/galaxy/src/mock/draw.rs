@@ -7,7 +7,7 @@ use goc::random::stream;
 
 use super::observe::{Measurement, observe};
 use super::params::{MockError, ValidMock};
-use crate::frames::Galactocentric;
+use crate::frames::{Galactocentric, Sky};
 use crate::orbit::{Integrator, Stop};
 use crate::potential::Potential;
 use crate::units::GYR_PER_TIME;
@@ -104,10 +104,10 @@ impl ValidMock {
                     }
                 }
                 dwarf.tried += size;
-                if dwarf.near.len() < dwarf.wanted && dwarf.tried >= self.most() {
+                if dwarf.near.len() < dwarf.wanted && dwarf.tried >= self.most(dwarf.wanted) {
                     counts.redrawn += 1;
                     let (number, draw, wanted) = (dwarf.number, dwarf.draw + 1, dwarf.wanted);
-                    if draw >= MOST_DRAWS || draw * self.most() >= MOST_FOLLOWED {
+                    if draw >= MOST_DRAWS || draw * self.most(wanted) >= MOST_FOLLOWED {
                         return Err(MockError::TooFew { dwarf: number, draws: draw, wanted });
                     }
                     *dwarf = self.dwarf(seed, number, draw);
@@ -126,22 +126,21 @@ impl ValidMock {
         Ok(Mock { stars, counts })
     }
 
-    /// Stars that are followed of a dwarf before it is given up. Without dispersion all are one.
-    fn most(&self) -> usize {
-        if self.0.dispersion > 0.0 {
-            return self.0.most;
-        }
-        (0..self.all_dwarfs()).map(|dwarf| self.wanted(dwarf)).max().unwrap_or(1)
+    /// Stars that are followed of a dwarf before it is given up. Without dispersion all are one: either the
+    /// first ones are near, or none is.
+    fn most(&self, wanted: usize) -> usize {
+        if self.0.dispersion > 0.0 { self.0.most } else { wanted }
     }
 
     /// How many more stars of a dwarf to follow; none when it is complete.
     fn batch(&self, dwarf: &Dwarf) -> Option<usize> {
-        let left = self.most() - dwarf.tried;
+        let left = self.most(dwarf.wanted) - dwarf.tried;
         if self.0.full {
             return (left > 0).then_some(left);
         }
         let missing = dwarf.wanted.checked_sub(dwarf.near.len()).filter(|missing| *missing > 0)?;
-        // As many as should be enough at the rate so far; at most as many again as there were, so that little is wasted.
+        // As many as should be enough at the rate so far; at most as many again as there were, so that
+        // little is wasted.
         let rate = (dwarf.near.len() as f64 + 0.5) / (dwarf.tried as f64 + 8.0);
         let enough = (missing as f64 / rate).ceil() as usize;
         Some(enough.clamp(8, dwarf.tried.max(64)).min(left))
@@ -173,12 +172,15 @@ impl ValidMock {
         star
     }
 
-    /// Within reach of the Sun and far enough from the plane.
+    /// Within reach of the Sun and far enough from the Galactic plane as it is seen from there.
     fn is_near(&self, star: &Galactocentric) -> bool {
         let sun = self.0.sun.position();
         let [dx, dy, dz] = std::array::from_fn(|c| star.position[c] - sun[c]);
-        let distance = libm::sqrt(dx * dx + dy * dy + dz * dz);
-        distance < self.0.reach && dz.abs() > distance * libm::sin(self.0.latitude.to_radians())
+        // Most are far: one comparison spares them the angles.
+        dx * dx + dy * dy + dz * dz < self.0.reach * self.0.reach
+            && self.0.sun.observe(star, Sky::Galactic).is_ok_and(|seen| {
+                seen.distance.kpc() < self.0.reach && seen.position.in_degrees()[1].abs() > self.0.latitude
+            })
     }
 }
 
@@ -187,8 +189,10 @@ const OBSERVATION: usize = 1 << 20;
 
 /// The random stream of a part of a dwarf's draw.
 fn key(dwarf: usize, draw: usize, part: usize) -> u64 {
-    // 21 bits for the part, 10 for the draw, the rest for the dwarf.
-    ((dwarf as u64) << 32) | ((draw as u64) << 22) | part as u64
+    // 22 bits for the part, 10 for the draw, the rest for the dwarf. Numbers below 2^32 are for the streams
+    // that, with the same seed, draw the candidates of the observed stars; so dwarf 0 has another number.
+    let number = if dwarf == 0 { 1 << 31 } else { dwarf as u64 };
+    (number << 32) | ((draw as u64) << 22) | part as u64
 }
 
 #[cfg(test)]
@@ -260,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_dwarf_that_never_comes_near_is_an_error_that_names_it() {
-        let params = MockParams { reach: 1e-6, most: 1, dwarfs: 1, age: 0.0, ..small() };
+        let params = MockParams { reach: 1e-6, most: 3, dwarfs: 1, age: 0.0, ..small() };
         let error = params.check().unwrap().draw(&McMillan17::new(Build::Agama), 1, &|_| {}).unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -1,9 +1,12 @@
 //! Observing a star of the mock: its brightness, the errors that follow, and what is measured.
 
+use goc::uncertainty::{Object, SetError, Size, UncertaintySet};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
+use super::draw::Mock;
 use super::params::{MockError, MockParams};
+use crate::catalogue::ROW;
 use crate::frames::Galactocentric;
 use crate::frames::{Observed, Sky};
 use crate::gaia_errors::{ErrorModel, Errors};
@@ -25,6 +28,37 @@ pub struct Measurement {
     pub errors: Errors,
     /// Standard error of the radial velocity, km/s.
     pub radial_velocity_error: f64,
+}
+
+impl Measurement {
+    /// As a row of a Galactic [`Catalogue`](crate::catalogue::Catalogue) with parallaxes: l, b, parallax,
+    /// proper motions, radial velocity.
+    pub fn row(&self) -> [f64; ROW] {
+        let ([l, b], [pml, pmb]) = (self.truth.position.in_degrees(), self.proper_motion);
+        [l, b, self.parallax, pml, pmb, self.radial_velocity]
+    }
+
+    /// The standard errors of the row; the position on the sky has none.
+    pub fn row_errors(&self) -> [f64; ROW] {
+        let [pml, pmb] = self.errors.galactic_proper_motion;
+        [0.0, 0.0, self.errors.parallax, pml, pmb, self.radial_velocity_error]
+    }
+}
+
+impl Mock {
+    /// The box of values that each star may truly have, around its [row](Measurement::row); named by the
+    /// star's number.
+    ///
+    /// The authors' candidates come of these boxes with 2 sigmas,
+    /// [`Sampler::Grid`](goc::uncertainty::Sampler::Grid) along coordinate 2, the parallax, and
+    /// [`Penalty::SurpriseOf`](goc::uncertainty::Penalty::SurpriseOf) it, through
+    /// [`StarActions`](crate::stars::StarActions).
+    pub fn objects(&self, size: Size) -> Result<Vec<Object>, SetError> {
+        let set = |star: &super::MockStar| {
+            UncertaintySet::cuboid(&star.measured.row(), &star.measured.row_errors(), size)
+        };
+        self.stars.iter().enumerate().map(|(i, star)| Ok(Object::new(i as u64, set(star)?))).collect()
+    }
 }
 
 /// Radial-velocity error where the error model has none, km/s.

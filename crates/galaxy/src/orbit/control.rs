@@ -1,19 +1,23 @@
 //! How long the next step may be.
 //!
-//! **The error.** A step's estimated errors dx and dv change the energy by about |a| |dx| + |v| |dv|; that is held below the
-//! tolerance, as a part of the energy of the motion, (v^2 + r |a|)/2, or of the orbit's energy where that is smaller. Energy is what makes
-//! an orbit run ahead or behind over many turns, and unlike a bound on each coordinate this one does not tighten where
-//! an orbit crosses x = 0. Measured by the orbit's energy alone, orbits deep in the potential, which turn most often, drifted most.
+//! **The error.** A step's estimated errors dx and dv change the energy by about |a| |dx| + |v| |dv|; that
+//! is held below the tolerance, as a part of the energy of the motion, (v^2 + r |a|)/2, or of the orbit's
+//! energy where that is smaller. Energy is what makes an orbit run ahead or behind over many turns, and
+//! unlike a bound on each coordinate this one does not tighten where an orbit crosses x = 0. Measured by
+//! the orbit's energy alone, orbits deep in the potential, which turn most often, drifted most.
 //!
-//! **The trend.** On the way in, time scales shrink with the radius by a fifth in every step, and a controller that
-//! only knows the last error is one step late each time: it had every second step rejected. So the proposal is multiplied by
-//! the ratio of the radii in the middle of the coming step and of the last.
+//! **The trend.** On the way in, time scales shrink with the radius by a fifth in every step, and a
+//! controller that only knows the last error is one step late each time: it had every second step rejected.
+//! So the proposal is multiplied by the ratio of the radii in the middle of the coming step and of the
+//! last.
 //!
-//! **The plane.** Thin discs have a sharp crest at z = 0 (an exponential disc is not even smooth there), and a step across it has
-//! an error of low order. A step that would cross the plane is cut so that it ends on it, as well as a cubic can tell; landing within a
-//! thousandth of a kiloparsec is enough. How near a star must be to land in one step is learnt from the last landing.
+//! **The plane.** Thin discs have a sharp crest at z = 0 (an exponential disc is not even smooth there),
+//! and a step across it has an error of low order. A step that would cross the plane is cut so that it ends
+//! on it, as well as a cubic can tell; landing within a thousandth of a kiloparsec is enough. How near a
+//! star must be to land in one step is learnt from the last landing.
 //!
-//! Together trend and plane save nearly half of the evaluations that the usual control needs for the same drift.
+//! Together trend and plane save nearly half of the evaluations that the usual control needs for the same
+//! drift.
 
 use super::nystrom::{Attempt, State, Wide, square};
 use crate::real::Real;
@@ -140,7 +144,11 @@ fn factor<T: Real>(error: T) -> T {
 #[inline(always)]
 fn halfway<T: Real>(from: &State<T>, h: T) -> [T; 3] {
     let half = h * 0.5;
-    std::array::from_fn(|c| from.x[c] + half * (from.v[c] + half * from.a[c] * 0.5))
+    let mut x = from.x;
+    for c in 0..3 {
+        x[c] += half * (from.v[c] + half * from.a[c] * 0.5);
+    }
+    x
 }
 
 impl<T: Wide> Control<T> {

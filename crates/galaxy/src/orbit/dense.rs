@@ -1,9 +1,10 @@
 //! The orbit between the ends of a step.
 //!
-//! A step of half the length from the same start gives the middle to order 8. Position, velocity and acceleration
-//! at both ends and in the middle are nine conditions: one polynomial of degree 8 satisfies them, with an error that falls with the
-//! ninth power of the step in position and the eighth in velocity. It costs eight evaluations for a
-//! step in which output is wanted, nothing in others, however many times are wanted in it.
+//! A step of half the length from the same start gives the middle to order 8. Position, velocity and
+//! acceleration at both ends and in the middle are nine conditions: one polynomial of degree 8 satisfies
+//! them, with an error that falls with the ninth power of the step in position and the eighth in velocity.
+//! It costs eight evaluations for a step in which output is wanted, nothing in others, however many times
+//! are wanted in it.
 
 use super::nystrom::State;
 
@@ -90,7 +91,8 @@ mod tests {
     fn the_error_between_steps_falls_with_the_ninth_power_of_the_step() {
         let potential = Kepler::new(1.0 / crate::units::G).unwrap();
         let begin = State::<f64>::new(&potential, [1.0, 0.0, 0.0], [0.0, 0.9, 0.3]);
-        let step = |from: &State<f64>, h: f64| nystrom::step(&potential, from, h).next;
+        let step =
+            |from: &State<f64>, h: f64| nystrom::step(&potential, from, h, &mut nystrom::stages()).next;
         // Largest error at eight places of a step; the truth is made of a hundred small steps.
         let error = |h: f64| {
             let (middle, end) = (step(&begin, 0.5 * h), step(&begin, h));

@@ -1,13 +1,14 @@
 //! Orbits on their way, one or eight side by side.
 //!
-//! Every lane has its own time and its own step, accepts or rejects by itself and never looks at its neighbours; a lane whose
-//! orbit has ended takes the next one from the queue. So eight orbits run at full width until the queue is
-//! empty, and what comes out for an orbit does not depend on where or beside whom it was computed.
+//! Every lane has its own time and its own step, accepts or rejects by itself and never looks at its
+//! neighbours; a lane whose orbit has ended takes the next one from the queue. So eight orbits run at full
+//! width until the queue is empty, and what comes out for an orbit does not depend on where or beside whom
+//! it was computed.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::control::Control;
-use super::nystrom::{self, EVALUATIONS, State, Wide, square, step};
+use super::nystrom::{EVALUATIONS, Stages, State, Wide, square, stages, step};
 use super::{Orbit, Stop};
 use crate::frames::Galactocentric;
 use crate::potential::Potential;
@@ -29,8 +30,8 @@ pub(super) struct Task {
 /// A step shorter than this part of the whole way means that the star runs into something singular.
 const SHORTEST: f64 = 1e-14;
 
-/// The energy that errors are measured by is at least this part of kinetic and potential energy together: at the brink of
-/// escape an orbit has none.
+/// The energy that errors are measured by is at least this part of kinetic and potential energy together:
+/// at the brink of escape an orbit has none.
 const LEAST_ENERGY: f64 = 1e-3;
 
 /// The first step, as a part of the time scale (r/a)^1/2.
@@ -52,6 +53,7 @@ pub(super) struct March<T> {
     accepted: T,
     attempts: T,
     most_attempts: T,
+    stages: Stages<T>,
 }
 
 /// What an attempt did.
@@ -76,6 +78,7 @@ impl<T: Wide> March<T> {
             accepted: zero,
             attempts: zero,
             most_attempts: T::splat(f64::INFINITY),
+            stages: stages(),
         }
     }
 
@@ -124,7 +127,7 @@ impl<T: Wide> March<T> {
         let rest = self.end - self.time;
         let last = rest.less(trial.step);
         trial.step = T::select(last, rest, trial.step);
-        let attempt = step(potential, &from, trial.step);
+        let attempt = step(potential, &from, trial.step, &mut self.stages);
         let error = Control::error(&from, &attempt, self.tolerance, self.measure);
         let fine = error.less(T::splat(1.0));
         let (mut accepted, mut rejected) = (self.control, self.control);
@@ -210,6 +213,7 @@ impl March<f64> {
             accepted: 0.0,
             attempts: 0.0,
             most_attempts: task.most_steps,
+            stages: stages(),
         }
     }
 
@@ -226,7 +230,7 @@ impl March<f64> {
 
     /// The state in the middle of a step that was taken.
     pub fn midway(potential: &dyn Potential, taken: &Taken<f64>) -> State<f64> {
-        nystrom::step(potential, &taken.from, 0.5 * taken.step).next
+        step(potential, &taken.from, 0.5 * taken.step, &mut stages()).next
     }
 }
 

@@ -1,22 +1,28 @@
 //! Following a star through time.
 //!
-//! x'' = -grad Phi, for a star without mass, in a potential that stands still: an [`Integrator`] takes steps of order 8 whose length
-//! it chooses by the error of each (`nystrom`, `control`), eight orbits side by side (`march`), and gives states between the steps
-//! to nearly the same accuracy (`dense`). The bytes of an orbit do not depend on its neighbours, on the number of
-//! threads, or on whether it was asked for alone.
+//! x'' = -grad Phi, for a star without mass, in a potential that stands still: an [`Integrator`] takes
+//! steps of order 8 whose length it chooses by the error of each (`nystrom`, `control`), eight orbits side
+//! by side (`march`), and gives states between the steps to nearly the same accuracy (`dense`). The bytes
+//! of an orbit do not depend on its neighbours, on the number of threads, or on whether it was asked for
+//! alone.
 //!
 //! # Accuracy
-//! An accuracy of 1e-8, the default, gives over 10 Gyr in the Milky Way's potential an energy that drifts by 1e-7 and a position within a
-//! parsec in the median, a little better than AGAMA's 8(5,3) pair at its own 1e-8, and eighteen times as many orbits a second
-//! (`tests/golden_orbits.rs`, `benches/orbit.rs`). Some orbits are unstable: for them any two programs part after a few Gyr.
+//! An accuracy of 1e-8, the default, gives over 10 Gyr in the Milky Way's potential an energy that drifts by 5e-8
+//! and a position within a fifth of a parsec in the median. AGAMA's 8(5,3) pair at its own 1e-8 has errors ten times
+//! that in the median and the same in the worst of thirty orbits, and follows a twentieth as many in a second
+//! (`tests/golden_orbits.rs`, `benches/orbit.rs`). Some orbits are unstable: for them any two programs part after a
+//! few Gyr.
 //!
 //! # What did not help
 //! Measured in a Milky Way of simpler parts, at equal drift:
-//! - The meridional plane (R, z, with phi by quadrature) instead of x, y, z: a tenth more evaluations for orbits like those
-//!   of dwarf galaxies and two fifths more in the halo, where the centrifugal barrier is stiff; as many in the disc.
+//! - The meridional plane (R, z, with phi by quadrature) instead of x, y, z: a tenth more evaluations for
+//!   orbits like those of dwarf galaxies and two fifths more in the halo, where the centrifugal barrier is
+//!   stiff; as many in the disc.
 //! - The 8(5,3) pair with its twelve stages: twice the evaluations.
-//! - An error bound for each coordinate: it tightens whenever one passes through zero, a tenth more evaluations.
-//! - Control by the last two errors (proportional-integral or predictive): fewer rejections, but more steps in all.
+//! - An error bound for each coordinate: it tightens whenever one passes through zero, a tenth more
+//!   evaluations.
+//! - Control by the last two errors (proportional-integral or predictive): fewer rejections, but more steps
+//!   in all.
 
 mod control;
 mod dense;
@@ -133,8 +139,9 @@ pub enum OrbitError {
     },
 }
 
-/// The error of a step that is held below `accuracy` is that of the formula of order 6. What is kept, of order 8, is so much
-/// better that with this factor an accuracy means what it means elsewhere (see the [module](self)).
+/// The error of a step that is held below `accuracy` is that of the formula of order 6. What is kept, of
+/// order 8, is so much better that with this factor an accuracy means what it means elsewhere (see the
+/// [module](self)).
 const TOLERANCE_PER_ACCURACY: f64 = 50.0;
 
 impl Default for Integrator {
@@ -153,8 +160,8 @@ impl Integrator {
         Ok(Self { accuracy, ..Self::default() })
     }
 
-    /// Gives an orbit up after so many steps, taken or rejected; a million unless said otherwise. A 10 Gyr orbit at the
-    /// Sun's distance takes about 1800.
+    /// Gives an orbit up after so many steps, taken or rejected; a million unless said otherwise. A 10 Gyr
+    /// orbit at the Sun's distance takes about 1800.
     pub fn most_steps(self, most_steps: usize) -> Result<Self, OrbitError> {
         if most_steps == 0 {
             return Err(OrbitError::NoSteps);
@@ -175,8 +182,8 @@ impl Integrator {
         Ok(March::begin(potential, start, &task).run(potential, &task))
     }
 
-    /// Follows many stars for the same `time`, on all threads, eight orbits side by side in each. An orbit that
-    /// stops early says so itself ([`Orbit::stop`]).
+    /// Follows many stars for the same `time`, on all threads, eight orbits side by side in each. An orbit
+    /// that stops early says so itself ([`Orbit::stop`]).
     pub fn many(
         &self,
         potential: &dyn Potential,

@@ -1,9 +1,9 @@
 //! One step of the Runge-Kutta-Nystrom pair 8(6) of Dormand, El-Mikkawy & Prince (1987).
 //!
-//! A star's equation x'' = a(x) has no velocity on its right-hand side. A Nystrom method knows that and carries
-//! only accelerations through its stages: nine of them give order 8 in position and velocity, and the ninth is the
-//! first of the next step, so a step costs eight evaluations; the 8(5,3) pair of Dormand & Prince for any
-//! equation costs twelve.
+//! A star's equation x'' = a(x) has no velocity on its right-hand side. A Nystrom method knows that and
+//! carries only accelerations through its stages: nine of them give order 8 in position and velocity, and
+//! the ninth is the first of the next step, so a step costs eight evaluations; the 8(5,3) pair of Dormand &
+//! Prince for any equation costs twelve.
 //!
 //! ```text
 //! X_i = x + c_i h v + h^2 sum_j a_ij A_j,   A_i = a(X_i)
@@ -197,13 +197,14 @@ impl<T: Wide> State<T> {
     /// This where the mask holds, else `other`.
     #[inline(always)]
     pub fn or(&self, mask: T::Mask, other: &Self) -> Self {
-        let pick = |a: &[T; 3], b: &[T; 3]| std::array::from_fn(|c| T::select(mask, a[c], b[c]));
-        Self {
-            x: pick(&self.x, &other.x),
-            v: pick(&self.v, &other.v),
-            a: pick(&self.a, &other.a),
-            phi: T::select(mask, self.phi, other.phi),
+        let mut picked = *other;
+        for c in 0..3 {
+            picked.x[c] = T::select(mask, self.x[c], other.x[c]);
+            picked.v[c] = T::select(mask, self.v[c], other.v[c]);
+            picked.a[c] = T::select(mask, self.a[c], other.a[c]);
         }
+        picked.phi = T::select(mask, self.phi, other.phi);
+        picked
     }
 }
 
@@ -228,41 +229,55 @@ pub(super) struct Attempt<T> {
     pub error_v: [T; 3],
 }
 
+/// The accelerations of the stages. Kept from step to step, for the memory only.
+pub(super) type Stages<T> = [[T; 3]; STAGES];
+
+pub(super) fn stages<T: Real>() -> Stages<T> {
+    [[T::splat(0.0); 3]; STAGES]
+}
+
 /// Goes from `from` through the time `h`.
+///
+/// Plain loops, for `array::from_fn` and `map` are not always inlined and then lose the caller's vector
+/// instructions.
 #[inline(always)]
-pub(super) fn step<T: Wide>(potential: &dyn Potential, from: &State<T>, h: T) -> Attempt<T> {
+pub(super) fn step<T: Wide>(
+    potential: &dyn Potential,
+    from: &State<T>,
+    h: T,
+    stages: &mut Stages<T>,
+) -> Attempt<T> {
     let h2 = h * h;
-    let hv = from.v.map(|v| v * h);
-    let zero = [T::splat(0.0); 3];
-    let mut stages = [zero; STAGES];
     stages[0] = from.a;
-    let (mut x, mut phi) = (from.x, from.phi);
+    let mut next = *from;
     for i in 1..STAGES {
         for c in 0..3 {
             let mut sum = stages[0][c] * A[i][0];
             for j in 1..i {
                 sum += stages[j][c] * A[i][j];
             }
-            x[c] = from.x[c] + (hv[c] * C[i] + h2 * sum);
+            next.x[c] = from.x[c] + (h * from.v[c] * C[i] + h2 * sum);
         }
-        (stages[i], phi) = acceleration(potential, &x);
+        (stages[i], next.phi) = acceleration(potential, &next.x);
     }
-    let weigh = |weights: &[f64; STAGES]| -> [T; 3] {
-        std::array::from_fn(|c| {
-            let mut sum = stages[0][c] * weights[0];
-            for i in 1..STAGES {
-                sum += stages[i][c] * weights[i];
-            }
-            sum
-        })
-    };
-    let (gain, error_x, error_v) = (weigh(&B_VELOCITY), weigh(&ERROR), weigh(&ERROR_VELOCITY));
-    let v = std::array::from_fn(|c| from.v[c] + h * gain[c]);
-    Attempt {
-        next: State { x, v, a: stages[STAGES - 1], phi },
-        error_x: error_x.map(|e| e * h2),
-        error_v: error_v.map(|e| e * h),
+    let (mut error_x, mut error_v) = (next.x, next.x);
+    for c in 0..3 {
+        let first = stages[0][c];
+        let (mut gain, mut low, mut low_v) =
+            (first * B_VELOCITY[0], first * ERROR[0], first * ERROR_VELOCITY[0]);
+        for i in 2..STAGES {
+            // The second stage has no weight in any of them.
+            let a = stages[i][c];
+            gain += a * B_VELOCITY[i];
+            low += a * ERROR[i];
+            low_v += a * ERROR_VELOCITY[i];
+        }
+        next.v[c] = from.v[c] + h * gain;
+        error_x[c] = h2 * low;
+        error_v[c] = h * low_v;
     }
+    next.a = stages[STAGES - 1];
+    Attempt { next, error_x, error_v }
 }
 
 #[cfg(test)]
@@ -270,7 +285,8 @@ mod tests {
     use super::*;
     use crate::potential::Kepler;
 
-    /// Quadrature with weights b must integrate powers of the stages' times up to the order: sum b c^k = `moment(k)`.
+    /// Quadrature with weights b must integrate powers of the stages' times up to the order: sum b c^k =
+    /// `moment(k)`.
     fn integrates(weights: &[f64; STAGES], order: i32, moment: impl Fn(f64) -> f64) {
         for k in 0..order {
             let sum: f64 = (0..STAGES).map(|i| weights[i] * C[i].powi(k)).sum();
@@ -308,8 +324,8 @@ mod tests {
         }
     }
 
-    /// Position after one turn on an ellipse of eccentricity .3 in steps of equal length, less where it began; and the
-    /// largest estimate of a step's error.
+    /// Position after one turn on an ellipse of eccentricity .3 in steps of equal length, less where it
+    /// began; and the largest estimate of a step's error.
     fn after_a_turn(steps: usize) -> (f64, f64) {
         let potential = Kepler::new(1.0 / crate::units::G).unwrap();
         let x = [0.7, 0.0, 0.0];
@@ -317,7 +333,7 @@ mod tests {
         let mut state = State::<f64>::new(&potential, x, v);
         let mut estimate = 0.0_f64;
         for _ in 0..steps {
-            let attempt = step(&potential, &state, std::f64::consts::TAU / steps as f64);
+            let attempt = step(&potential, &state, std::f64::consts::TAU / steps as f64, &mut stages());
             estimate = estimate.max(square(&attempt.error_v).sqrt());
             state = attempt.next;
         }
