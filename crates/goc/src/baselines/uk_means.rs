@@ -5,6 +5,7 @@
 //! (Lee, Kao & Cheng 2007), so UK-means is k-means on the means of the sets (paper, eq. 10). With
 //! another oracle than k-means it is the paper's baseline for that oracle.
 
+use super::{Grouped, Method, MethodError};
 use crate::oracle::{Oracle, OracleError, Start};
 use crate::{Candidates, Partition, Points, random};
 
@@ -32,6 +33,25 @@ pub fn uk_means(
     let means = candidates.means();
     let partition = oracle.cluster(&means, Start::K(k), &mut random::stream(seed, 0))?;
     Ok((partition, means))
+}
+
+/// UK-means as a [`Method`].
+pub struct UkMeans<'a> {
+    /// Clusters the means.
+    pub oracle: &'a dyn Oracle,
+    /// Clusters asked for.
+    pub k: usize,
+}
+
+impl Method for UkMeans<'_> {
+    fn name(&self) -> &str {
+        "uk-means"
+    }
+
+    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
+        let (partition, means) = uk_means(candidates, self.oracle, self.k, seed)?;
+        Ok(Grouped { places: Some(means), ..Grouped::new(partition) })
+    }
 }
 
 #[cfg(test)]
