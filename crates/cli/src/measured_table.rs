@@ -2,7 +2,8 @@
 //!
 //! A value's error is found by its name: `x_error`, `x_err`, `sigma_x` or `e_x` for the value `x`; the correlation of two values is in
 //! `x_y_corr`, either order, as in Gaia's catalogues. Flags override. A row with a missing value, error or correlation is dropped and
-//! counted; NaN and null are refused by name unless `--missing nan`.
+//! counted; NaN and null are refused by name unless `--missing nan`. A number that cannot be (infinite, a negative error, a correlation
+//! beyond 1) stops the command, or with `--bad-rows drop` costs its row only.
 
 use std::path::PathBuf;
 
@@ -10,7 +11,7 @@ use clap::{Args, ValueEnum};
 use goc::random::key_of_text;
 use goc::uncertainty::{Covariance, SetError, Size, UncertaintySet};
 use goc_galaxy::catalogue::{GaiaCovariance, WhenIndefinite};
-use goc_tables::{Column, Data, Missing, Place, Table};
+use goc_tables::{Column, Data, Missing, Place, Table, TableError};
 
 use crate::fail::Fail;
 use crate::long_table::{Names, OBJECT_NAMES, group, named, not_finite};
@@ -37,6 +38,19 @@ pub struct MeasuredArgs {
     /// Value that means "missing"; `none`, or `nan` to count NaN and null too
     #[arg(long, value_name = "RULE", default_value = "-9999")]
     pub missing: String,
+
+    /// A row with an infinite number, a negative error or a correlation beyond 1: stop, or drop it with a count
+    #[arg(long, value_enum, default_value_t = BadRows::Refuse)]
+    pub bad_rows: BadRows,
+}
+
+/// What becomes of a row with a number that cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BadRows {
+    /// Stop and name it
+    Refuse,
+    /// Leave it out, counted and named
+    Drop,
 }
 
 /// The form of an uncertainty set.
@@ -68,14 +82,21 @@ pub struct Measured {
     star: bool,
     /// The rows that miss nothing.
     pub rows: Vec<usize>,
-    /// The others, and the column that each misses.
+    /// The others, and what is wrong with each: "parallax missing".
     pub dropped: Vec<(usize, String)>,
 }
 
 impl MeasuredArgs {
     /// For a star catalogue with the usual names; `input` is what messages name.
     pub fn of_stars(input: PathBuf) -> Self {
-        Self { input, values: None, errors: None, object: None, missing: "-9999".into() }
+        Self {
+            input,
+            values: None,
+            errors: None,
+            object: None,
+            missing: "-9999".into(),
+            bad_rows: BadRows::Refuse,
+        }
     }
 
     /// Reads the table.
@@ -148,29 +169,36 @@ impl MeasuredArgs {
             .copied()
             .zip(values.iter().chain(&errors[exact.len()..]).chain(&correlations))
             .collect();
+        let bad = |row: usize| -> Option<TableError> {
+            if let Some((column, _)) = all.iter().find(|(_, numbers)| !numbers[row].is_finite()) {
+                return Some(not_finite(column, row));
+            }
+            let negative = error_columns.iter().zip(&errors[exact.len()..]).find(|(_, e)| e[row] < 0.0);
+            if let Some((column, _)) = negative {
+                let problem = "is negative where an error is needed; 0 is exact, else --bad-rows drop";
+                return Some(column.value_error(row, problem));
+            }
+            let beyond = correlation_columns.iter().zip(&correlations).find(|(_, c)| c[row].abs() > 1.0);
+            beyond.map(|(column, _)| {
+                column.value_error(row, "is no correlation; mend it, --bad-rows drop, or --shape box")
+            })
+        };
         let mut rows = Vec::with_capacity(table.rows());
-        let mut dropped = Vec::new();
+        let (mut dropped, mut missed, mut refused) = (Vec::new(), Vec::new(), Vec::new());
         for row in 0..table.rows() {
             if let Some((column, _)) = all.iter().find(|(_, numbers)| missing.is_missing(numbers[row])) {
-                dropped.push((row, column.name().to_string()));
+                missed.push(row);
+                dropped.push((row, format!("{} missing", column.name())));
                 continue;
             }
-            if let Some((column, _)) = all.iter().find(|(_, numbers)| !numbers[row].is_finite()) {
-                return Err(not_finite(column, row).into());
-            }
-            for (column, numbers) in error_columns.iter().zip(&errors[exact.len()..]) {
-                if numbers[row] < 0.0 {
-                    let problem = "is negative where an error is needed; 0 is exact, else drop the row";
-                    return Err(column.value_error(row, problem).into());
+            match bad(row) {
+                None => rows.push(row),
+                Some(problem) if self.bad_rows == BadRows::Drop => {
+                    refused.push(row);
+                    dropped.push((row, problem.to_string()));
                 }
+                Some(problem) => return Err(problem.into()),
             }
-            for (column, numbers) in correlation_columns.iter().zip(&correlations) {
-                if numbers[row].abs() > 1.0 {
-                    let problem = "is no correlation; mend it, drop the row, or use --shape box";
-                    return Err(column.value_error(row, problem).into());
-                }
-            }
-            rows.push(row);
         }
 
         let (groups, names) = group(&table, object)?;
@@ -187,20 +215,21 @@ impl MeasuredArgs {
         }
         if rows.is_empty() {
             return Err(Fail::failed(format!(
-                "{}: no objects left: all {} miss a value or an error",
+                "{}: no objects left: all {} miss a value or an error, or have a number that cannot be",
                 self.input.display(),
                 table.rows()
             )));
         }
-        if !dropped.is_empty() {
-            let some: Vec<String> = dropped.iter().take(5).map(|(row, _)| names.name(*row)).collect();
-            let more = if dropped.len() > some.len() { ", …" } else { "" };
-            note(format!(
-                "dropped {} of {} objects, a value or an error is missing: {}{more}",
-                dropped.len(),
-                table.rows(),
-                some.join(", ")
-            ));
+        for (rows, why) in [
+            (&missed, "a value or an error is missing"),
+            (&refused, "a number is not possible (--bad-rows drop)"),
+        ] {
+            if !rows.is_empty() {
+                let some: Vec<String> = rows.iter().take(5).map(|&row| names.name(row)).collect();
+                let more = if rows.len() > some.len() { ", …" } else { "" };
+                let (count, all) = (rows.len(), table.rows());
+                note(format!("dropped {count} of {all} objects, {why}: {}{more}", some.join(", ")));
+            }
         }
         let correlations =
             used.iter().zip(correlations).map(|(&(a, b, _), numbers)| (a, b, numbers)).collect();

@@ -13,6 +13,11 @@ pub fn note(message: impl AsRef<str>) {
     eprintln!("{}", message.as_ref());
 }
 
+/// "1 cluster", "2 clusters".
+pub fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// A progress bar on a terminal, nothing in a pipe. `what` is counted: "starts", "runs".
 pub fn progress(total: u64, what: &str) -> ProgressBar {
     let target = if std::io::stderr().is_terminal() {

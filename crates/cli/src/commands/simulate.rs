@@ -90,7 +90,7 @@ pub struct Simulate {
     full: bool,
 
     /// Relative accuracy of the orbits
-    #[arg(long, default_value_t = 1e-8, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = MockParams::default().accuracy, allow_negative_numbers = true)]
     accuracy: f64,
 
     /// Candidates of each star

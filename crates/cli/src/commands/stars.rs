@@ -15,7 +15,7 @@ use super::candidates::{SamplingArgs, WhenEmpty, actions_of};
 use super::cluster::{Clustered, MethodArgs};
 use crate::fail::Fail;
 use crate::long_table::LongTableArgs;
-use crate::measured_table::MeasuredArgs;
+use crate::measured_table::{BadRows, MeasuredArgs};
 use crate::screen;
 use crate::star_table::StarArgs;
 
@@ -39,6 +39,10 @@ pub struct Stars {
     /// Value that means "missing", beside NaN and null: such a star is kept without a label
     #[arg(long, value_name = "RULE", default_value = "-9999,nan")]
     missing: String,
+
+    /// A star with an infinite number, a negative error or a correlation beyond 1: stop, or keep it without a label
+    #[arg(long, value_enum, default_value_t = BadRows::Refuse)]
+    bad_rows: BadRows,
 
     /// Columns of the standard errors of depth, proper motions and radial velocity [default: x_error, x_err, sigma_x or e_x]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
@@ -85,6 +89,7 @@ impl Stars {
             object: self.object.clone(),
             missing: self.missing.clone(),
             errors: self.errors.clone(),
+            bad_rows: self.bad_rows,
             ..MeasuredArgs::of_stars(self.input.clone())
         };
         let table = args.open()?;
@@ -110,8 +115,8 @@ impl Stars {
             kept[row] = m as i32;
         }
         let mut notes = vec![String::new(); n];
-        for (row, column) in &measured.dropped {
-            notes[*row] = format!("{column} missing");
+        for (row, problem) in &measured.dropped {
+            notes[*row].clone_from(problem);
         }
         for loss in &made.losses {
             let what = if loss.kept == 0 { "no candidates" } else { "candidates dropped" };

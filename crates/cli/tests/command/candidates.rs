@@ -285,7 +285,7 @@ fn what_makes_no_candidates_is_refused() {
         (
             "negative.csv --values x --shape box",
             1,
-            "negative.csv: row 2 (line 3), column `x_error`: -0.5 is negative where an error is needed; 0 is exact, else drop the row",
+            "negative.csv: row 2 (line 3), column `x_error`: -0.5 is negative where an error is needed; 0 is exact, else --bad-rows drop",
         ),
         (
             "nan.csv --values x --shape box",
@@ -324,7 +324,7 @@ fn what_makes_no_candidates_is_refused() {
             1,
             "twice.csv: object a stands in rows 1 and 3; one row an object is needed",
         ),
-        ("gone.csv --values x --shape box", 1, "gone.csv: no objects left: all 1 miss a value or an error"),
+        ("gone.csv --values x --shape box", 1, "gone.csv: no objects left: all 1 miss a value or an error, or have a number that cannot be"),
         ("none.csv --values x", 1, "none.csv: the table has no rows"),
         (
             "ball.csv --values x,y --shape ball",
@@ -334,7 +334,7 @@ fn what_makes_no_candidates_is_refused() {
         (
             "corr.csv --values x,y --shape ellipsoid",
             1,
-            "corr.csv: row 2 (line 3), column `x_y_corr`: 1.5 is no correlation; mend it, drop the row, or use --shape box",
+            "corr.csv: row 2 (line 3), column `x_y_corr`: 1.5 is no correlation; mend it, --bad-rows drop, or --shape box",
         ),
         (
             "indefinite.csv --values x,y,z --shape ellipsoid",

@@ -203,6 +203,38 @@ fn a_catalogue_becomes_candidates_and_what_was_lost_is_counted_by_star() {
 }
 
 #[test]
+fn a_star_with_a_number_that_cannot_be_stops_the_command_or_stays_without_a_label() {
+    let head = "source_id,ra,dec,parallax,parallax_error,pmra,pmra_error,pmdec,pmdec_error,radial_velocity,\
+                radial_velocity_error,pmra_pmdec_corr\n";
+    let mut text = head.to_string();
+    for (id, parallax, error, corr) in [
+        (1, "1.0", "0.05", "0.1"),
+        (2, "inf", "0.05", "0.1"),
+        (3, "1.1", "-0.05", "0.1"),
+        (4, "1.2", "0.05", "1.5"),
+    ] {
+        text.push_str(&format!("{id},10,20,{parallax},0.02,3,{error},4,0.05,-50,2,{corr}\n"));
+    }
+    text.push_str("5,200,-40,0.9,0.02,-3,0.05,4,0.05,150,2,0.0\n");
+    let desk = Desk::with(&[("stars.csv", &text)]);
+    let run = desk.goc("stars stars.csv --k 1");
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains("row 2 (line 3), column `parallax`: inf"), "{}", run.err);
+    let said = desk.done("stars stars.csv --k 1 --bad-rows drop -o out.csv").err;
+    assert!(
+        said.contains("dropped 3 of 5 objects, a number is not possible (--bad-rows drop): 2, 3, 4"),
+        "{said}"
+    );
+    let out = desk.table("out.csv");
+    let label = out.require("goc_label").unwrap();
+    assert_eq!([0, 1, 2, 3, 4].map(|row| label.is_null(row)), [false, true, true, true, false]);
+    let notes = out.require("goc_note").unwrap().texts();
+    for (row, reason) in [(1, "not a finite number"), (2, "negative"), (3, "no correlation")] {
+        assert!(notes[row].contains(reason), "{notes:?}");
+    }
+}
+
+#[test]
 fn nulls_are_refused_by_name_unless_asked_for() {
     let desk = Desk::with(&[("gaia.csv", GAIA)]);
     let run = desk.goc("candidates gaia.csv -o c.parquet");

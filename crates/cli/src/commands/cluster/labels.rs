@@ -167,11 +167,11 @@ impl Clustered {
             _ => "stopped at the limit",
         };
         let mut text = format!(
-            "{} objects, {} candidates: {} clusters after {} iterations ({ending}), objective {:.6}, {seconds:.3} s",
-            input.candidates.objects(),
-            input.candidates.total(),
-            answer.partition.k(),
-            answer.iterations,
+            "{}, {}: {} after {} ({ending}), objective {:.6}, {seconds:.3} s",
+            screen::counted(input.candidates.objects(), "object"),
+            screen::counted(input.candidates.total(), "candidate"),
+            screen::counted(answer.partition.k(), "cluster"),
+            screen::counted(answer.iterations, "iteration"),
             answer.objective,
         );
         if answer.partition.k() < answer.k_initial && !self.constant_k {
