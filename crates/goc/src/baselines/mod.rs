@@ -3,6 +3,7 @@
 //! Each is a struct with its parameters and answers through the one trait [`Method`], so that all of them run on the same
 //! candidates and come out in one table.
 
+pub mod convex_sets;
 pub mod uk_means;
 
 use crate::oracle::OracleError;

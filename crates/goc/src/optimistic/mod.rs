@@ -37,8 +37,10 @@
 //! ```
 
 mod boxes;
+pub mod continuous;
 mod distance;
 mod exhaustive;
+pub mod hierarchy;
 mod joint;
 mod params;
 mod run;

@@ -73,7 +73,7 @@ pub struct Iteration {
 pub(super) struct State {
     pub(super) choices: Vec<Choice>,
     /// The chosen candidates.
-    points: Points,
+    pub(super) points: Points,
     /// After step (III), gaps closed.
     pub(super) partition: Partition,
     /// Its means.
@@ -118,7 +118,7 @@ impl ValidOptimistic<'_> {
     }
 
     /// Xi(0).
-    fn beginning(&self) -> Points {
+    pub(super) fn beginning(&self) -> Points {
         let means = self.candidates.means();
         match self.params.beginning {
             Beginning::Mean => means,
@@ -195,7 +195,7 @@ impl ValidOptimistic<'_> {
             } else if t > 1 && (changed as f64) <= params.tolerance * n as f64 {
                 Some(Ending::Tolerance)
             } else if let Some(&earlier) = seen.get(&fingerprint(&chosen, &state.partition)) {
-                let found = Around::new(earlier, t, &history);
+                let found = Around::new(earlier, t, |s| history[s - 1].objective);
                 let ending = (found.target == t).then_some(Ending::Cycle { period: found.period });
                 around = Some(found);
                 ending
@@ -253,7 +253,7 @@ impl ValidOptimistic<'_> {
     }
 
     /// Step (I): the centres that the next clustering begins from, and so K(t).
-    fn next_start(&self, state: &State, step_two: &Points) -> Points {
+    pub(super) fn next_start(&self, state: &State, step_two: &Points) -> Points {
         match self.params.k_rule {
             KRule::Occupied => state.centres.clone(),
             KRule::Plural => {
@@ -295,18 +295,17 @@ impl ValidOptimistic<'_> {
 }
 
 /// A cycle that was noticed: the run goes around once more, to the best state in it.
-struct Around {
-    detected: usize,
-    period: usize,
+pub(super) struct Around {
+    pub(super) detected: usize,
+    pub(super) period: usize,
     /// The iteration that will be in the best state.
-    target: usize,
+    pub(super) target: usize,
 }
 
 impl Around {
-    /// The state after iteration `t` is the one after iteration `earlier`.
-    fn new(earlier: usize, t: usize, history: &[Iteration]) -> Self {
-        let objective = |s: &usize| history[s - 1].objective;
-        let best = (earlier + 1..=t).min_by(|a, b| objective(a).total_cmp(&objective(b))).unwrap_or(t);
+    /// The state after iteration `t` is the one after iteration `earlier`; `objective` is that of an iteration.
+    pub(super) fn new(earlier: usize, t: usize, objective: impl Fn(usize) -> f64) -> Self {
+        let best = (earlier + 1..=t).min_by(|&a, &b| objective(a).total_cmp(&objective(b))).unwrap_or(t);
         let target = if best == t { t } else { t + best - earlier };
         Self { detected: t, period: t - earlier, target }
     }

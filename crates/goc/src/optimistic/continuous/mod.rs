@@ -1,0 +1,374 @@
+//! GOC over convex sets: the hull or the bounding box of each object's candidates (paper, Discussion 2).
+//!
+//! The candidates are a sample of where an object may be. Here the object may be anywhere *between* them too:
+//! step (III) takes, instead of the best candidate, the best point of the set's convex hull or of its
+//! bounding box, by projection. Steps (I) and (II) and the objective are those of [`super`], with the squared
+//! distance:
+//!
+//! ```text
+//! J = sum_i min over x in T_i of |x - mu_{c_i}|^2 + lambda * Pen_i(x)
+//! ```
+//!
+//! | [`Region`] | `T_i` | nearest point | `Pen_i(x)` |
+//! |---|---|---|---|
+//! | `Hull` | mixtures `sum_j w_j x_ij` | quadratic programme (`hull.rs`) | the same mixture of the candidates' penalties |
+//! | `Box` | `[min_j, max_j]` in every feature | clamping | the least penalty of the set, wherever `x` is |
+//!
+//! A corner of the box may be far from every candidate, so no penalty belongs to it; a constant one moves
+//! nothing, and with the least one `J` of the box stays below that of the hull, which is below that of the
+//! candidates, for the same centres.
+//!
+//! # What convexity gives
+//! With the labels held, `J` is convex in all places and centres together. So where places and centres are
+//! both still, they are the best there are for these labels: `objective` of a converged run is at most the
+//! joint objective of *any* choice of candidates with the same labels. What it costs is the paper's own
+//! objection: hull and box hold places where the object cannot be, a curved set most of all.
+//!
+//! # Decisions
+//! - An object whose set holds several centres is as near to each of them: distance 0. Such ties are the rule
+//!   for large sets, not the exception; they go to the centre nearest to the mean of the set, then to the
+//!   lower number.
+//! - After step (III) places and centres are brought to rest with the labels held, by Newton's method; turn
+//!   by turn it would take hundreds of iterations.
+//! - A run has converged when the grouping is the same as before and no place has moved more than
+//!   [`Continuous::still`].
+//! - A return to a grouping with all places still is a cycle, said and answered by its best state, as in
+//!   [`super`]. When the limit of iterations comes first, the last state is returned, and said to be that.
+//!
+//! Cost of an iteration: `O(n K q)` for boxes; for hulls, `O(n K q)` for the box bounds that rule out most
+//! centres, and `O(m q)` a round of the solver for those that are left.
+
+mod hull;
+mod place;
+
+use std::collections::HashMap;
+
+use super::run::{Around, State};
+use super::select::Choice;
+use super::{Distance, Ending, Optimistic, OptimisticError, OracleEvery, ValidOptimistic};
+use crate::oracle::k_means::{KMeans, means};
+use crate::oracle::{Oracle, Start};
+use crate::points::squared_distance;
+use crate::{Candidates, Partition, Points, random};
+use place::{Placer, Spot};
+
+/// The convex set around an object's candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Region {
+    /// The convex hull: all mixtures of the candidates.
+    Hull,
+    /// The smallest box with sides along the features.
+    Box,
+}
+
+/// How far a place may move, in scaled features, and still be called still.
+const STILL: f64 = 1e-6;
+
+/// GOC over convex sets, as asked for; [`Continuous::check`] makes it usable.
+///
+/// ```
+/// use goc::candidates::CandidatesBuilder;
+/// use goc::optimistic::continuous::{Continuous, Region};
+/// use goc::optimistic::{KRule, Optimistic};
+/// use goc::oracle::k_means::KMeans;
+///
+/// let mut builder = CandidatesBuilder::new(1);
+/// builder.push(&[0.0, 4.0], &[])?; // anywhere between 0 and 4
+/// builder.push(&[3.0], &[])?;
+/// builder.push(&[9.0], &[])?;
+/// let candidates = builder.build()?;
+/// let goc = Optimistic::new(2).k_rule(KRule::Constant);
+/// let result = Continuous::new(Region::Hull, goc).check(&candidates)?.run(&KMeans::default(), 1)?;
+/// assert_eq!(result.partition.canonical().labels(), [0, 0, 1]);
+/// assert!((result.places.row(0)[0] - 3.0).abs() < 1e-3); // no candidate is there
+/// assert_eq!(result.discrete_objective, 0.5); // of the candidates, 4 is nearest: 2 * 0.5^2
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Continuous {
+    region: Region,
+    goc: Optimistic,
+    still: f64,
+}
+
+/// Why GOC over convex sets cannot run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContinuousError {
+    /// What also keeps GOC itself from running.
+    #[error(transparent)]
+    Goc(#[from] OptimisticError),
+    /// Another distance than the squared one.
+    #[error("hulls and boxes are searched by squared distance only; choose the squared distance")]
+    NotSquared,
+    /// Swap moves, which put a centre on a candidate.
+    #[error("{swaps} swap moves were asked for; hulls and boxes have none, ask for 0")]
+    Swaps {
+        /// Swap moves asked for.
+        swaps: usize,
+    },
+    /// A bound on moves that is negative or not a number.
+    #[error("places that move by {value} cannot be called still; it must be a finite number not below 0")]
+    Still {
+        /// The value given.
+        value: f64,
+    },
+    /// Centres of another dimension than the candidates.
+    #[error("the centres have {centres} features, the candidates {candidates}")]
+    FeaturesDiffer {
+        /// Features of the centres.
+        centres: usize,
+        /// Features of the candidates.
+        candidates: usize,
+    },
+    /// No centres to choose from.
+    #[error("there are no centres")]
+    NoCentres,
+}
+
+impl Continuous {
+    /// GOC with the parameters of `goc`, over the `region` of each object.
+    ///
+    /// The tolerance of `goc` is the share of objects that may still change cluster or place.
+    pub fn new(region: Region, goc: Optimistic) -> Self {
+        Self { region, goc, still: STILL }
+    }
+
+    /// How far a place may move between iterations and count as still, in units of the features; 1e-6 by
+    /// default.
+    pub fn still(mut self, distance: f64) -> Self {
+        self.still = distance;
+        self
+    }
+
+    /// Checks everything against `candidates`.
+    pub fn check(self, candidates: &Candidates) -> Result<ValidContinuous<'_>, ContinuousError> {
+        if self.goc.distance != Distance::Squared {
+            return Err(ContinuousError::NotSquared);
+        }
+        if self.goc.swaps > 0 {
+            return Err(ContinuousError::Swaps { swaps: self.goc.swaps });
+        }
+        if !(self.still.is_finite() && self.still >= 0.0) {
+            return Err(ContinuousError::Still { value: self.still });
+        }
+        Ok(ValidContinuous { region: self.region, still: self.still, goc: self.goc.check(candidates)? })
+    }
+}
+
+/// Parameters that fit their candidates; made by [`Continuous::check`].
+#[derive(Clone, Debug)]
+pub struct ValidContinuous<'c> {
+    region: Region,
+    still: f64,
+    goc: ValidOptimistic<'c>,
+}
+
+/// What GOC over convex sets found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContinuousClustering {
+    /// The clusters.
+    pub partition: Partition,
+    /// Where each object was put.
+    pub places: Points,
+    /// The mean of the places of each cluster.
+    pub centres: Points,
+    /// The joint objective over the convex sets.
+    pub objective: f64,
+    /// The candidate of each object with the least `distance + lambda * penalty` to the object's own centre.
+    pub nearest: Vec<u32>,
+    /// The joint objective of those candidates, with their own means as centres: comparable to
+    /// [`super::Clustering::objective`].
+    pub discrete_objective: f64,
+    /// Executions of step (III) in the run that was kept.
+    pub iterations: usize,
+    /// Why it stopped.
+    pub ending: Ending,
+    /// Every iteration of the run that was kept.
+    pub history: Vec<ContinuousIteration>,
+}
+
+/// One execution of steps (I) to (III).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContinuousIteration {
+    /// Clusters that have a member after step (III).
+    pub k: usize,
+    /// The joint objective, with the centres made means of the new places.
+    pub objective: f64,
+    /// Objects whose cluster or place is not as before; all of them in the first iteration.
+    pub changed: usize,
+}
+
+impl ValidContinuous<'_> {
+    /// Runs with `oracle`; everything random follows from `seed`.
+    pub fn run(&self, oracle: &dyn Oracle, seed: u64) -> Result<ContinuousClustering, ContinuousError> {
+        let mut best = self.run_once(oracle, random::stream(seed, 0))?;
+        for start in 1..self.goc.params.starts {
+            let next = self.run_once(oracle, random::stream(seed, start as u64))?;
+            if next.objective < best.objective {
+                best = next;
+            }
+        }
+        Ok(best)
+    }
+
+    /// The least value of every object for `centres`, added up: what step (III) alone makes of them.
+    pub fn objective_at(&self, centres: &Points) -> Result<f64, ContinuousError> {
+        let candidates = self.goc.candidates;
+        if centres.features() != candidates.features() {
+            return Err(ContinuousError::FeaturesDiffer {
+                centres: centres.features(),
+                candidates: candidates.features(),
+            });
+        }
+        if centres.is_empty() {
+            return Err(ContinuousError::NoCentres);
+        }
+        let mut placer = Placer::new(candidates, self.region, self.goc.params.lambda);
+        placer.place(centres);
+        Ok(placer.spots.iter().map(|spot| spot.value).sum())
+    }
+
+    fn run_once(
+        &self,
+        oracle: &dyn Oracle,
+        stream: random::Stream,
+    ) -> Result<ContinuousClustering, ContinuousError> {
+        let params = &self.goc.params;
+        let n = self.goc.candidates.objects();
+        let mut placer = Placer::new(self.goc.candidates, self.region, params.lambda);
+        let later = KMeans::default();
+        let mut points = self.goc.beginning();
+        let mut partition = match &self.goc.initial {
+            Some(partition) => partition.clone(),
+            None => oracle
+                .cluster(&points, Start::K(params.k), &mut stream.clone())
+                .map_err(OptimisticError::from)?,
+        };
+        let mut history: Vec<ContinuousIteration> = Vec::new();
+        let mut before: Option<Partition> = None;
+        // Where the places were when each grouping was last seen, to notice a return.
+        let mut seen: HashMap<Vec<u32>, (usize, Points)> = HashMap::new();
+        let mut around: Option<Around> = None;
+        loop {
+            let t = history.len() + 1;
+            let step_two = means(&points, &partition);
+            placer.place(&step_two);
+            placer.settle(self.still);
+            let state = state(&placer.spots);
+            let grouping = state.partition.canonical();
+            let moved = |from: &Points, i: usize| squared_distance(from.row(i), state.points.row(i)).sqrt();
+            let changed = match &before {
+                None => n,
+                Some(before) => (0..n)
+                    .filter(|&i| before.labels()[i] != grouping.labels()[i] || moved(&points, i) > self.still)
+                    .count(),
+            };
+            history.push(ContinuousIteration { k: state.partition.k(), objective: state.objective, changed });
+            let ending = if let Some(around) = &around {
+                (t == around.target).then_some(Ending::Cycle { period: around.period })
+            } else if changed == 0 {
+                Some(Ending::Converged)
+            } else if t > 1 && (changed as f64) <= params.tolerance * n as f64 {
+                Some(Ending::Tolerance)
+            } else if let Some((earlier, places)) = seen.get(grouping.labels())
+                && (0..n).all(|i| moved(places, i) <= self.still)
+            {
+                let found = Around::new(*earlier, t, |s| history[s - 1].objective);
+                let ending = (found.target == t).then_some(Ending::Cycle { period: found.period });
+                around = Some(found);
+                ending
+            } else {
+                (t >= params.max_iterations).then_some(Ending::Iterations)
+            };
+            if let Some(ending) = ending {
+                history.truncate(around.map_or(t, |around| around.detected));
+                return Ok(self.finish(state, ending, history));
+            }
+            let start = self.goc.next_start(&state, &step_two);
+            let oracle: &dyn Oracle = match params.oracle_every {
+                OracleEvery::First => &later,
+                OracleEvery::Always => oracle,
+            };
+            partition = oracle
+                .cluster(&state.points, Start::Centres(&start), &mut stream.clone())
+                .map_err(OptimisticError::from)?;
+            points = state.points;
+            seen.insert(grouping.labels().to_vec(), (t, points.clone()));
+            before = Some(grouping);
+        }
+    }
+
+    fn finish(
+        &self,
+        state: State,
+        ending: Ending,
+        history: Vec<ContinuousIteration>,
+    ) -> ContinuousClustering {
+        let (candidates, lambda) = (self.goc.candidates, self.goc.params.lambda);
+        let labels = state.partition.labels();
+        let nearest: Vec<u32> = (0..candidates.objects())
+            .map(|i| best_candidate(candidates, i, state.centres.row(labels[i] as usize), lambda).0)
+            .collect();
+        let points = candidates.chosen(&nearest);
+        let discrete = means(&points, &state.partition);
+        let discrete_objective = (0..points.len())
+            .map(|i| {
+                squared_distance(points.row(i), discrete.row(labels[i] as usize))
+                    + lambda * candidates.penalty(i, nearest[i] as usize)
+            })
+            .sum();
+        ContinuousClustering {
+            partition: state.partition,
+            places: state.points,
+            centres: state.centres,
+            objective: state.objective,
+            nearest,
+            discrete_objective,
+            iterations: history.len(),
+            ending,
+            history,
+        }
+    }
+}
+
+/// Everything that follows from the places: gaps closed, centres made means, the objective.
+fn state(spots: &[Spot]) -> State {
+    let labels: Vec<u32> = spots.iter().map(|s| s.centre).collect();
+    let bound = labels.iter().max().map_or(0, |&l| l as usize + 1);
+    let partition = Partition::from_bounded(&labels, bound);
+    let q = spots.first().map_or(1, |s| s.place.len());
+    let points = Points::trusted(spots.iter().flat_map(|s| s.place.iter().copied()).collect(), q);
+    let centres = means(&points, &partition);
+    let objective = spots
+        .iter()
+        .zip(points.rows().zip(partition.labels()))
+        .map(|(spot, (x, &l))| squared_distance(x, centres.row(l as usize)) + spot.penalty)
+        .sum();
+    // The rule for K(t) reads the centre only.
+    let choices = spots.iter().map(|s| Choice { candidate: 0, centre: s.centre, value: s.value }).collect();
+    State { choices, points, partition, centres, objective }
+}
+
+/// The candidate of object `i` with the least `squared distance + lambda * penalty` to `centre`, the lower
+/// one on a tie, and that value.
+pub(super) fn best_candidate(candidates: &Candidates, i: usize, centre: &[f64], lambda: f64) -> (u32, f64) {
+    let (m, block, penalties) = (candidates.count(i), candidates.block(i), candidates.penalties(i));
+    let (mut best, mut least) = (0, f64::INFINITY);
+    for j in 0..m {
+        let mut squared = 0.0;
+        for (f, c) in centre.iter().enumerate() {
+            let d = block[f * m + j] - c;
+            squared += d * d;
+        }
+        let value = squared + lambda * penalties.get(j).copied().unwrap_or(0.0);
+        if value < least {
+            (best, least) = (j as u32, value);
+        }
+    }
+    (best, least)
+}
+
+#[cfg(test)]
+mod tests;
