@@ -19,10 +19,11 @@
 //! cluster takes the member with the largest sum of similarities as its exemplar, once, and all objects choose again.
 //!
 //! # Rules
-//! - Ties are the rule, not the exception: in a cluster of two each member is as good an exemplar as the other, and where
-//!   the messages stay in balance both may become one. apcluster breaks ties by noise of one rounding error, which takes
-//!   some 300 rounds to grow and fails at times; here each preference is raised by a draw from the stream of up to `1e-9` of the mean
-//!   similarity (or of itself, if that is larger). The final choice, and all values that are returned, use the numbers as given.
+//! - Ties are the rule, not the exception: in a cluster of two each member is as good an exemplar as the other. Where the messages
+//!   stay in balance both become exemplars, or neither. apcluster adds noise of one rounding error, which takes some 300 rounds
+//!   to grow, longer than the window; here each preference is raised by a draw from the stream of up to a millionth of the mean
+//!   similarity (or of itself, if that is larger). Exact ties of three and more can still outlast the window; a longer
+//!   one settles them. The final choice, and all values that are returned, use the numbers as given.
 //! - An object as similar to two exemplars goes to the lower one.
 //! - All similarities equal: no messages are needed. One cluster around object 0 unless the preference is larger than the
 //!   similarity; then each object is its own. Either is the optimum.
@@ -228,7 +229,7 @@ impl Affinity {
         let n = similarities.len();
         // A forbidden pair need only be worse than being alone; infinity itself would make NaN of the messages.
         let forbidden = -10.0 * if largest > 0.0 { largest } else { 1.0 };
-        let noise = 1e-9 * usual.max(preference.abs());
+        let noise = 1e-6 * usual.max(preference.abs());
         let mut messages = Messages::new(n, self.damping);
         for i in 0..n {
             let own = preference + noise * stream.random::<f64>();

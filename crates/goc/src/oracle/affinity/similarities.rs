@@ -52,7 +52,8 @@ impl Similarities {
         if n * n != square.len() {
             return Err(SimilaritiesError::NotSquare { values: square.len() });
         }
-        let bad = |at: &usize| at / n != at % n && !(square[*at] < f64::INFINITY);
+        let refused = |s: f64| s.is_nan() || s == f64::INFINITY;
+        let bad = |at: &usize| at / n != at % n && refused(square[*at]);
         if let Some(at) = (0..square.len()).find(bad) {
             return Err(SimilaritiesError::Value { i: at / n, k: at % n, value: square[at] });
         }

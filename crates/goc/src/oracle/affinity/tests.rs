@@ -27,7 +27,8 @@ fn points_are_clustered_as_by_scikit_learn() {
     let four = [2, 3, 0, 0, 2, 1, 1, 0, 3, 1, 3, 3, 2, 1, 1, 0, 1, 3, 0, 1, 0, 2, 2, 2, 3, 0, 3, 0, 1, 2];
     let eleven =
         [8, 0, 5, 1, 2, 4, 4, 5, 0, 3, 0, 9, 7, 3, 4, 5, 4, 9, 10, 6, 5, 7, 2, 8, 9, 10, 9, 10, 3, 7];
-    let want: [(f64, f64, &[usize], [u32; 30], f64); 3] = [
+    type Want<'a> = (f64, f64, &'a [usize], [u32; 30], f64);
+    let want: [Want<'_>; 3] = [
         (0.1, -0.7779735840035982, &[2, 6, 12, 24], four, -4.242909391466759),
         (0.5, -0.31073006575269896, &[2, 6, 12, 24], four, -2.3739353184631624),
         (0.9, -0.04691351909151351, &[1, 3, 4, 13, 14, 15, 19, 21, 23, 26, 27], eleven, -0.7720604035986572),
@@ -206,6 +207,20 @@ fn ties_settle_for_any_seed() {
         assert!(fit.converged(), "seed {seed}");
         assert_eq!(fit.partition().canonical().labels(), [0, 0, 0, 0, 1, 1, 1, 1]);
         assert_eq!(fit.net_similarity(), -20.0 - 8.0);
+    }
+}
+
+#[test]
+fn a_longer_window_settles_ties_of_three() {
+    // Objects 0 to 2 are equally good exemplars. With the usual window scikit-learn 1.9.1 ends before one of them wins, with a single
+    // cluster of net similarity -362.
+    let far = vec![1.0, 1.0, 90.0, 90.5, 91.0, 1.0, 89.5, 90.0, 90.0, 90.0, 89.5, 91.0, 0.5, 1.0, 1.5];
+    let table = Dissimilarities::from_condensed(far).unwrap();
+    for seed in 0..20 {
+        let oracle = with(Preference::Quantile(0.0)).window(200);
+        let fit = oracle.fit_matrix(&table, &mut stream(seed, 0)).unwrap();
+        assert_eq!(fit.partition().labels(), [0, 0, 0, 1, 1, 1]);
+        assert_eq!((fit.net_similarity(), fit.converged()), (-185.5, true));
     }
 }
 
