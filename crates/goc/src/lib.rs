@@ -29,6 +29,7 @@ pub mod pessimistic;
 pub mod points;
 pub mod random;
 pub mod scale;
+pub mod set_distance;
 pub mod synthetic;
 pub mod uncertainty;
 

@@ -3,7 +3,10 @@
 //! Each is a struct with its parameters and answers through the one trait [`Method`], so that all of them run on the same
 //! candidates and come out in one table.
 
+pub mod clusterer;
 pub mod convex_sets;
+pub mod kl;
+pub mod set_distances;
 pub mod uk_means;
 
 use crate::oracle::OracleError;

@@ -17,7 +17,7 @@ const ROUNDER: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52
 /// `x = k ln 2 + r` with `|r| <= ln 2 / 2`, then the Taylor sum to the 13th power (the first term left out
 /// is below 5e-18), then `k` is added to the exponent bits.
 #[inline(always)]
-pub(super) fn exp(x: f64) -> f64 {
+pub(crate) fn exp(x: f64) -> f64 {
     let shifted = x * std::f64::consts::LOG2_E + ROUNDER;
     let k = shifted - ROUNDER;
     let r = (x - k * LN2_HIGH) - k * LN2_LOW;
@@ -38,7 +38,7 @@ pub(super) fn exp(x: f64) -> f64 {
 /// `x = 2^e m` with `m` between the roots of 1/2 and 2, then `ln m = 2 artanh((m - 1) / (m + 1))` by its
 /// series (the first term left out is below 1e-18).
 #[inline(always)]
-pub(super) fn ln(x: f64) -> f64 {
+pub(crate) fn ln(x: f64) -> f64 {
     const HALF_ROOT: u64 = 0x3fe6_a09e_0000_0000;
     const ONE: u64 = 0x3ff0_0000_0000_0000;
     let (x, lift) = if x < f64::MIN_POSITIVE { (x * 18_014_398_509_481_984.0, 54.0) } else { (x, 0.0) };
