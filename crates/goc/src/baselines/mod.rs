@@ -3,7 +3,22 @@
 //! Each is a struct with its parameters and answers through the one trait [`Method`], so that all of them run on the same
 //! candidates and come out in one table.
 
+mod alternate;
+mod bounding;
+pub mod boxes;
+pub mod ensemble;
+mod expected;
+pub mod expected_k_means;
+pub mod fdbscan;
+pub mod possible_worlds;
+pub mod representative_worlds;
+pub mod robust_boxes;
+#[cfg(test)]
+mod testing;
 pub mod uk_means;
+pub mod uk_medians;
+
+pub use alternate::Work;
 
 use crate::oracle::OracleError;
 use crate::{Candidates, Partition, Points};
