@@ -3,11 +3,26 @@
 //! Each is a struct with its parameters and answers through the one trait [`Method`], so that all of them run on the same
 //! candidates and come out in one table.
 
+mod alternate;
+mod bounding;
+pub mod boxes;
 pub mod clusterer;
 pub mod convex_sets;
+pub mod ensemble;
+mod expected;
+pub mod expected_k_means;
+pub mod fdbscan;
 pub mod kl;
+pub mod possible_worlds;
+pub mod representative_worlds;
+pub mod robust_boxes;
 pub mod set_distances;
+#[cfg(test)]
+mod testing;
 pub mod uk_means;
+pub mod uk_medians;
+
+pub use alternate::Work;
 
 use crate::oracle::OracleError;
 use crate::{Candidates, Partition, Points};
