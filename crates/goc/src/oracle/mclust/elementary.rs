@@ -17,7 +17,7 @@ const ROUNDER: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52
 /// `x = k ln 2 + r` with `|r| <= ln 2 / 2`, then the Taylor sum to the 13th power (the first term left out
 /// is below 5e-18), then `k` is added to the exponent bits.
 #[inline(always)]
-pub(super) fn exp(x: f64) -> f64 {
+pub(in crate::oracle) fn exp(x: f64) -> f64 {
     let shifted = x * std::f64::consts::LOG2_E + ROUNDER;
     let k = shifted - ROUNDER;
     let r = (x - k * LN2_HIGH) - k * LN2_LOW;

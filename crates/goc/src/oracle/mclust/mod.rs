@@ -27,7 +27,7 @@
 //! The tree needs `n^2 / 2` numbers of memory and about `n^2` determinants; EM costs
 //! `n G d` (VVV `n G d^2`) a step. `benches/mclust.rs` measures both beside mclust.
 
-mod elementary;
+pub(super) mod elementary;
 mod em;
 mod hierarchy;
 mod kernels;
