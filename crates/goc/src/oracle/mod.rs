@@ -14,10 +14,14 @@ pub mod affinity;
 pub mod custom;
 pub mod dissimilarities;
 pub mod gmm_diag;
+mod graph;
+pub mod hdbscan;
 pub mod k_means;
 pub mod k_medoids;
 pub mod linkage;
 pub mod mclust;
+pub mod mean_shift;
+pub mod spectral;
 
 use crate::{Partition, Points, Stream};
 

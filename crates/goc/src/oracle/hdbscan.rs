@@ -1,0 +1,240 @@
+//! HDBSCAN (Campello, Moulavi & Sander 2013): clusters are what stays together over a long range of densities.
+//!
+//! The core distance of a point is that to its `min_samples`-th neighbour, itself counted. Two points are as far apart as
+//! `max(core_a, core_b, |a - b|)`, the mutual reachability. The minimum spanning tree of these distances, cut at falling
+//! length, is a tree of components; those of at least `min_cluster_size` points are its clusters, and a cluster's worth is
+//! its excess of mass
+//!
+//! `sum over its points of (lambda at which the point leaves - lambda at which the cluster is born)`, `lambda = 1 / length`.
+//!
+//! Taken are the clusters that together are worth most, none within another, the whole never being one. What is in none of
+//! them is noise. The crate `petal-clustering` does this; here are its guards and the project's conventions.
+//!
+//! # Decisions
+//! - The number of clusters follows from the density: **K is not used** (it must still be from 1 to n, as for every oracle).
+//! - Noise is `None` in [`HdbscanFit::labels`] and a cluster of its own in the [`Partition`], so that GOC, where it keeps
+//!   clusters of more than one member, drops it.
+//! - Edges of equal length are cut at once, so the order of the points does not matter. scikit-learn cuts them one after
+//!   another: there a point whose core distance is the very length at which two clusters part goes with one of
+//!   them, here it is noise.
+//! - Equal points leave at infinite density. A cluster that holds `min_samples` equal points is worth infinitely much, and is
+//!   preferred to parts of it. All points equal: nothing parts from anything, so all are noise, as in scikit-learn.
+//! - Fewer points than `min_samples` or `min_cluster_size`: all are noise.
+//! - Clusters are numbered by their first member. Nothing is drawn.
+//!
+//! Cost: O(n^2 q) time, O(n) memory.
+
+use super::graph::distances_are_finite;
+use super::{Oracle, OracleError, Start};
+use crate::{Partition, Points, Stream};
+use ndarray::ArrayView2;
+use petal_clustering::{Fit, HDbscan};
+use petal_neighbors::distance::Euclidean;
+
+/// The HDBSCAN oracle. The default is scikit-learn's: clusters of at least five points, as many samples.
+///
+/// ```
+/// use goc::{Points, oracle::hdbscan::Hdbscan};
+/// let points = Points::new(vec![0.0, 0.1, 0.2, 5.0, 5.1, 5.2, 90.0], 1)?;
+/// let fit = Hdbscan::new(3).min_samples(2).fit(&points)?;
+/// assert_eq!(fit.labels, [Some(0), Some(0), Some(0), Some(1), Some(1), Some(1), None]);
+/// assert_eq!(fit.partition().labels(), [0, 0, 0, 1, 1, 1, 2]);
+/// # Ok::<(), goc::oracle::OracleError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hdbscan {
+    min_cluster_size: usize,
+    min_samples: Option<usize>,
+}
+
+impl Default for Hdbscan {
+    fn default() -> Self {
+        Self::new(5)
+    }
+}
+
+/// What HDBSCAN found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HdbscanFit {
+    /// The cluster of each point, numbered by first member; `None` is noise.
+    pub labels: Vec<Option<u32>>,
+    /// Clusters, noise not counted.
+    pub clusters: usize,
+    /// How far out each point is for its cluster, 0 (not at all) to 1 (GLOSH, Campello et al. 2015).
+    pub outlier_scores: Vec<f64>,
+}
+
+impl HdbscanFit {
+    /// The clusters, and after them every noise point as a cluster of its own.
+    pub fn partition(&self) -> Partition {
+        let mut alone = self.clusters as u32..;
+        let labels: Vec<u32> =
+            self.labels.iter().map(|l| l.unwrap_or_else(|| alone.next().unwrap_or(u32::MAX))).collect();
+        Partition::from_labels(&labels)
+    }
+
+    /// Which points are noise.
+    pub fn noise(&self) -> Vec<bool> {
+        self.labels.iter().map(Option::is_none).collect()
+    }
+}
+
+impl Hdbscan {
+    /// Clusters of at least `min_cluster_size` points; two is the least that is taken.
+    pub fn new(min_cluster_size: usize) -> Self {
+        Self { min_cluster_size: min_cluster_size.max(2), min_samples: None }
+    }
+
+    /// The neighbour, the point itself being the first, whose distance is the core distance; at least 1. As many as
+    /// `min_cluster_size` unless set.
+    pub fn min_samples(mut self, min_samples: usize) -> Self {
+        self.min_samples = Some(min_samples.max(1));
+        self
+    }
+
+    /// The whole result, of which [`Oracle::cluster`] gives the partition.
+    pub fn fit(&self, points: &Points) -> Result<HdbscanFit, OracleError> {
+        let n = points.len();
+        let failed = |reason: &str| OracleError::Failed { oracle: self.name().into(), reason: reason.into() };
+        if n == 0 {
+            return Err(OracleError::NoPoints);
+        }
+        if !distances_are_finite(points) {
+            return Err(failed("the distances are too large to be squared; scale the features"));
+        }
+        let min_samples = self.min_samples.unwrap_or(self.min_cluster_size);
+        // The crate wants two points at least, and takes the farthest where there are too few neighbours.
+        if n < min_samples.max(self.min_cluster_size) {
+            return Ok(HdbscanFit { labels: vec![None; n], clusters: 0, outlier_scores: vec![0.0; n] });
+        }
+        let array = ArrayView2::from_shape((n, points.features()), points.values())
+            .map_err(|error| failed(&error.to_string()))?;
+        // Prim's tree, not Boruvka's: the same edges whatever the number of threads.
+        let mut method = HDbscan {
+            alpha: 1.0,
+            min_samples,
+            min_cluster_size: self.min_cluster_size,
+            metric: Euclidean::default(),
+            boruvka: false,
+        };
+        let (clusters, _, outlier_scores) = method.fit(&array, None);
+        // The crate's map of clusters comes in any order.
+        let mut members: Vec<Vec<usize>> = clusters.into_values().collect();
+        members.iter_mut().for_each(|m| m.sort_unstable());
+        members.sort_unstable();
+        let mut labels = vec![None; n];
+        for (number, member) in members.iter().enumerate() {
+            for &i in member {
+                labels[i] = Some(number as u32);
+            }
+        }
+        Ok(HdbscanFit { labels, clusters: members.len(), outlier_scores })
+    }
+}
+
+impl Oracle for Hdbscan {
+    fn name(&self) -> &str {
+        "hdbscan"
+    }
+
+    fn cluster(
+        &self,
+        points: &Points,
+        start: Start<'_>,
+        _stream: &mut Stream,
+    ) -> Result<Partition, OracleError> {
+        start.check(points)?;
+        self.fit(points).map(|fit| fit.partition())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracle::graph::tests::{
+        blobs, does_not_mind_order_place_and_direction, refuses_bad_requests, works_inside_goc,
+    };
+    use crate::random::stream;
+
+    /// A letter a cluster in order of appearance, a dot for noise.
+    fn shown(fit: &HdbscanFit) -> String {
+        fit.labels.iter().map(|l| l.map_or('.', |l| (b'A' + l as u8) as char)).collect()
+    }
+
+    #[test]
+    fn clusters_and_noise_are_those_of_scikit_learn() {
+        // scikit-learn 1.9.1: HDBSCAN(min_cluster_size, min_samples).labels_, numbered by first appearance.
+        let want = [
+            (5, 5, "ABCDABCDA.CDABCDABC.ABCDABCDA.CDABCDABC.ABCDABCDA.CDABCDABC."),
+            (3, 2, "ABCDABCDAECDABCDABC.ABCFABCDA.CFABCDABCEABCFABCDA.CDABC.ABCE"),
+            (4, 1, "ABCDABCDA.CDABCDABC.ABCDABCDA.CDABCDABC.ABCDABCDA.CDABCDABC."),
+            (8, 3, "ABCDABCDA.CDABCDABC.ABCDABCDA.CDABCDABC.ABCDABCDA.CDABCDABC."),
+        ];
+        for (size, samples, labels) in want {
+            let fit = Hdbscan::new(size).min_samples(samples).fit(&blobs(1, 60, 2, 4)).unwrap();
+            assert_eq!(shown(&fit), labels, "{size} {samples}");
+        }
+        let want = [
+            (5, 5, "ABCDEABCD.ABCDEABCDBABCDEABCDBABCDEABCD.ABCDEABCDEABCDEABCD.ABCDEABCD.ABCDEABCD."),
+            (3, 2, "ABCDEABCD.ABCDEABCDBABCDEABCDBABCDEABCDEABCDEABCDEABCDEABCDBABCDEABCDBABCDEABCD."),
+            (8, 3, "ABCDEABCD.ABCDEABCDBABCDEABCDBABCDEABCD.ABCDEABCDEABCDEABCD.ABCDEABCDBABCDEABCD."),
+        ];
+        for (size, samples, labels) in want {
+            let fit = Hdbscan::new(size).min_samples(samples).fit(&blobs(2, 80, 3, 5)).unwrap();
+            assert_eq!(shown(&fit), labels, "{size} {samples}");
+        }
+    }
+
+    #[test]
+    fn noise_is_marked_alone_and_a_cluster_of_its_own_in_the_partition() {
+        let points = blobs(1, 60, 2, 4);
+        let oracle = Hdbscan::default();
+        let fit = oracle.fit(&points).unwrap();
+        let partition = oracle.cluster(&points, Start::K(7), &mut stream(1, 1)).unwrap();
+        let noise = fit.noise().iter().filter(|n| **n).count();
+        assert_eq!((fit.clusters, noise, partition.k()), (4, 6, 10));
+        let sizes = partition.sizes();
+        for (i, label) in fit.labels.iter().enumerate() {
+            assert_eq!(label.is_none(), sizes[partition.labels()[i] as usize] == 1, "{i}");
+        }
+        assert!(fit.outlier_scores.iter().all(|s| (0.0..=1.0).contains(s)));
+    }
+
+    #[test]
+    fn order_place_and_direction_do_not_matter() {
+        does_not_mind_order_place_and_direction(|points| Hdbscan::default().fit(points).unwrap().partition());
+    }
+
+    #[test]
+    fn too_few_points_are_noise() {
+        for n in 1..5 {
+            let fit = Hdbscan::default().fit(&blobs(1, n, 2, 1)).unwrap();
+            assert_eq!((fit.labels, fit.clusters, fit.outlier_scores), (vec![None; n], 0, vec![0.0; n]));
+        }
+        let one = Points::new(vec![5.0], 1).unwrap();
+        let partition = Hdbscan::default().cluster(&one, Start::K(1), &mut stream(1, 1)).unwrap();
+        assert_eq!(partition.labels(), [0]);
+    }
+
+    #[test]
+    fn equal_points_are_noise_alone_and_a_cluster_among_others() {
+        let equal = Points::new(vec![3.0; 20], 2).unwrap();
+        let fit = Hdbscan::default().fit(&equal).unwrap();
+        assert_eq!((fit.clusters, fit.partition().k()), (0, 10));
+        let two = Points::new((0..14).map(|i| f64::from(i % 2)).collect(), 1).unwrap();
+        assert_eq!(shown(&Hdbscan::default().fit(&two).unwrap()), "ABABABABABABAB");
+    }
+
+    #[test]
+    fn k_from_one_to_n_changes_nothing() {
+        let points = blobs(4, 30, 2, 3);
+        let at = |k| Hdbscan::default().cluster(&points, Start::K(k), &mut stream(1, 1)).unwrap();
+        assert_eq!(at(1), at(30));
+        refuses_bad_requests(&Hdbscan::default());
+    }
+
+    #[test]
+    fn it_works_inside_goc() {
+        works_inside_goc(&Hdbscan::new(4));
+    }
+}

@@ -1,0 +1,388 @@
+//! Spectral clustering (Shi & Malik 2000; von Luxburg 2007): k-means on the slow modes of a walk over the points.
+//!
+//! Points are nodes of a graph whose edges say how alike two points are, `w_ij`. With the degrees `d_i = sum_j w_ij` the
+//! normalised Laplacian is
+//!
+//! `L = I - D^(-1/2) W D^(-1/2)`.
+//!
+//! Its K smallest eigenvectors, divided by `sqrt(d_i)`, are nearly constant on groups that few edges leave; k-means finds the
+//! groups among these rows of K numbers. This is scikit-learn's `SpectralClustering` with its default labelling; the row
+//! normalisation of Ng, Jordan & Weiss (2002) is not done.
+//!
+//! # Decisions
+//! - Edges: the `k` nearest neighbours, the point itself counted as scikit-learn counts it, made symmetric by `(A + A^T) / 2`; or
+//!   all pairs with `exp(-gamma |x_i - x_j|^2)`. A point has no edge to itself, which leaves L as it is.
+//! - A graph in several pieces: the eigenvectors of each piece are found by themselves, so none is lost. As many pieces as K:
+//!   they are the clusters. More pieces than K: the pieces that are nearest to each other (their nearest points) are joined until
+//!   K are left; the eigenvectors would be an arbitrary choice there.
+//! - An edge whose `w_ij / sqrt(d_i d_j)` is below 1e-15 is none: it cannot be told from rounding.
+//! - Fewer distinct points than K: each is a cluster. Start centres cannot be used; their number is K.
+//! - The stream starts the eigenvectors and k-means.
+//!
+//! Cost: O(n^2 q) for the graph; a product with it is O(n k) or O(n^2); some hundreds of products and O(n K^2) each restart of the
+//! basis for the eigenvectors; k-means O(n K^2) a round. Memory O(n (k + K)), or 12 n^2 bytes for all pairs.
+
+mod eigen;
+
+use super::graph::{Components, bridge, distances_are_finite, nearest};
+use super::k_means::{KMeans, Seeding};
+use super::mclust::elementary::exp;
+use super::{Oracle, OracleError, Start};
+use crate::points::squared_distance;
+use crate::{Partition, Points, Stream};
+use eigen::{BLOCK, Eigen, Lane, largest};
+use rayon::prelude::*;
+
+/// Which points are alike, and how much.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Affinity {
+    /// 1 to each of so many nearest neighbours, the point itself being the first; 1/2 where only one of the two is the
+    /// other's neighbour.
+    Neighbours(usize),
+    /// `exp(-gamma d^2)` between all pairs.
+    Rbf(Gamma),
+}
+
+/// How fast likeness falls with the squared distance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Gamma {
+    /// This gamma, in inverse squared units of the (scaled) features.
+    Given(f64),
+    /// One over the number of features.
+    OverFeatures,
+    /// `1 / (2 s^2)` with `s` the median distance of all pairs of different points.
+    Median,
+}
+
+/// The spectral oracle. The default is ten neighbours.
+///
+/// ```
+/// use goc::{Points, oracle::{Oracle, Start, spectral::{Affinity, Gamma, Spectral}}, random};
+/// // Two rings, one within the other: no centre tells them apart.
+/// let ring = |i: usize, r: f64| [r * (i as f64 * 0.21).cos(), r * (i as f64 * 0.21).sin()];
+/// let rows: Vec<[f64; 2]> = (0..60).map(|i| ring(i, if i < 30 { 1.0 } else { 4.0 })).collect();
+/// let points = Points::from_rows(&rows)?;
+/// let oracle = Spectral::new(Affinity::Rbf(Gamma::Given(2.0)));
+/// let partition = oracle.cluster(&points, Start::K(2), &mut random::stream(1, 0))?;
+/// assert!((0..60).all(|i| partition.canonical().labels()[i] == u32::from(i >= 30)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spectral {
+    affinity: Affinity,
+    k_means: KMeans,
+    max_restarts: usize,
+}
+
+impl Default for Spectral {
+    fn default() -> Self {
+        Self::new(Affinity::Neighbours(10))
+    }
+}
+
+/// What spectral clustering found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpectralFit {
+    /// The clusters.
+    pub partition: Partition,
+    /// The eigenvalues of the normalised Laplacian that were used, from the smallest up; empty where the graph's pieces were
+    /// the answer.
+    pub eigenvalues: Vec<f64>,
+    /// Connected pieces of the graph.
+    pub pieces: usize,
+    /// Restarts of the search for eigenvectors, the most of any piece.
+    pub iterations: usize,
+    /// False when the eigenvectors were not accurate, or k-means not at rest, at the limit.
+    pub converged: bool,
+}
+
+/// The normalised affinities `w_ij / sqrt(d_i d_j)`, row after row, and the degrees.
+struct Graph {
+    starts: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<f64>,
+    degrees: Vec<f64>,
+}
+
+impl Spectral {
+    /// With these edges. Parameters are checked when points are there.
+    pub fn new(affinity: Affinity) -> Self {
+        let k_means = KMeans::default().seeding(Seeding::PlusPlus).starts(10).max_iterations(100);
+        Self { affinity, k_means, max_restarts: 300 }
+    }
+
+    /// Groups the rows of the eigenvectors; ten k-means++ starts unless set.
+    pub fn k_means(mut self, k_means: KMeans) -> Self {
+        self.k_means = k_means;
+        self
+    }
+
+    /// The limit on the restarts of the search for eigenvectors; at least one is made.
+    pub fn max_restarts(mut self, max_restarts: usize) -> Self {
+        self.max_restarts = max_restarts.max(1);
+        self
+    }
+
+    /// The whole result, of which [`Oracle::cluster`] gives the partition.
+    pub fn fit(
+        &self,
+        points: &Points,
+        start: Start<'_>,
+        stream: &mut Stream,
+    ) -> Result<SpectralFit, OracleError> {
+        start.check(points)?;
+        if !distances_are_finite(points) {
+            return Err(failed("the distances are too large to be squared; scale the features".into()));
+        }
+        let k = start.k();
+        let distinct = points.distinct_rows();
+        if distinct.len() <= k {
+            let partition = self.k_means.fit(points, Start::K(k), stream)?.partition;
+            return Ok(SpectralFit {
+                partition,
+                eigenvalues: vec![],
+                pieces: 1,
+                iterations: 0,
+                converged: true,
+            });
+        }
+        let graph = self.graph(points)?;
+        let mut components = graph.components();
+        let pieces = components.count();
+        if pieces >= k {
+            bridge(points, &mut components, k);
+            let partition = Partition::from_labels(&components.labels());
+            return Ok(SpectralFit {
+                partition,
+                eigenvalues: vec![],
+                pieces,
+                iterations: 0,
+                converged: true,
+            });
+        }
+        let (rows, eigenvalues, iterations, exact) =
+            self.embedding(&graph, &components.labels(), pieces, k, stream);
+        let fit = self.k_means.fit(&rows, Start::K(k), stream)?;
+        Ok(SpectralFit {
+            partition: fit.partition,
+            eigenvalues,
+            pieces,
+            iterations,
+            converged: exact && fit.converged,
+        })
+    }
+
+    fn graph(&self, points: &Points) -> Result<Graph, OracleError> {
+        match self.affinity {
+            Affinity::Neighbours(0) => Err(failed("the number of neighbours must be at least 1".into())),
+            Affinity::Neighbours(k) => Ok(Graph::new(neighbour_rows(points, k - 1))),
+            Affinity::Rbf(rule) => {
+                let gamma = match rule {
+                    Gamma::Given(gamma) => gamma,
+                    Gamma::OverFeatures => 1.0 / points.features() as f64,
+                    Gamma::Median => 0.5 / median_squared_distance(points),
+                };
+                if !(gamma > 0.0 && gamma.is_finite()) {
+                    return Err(failed(format!("gamma is {gamma}, but must be above 0 and finite")));
+                }
+                Ok(Graph::new(rbf_rows(points, gamma)))
+            }
+        }
+    }
+
+    /// The rows for k-means, the Laplacian's eigenvalues, restarts and whether all is accurate.
+    fn embedding(
+        &self,
+        graph: &Graph,
+        labels: &[u32],
+        pieces: usize,
+        k: usize,
+        stream: &mut Stream,
+    ) -> (Points, Vec<f64>, usize, bool) {
+        let n = labels.len();
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); pieces];
+        labels.iter().enumerate().for_each(|(i, &l)| members[l as usize].push(i as u32));
+        let parts: Vec<Eigen> = members
+            .iter()
+            .map(|nodes| {
+                let part = graph.part(nodes);
+                let apply = |x: &[Lane], y: &mut [Lane]| part.multiply(x, y);
+                largest(nodes.len(), k, apply, 1e-7, self.max_restarts, stream)
+            })
+            .collect();
+        let mut best: Vec<(f64, usize, usize)> = Vec::new();
+        for (p, part) in parts.iter().enumerate() {
+            best.extend(part.values.iter().enumerate().map(|(v, &value)| (value, p, v)));
+        }
+        best.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        best.truncate(k);
+        let mut rows = vec![0.0; n * k];
+        for (column, &(_, p, v)) in best.iter().enumerate() {
+            let nodes = &members[p];
+            let vector = &parts[p].vectors[v * nodes.len()..(v + 1) * nodes.len()];
+            for (&i, x) in nodes.iter().zip(vector) {
+                let i = i as usize;
+                rows[i * k + column] = x / graph.scale(i);
+            }
+        }
+        let eigenvalues = best.iter().map(|b| 1.0 - b.0).collect();
+        let iterations = parts.iter().map(|p| p.restarts).max().unwrap_or(0);
+        (Points::trusted(rows, k), eigenvalues, iterations, parts.iter().all(|p| p.converged))
+    }
+}
+
+impl Graph {
+    /// Normalises symmetric rows of weights; an edge that cannot be told from rounding is left out.
+    fn new(rows: Vec<Vec<(u32, f64)>>) -> Self {
+        let degrees: Vec<f64> = rows.iter().map(|row| row.iter().map(|e| e.1).sum()).collect();
+        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for (i, row) in rows.iter().enumerate() {
+            for &(j, w) in row {
+                let value = w / (degrees[i].sqrt() * degrees[j as usize].sqrt());
+                if value >= 1e-15 {
+                    columns.push(j);
+                    values.push(value);
+                }
+            }
+            starts.push(columns.len());
+        }
+        Self { starts, columns, values, degrees }
+    }
+
+    fn edges(&self, i: usize) -> impl Iterator<Item = (u32, f64)> {
+        let range = self.starts[i]..self.starts[i + 1];
+        self.columns[range.clone()].iter().copied().zip(self.values[range].iter().copied())
+    }
+
+    /// What a node's entries are divided by: the root of its degree, 1 for a node without edges.
+    fn scale(&self, i: usize) -> f64 {
+        if self.degrees[i] > 0.0 { self.degrees[i].sqrt() } else { 1.0 }
+    }
+
+    fn components(&self) -> Components {
+        let mut components = Components::new(self.degrees.len());
+        for i in 0..self.degrees.len() {
+            for (j, _) in self.edges(i) {
+                components.join(i as u32, j);
+            }
+        }
+        components
+    }
+
+    /// One connected piece as a graph of its own; a single node stays still, which is the eigenvalue 1.
+    fn part(&self, nodes: &[u32]) -> Graph {
+        let mut number = vec![u32::MAX; self.degrees.len()];
+        nodes.iter().enumerate().for_each(|(at, &i)| number[i as usize] = at as u32);
+        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for &i in nodes {
+            for (j, value) in self.edges(i as usize) {
+                columns.push(number[j as usize]);
+                values.push(value);
+            }
+            if nodes.len() == 1 {
+                columns.push(0);
+                values.push(1.0);
+            }
+            starts.push(columns.len());
+        }
+        let degrees = nodes.iter().map(|&i| self.degrees[i as usize]).collect();
+        Graph { starts, columns, values, degrees }
+    }
+
+    fn multiply(&self, x: &[Lane], y: &mut [Lane]) {
+        y.par_iter_mut().enumerate().with_min_len(256).for_each(|(i, row)| {
+            let range = self.starts[i]..self.starts[i + 1];
+            *row = weighted_sum(&self.columns[range.clone()], &self.values[range], x);
+        });
+    }
+}
+
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+fn weighted_sum(columns: &[u32], values: &[f64], x: &[Lane]) -> Lane {
+    let mut sum = [0.0; BLOCK];
+    for (&j, &value) in columns.iter().zip(values) {
+        let row = &x[j as usize];
+        for l in 0..BLOCK {
+            sum[l] += value * row[l];
+        }
+    }
+    sum
+}
+
+/// `(A + A^T) / 2` of the graph that joins each point with its `k` nearest others.
+fn neighbour_rows(points: &Points, k: usize) -> Vec<Vec<(u32, f64)>> {
+    let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); points.len()];
+    for (i, near) in nearest(points, k).iter().enumerate() {
+        for &(_, j) in near {
+            rows[i].push((j, 0.5));
+            rows[j as usize].push((i as u32, 0.5));
+        }
+    }
+    for row in &mut rows {
+        row.sort_by_key(|e| e.0);
+        row.dedup_by(|later, kept| {
+            let same = later.0 == kept.0;
+            if same {
+                kept.1 += later.1;
+            }
+            same
+        });
+    }
+    rows
+}
+
+fn rbf_rows(points: &Points, gamma: f64) -> Vec<Vec<(u32, f64)>> {
+    let n = points.len();
+    (0..n)
+        .into_par_iter()
+        .map(|i| {
+            let others = (0..n).filter(|&j| j != i);
+            others
+                .map(|j| {
+                    // Below -701 the weight is zero; the bound keeps what the exponential is given finite.
+                    let x = -gamma * squared_distance(points.row(i), points.row(j));
+                    (j as u32, exp(x.max(-701.0)))
+                })
+                .filter(|e| e.1 > 0.0)
+                .collect()
+        })
+        .collect()
+}
+
+/// Over pairs of different points; 0, which no gamma is made of, where no two can be told apart.
+fn median_squared_distance(points: &Points) -> f64 {
+    let n = points.len();
+    let mut all: Vec<f64> = Vec::with_capacity(n * (n - 1) / 2);
+    for i in 0..n {
+        all.extend((0..i).map(|j| squared_distance(points.row(i), points.row(j))).filter(|&d| d > 0.0));
+    }
+    if all.is_empty() {
+        return 0.0;
+    }
+    let middle = all.len() / 2;
+    *all.select_nth_unstable_by(middle, f64::total_cmp).1
+}
+
+fn failed(reason: String) -> OracleError {
+    OracleError::Failed { oracle: "spectral".into(), reason }
+}
+
+impl Oracle for Spectral {
+    fn name(&self) -> &str {
+        "spectral"
+    }
+
+    fn cluster(
+        &self,
+        points: &Points,
+        start: Start<'_>,
+        stream: &mut Stream,
+    ) -> Result<Partition, OracleError> {
+        self.fit(points, start, stream).map(|fit| fit.partition)
+    }
+}
+
+#[cfg(test)]
+mod tests;
