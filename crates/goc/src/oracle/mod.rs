@@ -10,6 +10,7 @@
 //!   break a tie between equal centres by the lower number.
 //! - The same points, start and stream give the same labels on any machine and any number of threads.
 
+pub mod convex;
 pub mod custom;
 pub mod dissimilarities;
 pub mod gmm_diag;

@@ -471,7 +471,7 @@ mod tests {
     fn all_copies_of_an_eigenvalue_are_found() {
         // Thirty copies of 1, more than a block holds; the rest between 0 and 1/2.
         let (m, k) = (400, 35);
-        let value = |i: usize| if i % 13 == 0 && i < 390 { 1.0 } else { 0.5 * (i as f64) / 400.0 };
+        let value = |i: usize| if i.is_multiple_of(13) && i < 390 { 1.0 } else { 0.5 * (i as f64) / 400.0 };
         let apply = |x: &[Lane], y: &mut [Lane]| {
             for i in 0..m {
                 y[i] = x[i].map(|v| v * value(i));
