@@ -39,7 +39,7 @@ use petal_neighbors::distance::Euclidean;
 /// let fit = Hdbscan::new(3).min_samples(2).fit(&points)?;
 /// assert_eq!(fit.labels, [Some(0), Some(0), Some(0), Some(1), Some(1), Some(1), None]);
 /// assert_eq!(fit.partition().labels(), [0, 0, 0, 1, 1, 1, 2]);
-/// # Ok::<(), goc::oracle::OracleError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hdbscan {

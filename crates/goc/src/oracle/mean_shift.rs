@@ -54,7 +54,7 @@ pub enum Bandwidth {
 /// let fit = MeanShift::default().bandwidth(Bandwidth::Given(1.0)).fit(&points)?;
 /// assert_eq!(fit.partition.canonical().labels(), [0, 0, 1, 1, 1]);
 /// assert!(fit.converged && (fit.modes.row(0)[0] - 5.1).abs() < 1e-12); // the densest top comes first
-/// # Ok::<(), goc::oracle::OracleError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeanShift {

@@ -49,7 +49,7 @@ use levels::Levels;
 /// let fit = Convex::default().fit(&points, 2)?;
 /// assert_eq!(fit.partition.labels(), [0, 0, 0, 1, 1, 1]);
 /// assert!(fit.converged && fit.gap < 1e-3);
-/// # Ok::<(), goc::oracle::OracleError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Convex {
