@@ -1,8 +1,8 @@
-//! The oracles that look at all pairs, at 2000 points: wall and CPU seconds beside their limits, and the labels of
-//! each in a file for `bench/compare.py`, which runs scikit-learn on the same points.
+//! The oracles that look at all pairs, at 2000 points: wall and CPU seconds beside their limits, and the
+//! labels of each in a file for `bench/compare.py`, which runs scikit-learn on the same points.
 //!
-//! The points are those of `k_medoids.rs`: 40 blobs in space, by congruential numbers. Limits: convex and spectral at most
-//! 5 s on two cores; mean-shift and HDBSCAN have none set.
+//! The points are those of `k_medoids.rs`: 40 blobs in space, by congruential numbers. Limits: convex and
+//! spectral at most 5 s on two cores; mean-shift and HDBSCAN have none set.
 
 use cpu_time::ProcessTime;
 use goc::oracle::{

@@ -1,17 +1,20 @@
-//! The solver: accelerated alternating minimisation (Chi & Lange 2015), that is, projected gradient on the dual.
+//! The solver: accelerated alternating minimisation (Chi & Lange 2015), that is, projected gradient on the
+//! dual.
 //!
 //! With one dual vector `l_e` an edge `e = (a, b)` and `m_i` points at node i,
 //!
 //! `u_i = x_i - (sum of l_e where i = a, less those where i = b) / m_i`,
 //! `l_e <- projection of l_e + s_e (u_a - u_b) onto the ball of radius gamma w_e`.
 //!
-//! The step of an edge is `1 / (deg_a / m_a + deg_b / m_b)`: the row sums of the dual's curvature, which bound it, so the
-//! steps of quiet corners need not be as small as those of the busiest. Momentum as by Nesterov, begun anew whenever it
-//! points uphill (O'Donoghue & Candes 2015). The duality gap is a sum over edges of what can be read off at once:
+//! The step of an edge is `1 / (deg_a / m_a + deg_b / m_b)`: the row sums of the dual's curvature, which
+//! bound it, so the steps of quiet corners need not be as small as those of the busiest. Momentum as by
+//! Nesterov, begun anew whenever it points uphill (O'Donoghue & Candes 2015). The duality gap is a sum over
+//! edges of what can be read off at once:
 //! `gamma w_e |u_a - u_b| - l_e . (u_a - u_b)`, none of them negative.
 //!
-//! The places that go with dual vectors are never exactly equal, which a large gamma makes costly; so the places
-//! with every cluster gathered at its mean are tried as well, and whichever costs less is the answer that the gap is for.
+//! The places that go with dual vectors are never exactly equal, which a large gamma makes costly; so the
+//! places with every cluster gathered at its mean are tried as well, and whichever costs less is the answer
+//! that the gap is for.
 
 use crate::Points;
 use crate::oracle::graph::Components;
@@ -44,8 +47,9 @@ impl Problem {
         &self.nodes
     }
 
-    /// The problem whose nodes are clusters of these: masses and weights summed, nodes at their mean. With it, for each edge
-    /// the edge it is now part of and its share, negative where the direction is turned round.
+    /// The problem whose nodes are clusters of these: masses and weights summed, nodes at their mean. With
+    /// it, for each edge the edge it is now part of and its share, negative where the direction is turned
+    /// round.
     pub(super) fn collapse(&self, labels: &[u32], k: usize) -> (Problem, Vec<Option<(u32, f64)>>) {
         let q = self.nodes.features();
         let mut mass = vec![0.0; k];
@@ -140,8 +144,8 @@ impl Problem {
         }
     }
 
-    /// One projected step from `ahead` (whose places are given) into `next`. Returns the momentum's slope: positive when the
-    /// way from `dual` to `next` goes against the step.
+    /// One projected step from `ahead` (whose places are given) into `next`. Returns the momentum's slope:
+    /// positive when the way from `dual` to `next` goes against the step.
     fn step(&self, gamma: f64, dual: &[f64], ahead: &[f64], places: &Points, next: &mut [f64]) -> f64 {
         match self.nodes.features() {
             1 => self.step_of::<1>(gamma, dual, ahead, places, next),
@@ -260,8 +264,8 @@ impl State {
         &self.places
     }
 
-    /// Starts for `gamma` from the last solution. Scaled with gamma, an edge at the rim of its ball stays there, and no
-    /// vector leaves its ball.
+    /// Starts for `gamma` from the last solution. Scaled with gamma, an edge at the rim of its ball stays
+    /// there, and no vector leaves its ball.
     pub(super) fn rescale(&mut self, gamma: f64) {
         let scale = if self.gamma > 0.0 { gamma / self.gamma } else { 0.0 };
         self.dual.iter_mut().for_each(|l| *l *= scale);

@@ -1,12 +1,13 @@
 //! The same problem at several scales, each to start the next finer one from.
 //!
-//! Far along the path what is slow is the flow between large clusters through few edges: steps on the points carry it one
-//! edge at a time. So whenever a solution has joined the nodes to a third or fewer, the clusters become the nodes of a
-//! coarser problem, with their mass at their mean and the edges between two of them made one of the summed weight. The next gamma
-//! is solved at the coarsest scale first; its dual vectors, shared out by weight, are where the finer one starts.
+//! Far along the path what is slow is the flow between large clusters through few edges: steps on the points
+//! carry it one edge at a time. So whenever a solution has joined the nodes to a third or fewer, the clusters
+//! become the nodes of a coarser problem, with their mass at their mean and the edges between two of them
+//! made one of the summed weight. The next gamma is solved at the coarsest scale first; its dual vectors,
+//! shared out by weight, are where the finer one starts.
 //!
-//! This only chooses starts. The finest problem, the points themselves, is always solved to its own duality gap, so
-//! clusters that ought to part again do.
+//! This only chooses starts. The finest problem, the points themselves, is always solved to its own duality
+//! gap, so clusters that ought to part again do.
 
 use super::ama::{Problem, Run, State};
 use crate::oracle::graph::Components;

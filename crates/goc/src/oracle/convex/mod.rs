@@ -1,35 +1,42 @@
-//! Convex clustering (sum of norms: Pelckmans et al. 2005, Hocking et al. 2011; solved as by Chi & Lange 2015).
+//! Convex clustering (sum of norms: Pelckmans et al. 2005, Hocking et al. 2011; solved as by Chi & Lange
+//! 2015).
 //!
 //! Every point `x_i` gets a place `u_i` of its own, and places are drawn together:
 //!
 //! `min over u of 1/2 sum_i |x_i - u_i|^2 + gamma sum_(i<j) w_ij |u_i - u_j|`.
 //!
-//! The norms are not squared, so places become exactly equal as gamma grows: points with one place are a cluster. The problem
-//! is convex: one answer, no starts, no luck. [`Convex::path`] follows it from every point alone to all in one.
+//! The norms are not squared, so places become exactly equal as gamma grows: points with one place are a
+//! cluster. The problem is convex: one answer, no starts, no luck. [`Convex::path`] follows it from every
+//! point alone to all in one.
 //!
 //! # Weights
-//! `w_ij = exp(-phi d_ij^2)` between the `neighbours` nearest neighbours (of either), 0 otherwise. By rule `phi = 1 / (2 s^2)` with `s`
-//! the median length of these edges. Neighbours alone may leave the graph in pieces which no gamma would ever join, so the
-//! edges of the minimum spanning tree are always in it, and the path ends in one cluster. No weight is below 1e-4: far pieces
-//! are joined late, but not at a gamma of 1e20.
+//! `w_ij = exp(-phi d_ij^2)` between the `neighbours` nearest neighbours (of either), 0 otherwise. By rule
+//! `phi = 1 / (2 s^2)` with `s` the median length of these edges. Neighbours alone may leave the graph in
+//! pieces which no gamma would ever join, so the edges of the minimum spanning tree that join pieces are added, and
+//! the path ends in one cluster. No weight is below 1e-4: far pieces are joined late, but not at a gamma of 1e20.
 //!
 //! # Which K
-//! - Asked for K: the gamma is searched by halving on the logarithm. Where the path jumps over K the answer is the last partition
-//!   before the jump, **the nearest K not below** what was asked; [`ConvexFit::partition`] says how many there are.
-//! - Asked for none ([`Convex::fit_own_k`]): the partition that lives longest on the path, `log gamma_end - log gamma_begin`, among
-//!   those of more than one cluster and fewer than all points.
+//! - Asked for K: the gamma is searched by halving on the logarithm. Where the path jumps over K the answer
+//!   is the last partition before the jump, **the nearest K not below** what was asked;
+//!   [`ConvexFit::partition`] says how many there are.
+//! - Asked for none ([`Convex::fit_own_k`]): the partition that lives longest on the path,
+//!   `log gamma_end - log gamma_begin`, among those of more than one cluster and fewer than all points.
 //!
 //! # Decisions
-//! - Equal points are one place of their total mass, so they never part; with K or fewer distinct points each is a cluster.
-//! - The solution is certified by its duality gap: it is converged when `primal - dual` is at most `tolerance` times the sum of squares
-//!   about the mean, halved (what one single cluster costs). `|u - u_exact|^2 <= 2 gap`.
-//! - An edge is fused when its dual variable stays inside its ball after a last step (Chi & Lange's `v_l = 0`), and clusters are the
-//!   connected components of fused edges.
-//! - For weights like these the path may in theory part what it had joined, so the number of clusters need not fall
-//!   with gamma everywhere; every gamma is solved by itself, nothing is forced to stay joined.
-//! - Start centres cannot be used; their number is K. Nothing is drawn. Sums run in a fixed order on one thread.
+//! - Equal points are one place of their total mass, so they never part; with K or fewer distinct points each
+//!   is a cluster.
+//! - The solution is certified by its duality gap: it is converged when `primal - dual` is at most
+//!   `tolerance` times the sum of squares about the mean, halved (what one single cluster costs).
+//!   `|u - u_exact|^2 <= 2 gap`.
+//! - An edge is fused when its dual variable stays inside its ball after a last step (Chi & Lange's
+//!   `v_l = 0`), and clusters are the connected components of fused edges.
+//! - For weights like these the path may in theory part what it had joined, so the number of clusters need
+//!   not fall with gamma everywhere; every gamma is solved by itself, nothing is forced to stay joined.
+//! - Start centres cannot be used; their number is K. Nothing is drawn. Sums run in a fixed order on one
+//!   thread.
 //!
-//! Cost: O(n^2 q) for the graph, O(n `neighbours` q) an iteration, some hundreds of iterations for each of about 20 gammas.
+//! Cost: O(n^2 q) for the graph, O(n `neighbours` q) an iteration, some hundreds of iterations for each of
+//! about 20 gammas.
 
 mod ama;
 mod levels;
@@ -99,14 +106,15 @@ impl Convex {
         self
     }
 
-    /// How fast weights fall with the squared distance; 0 makes all edges alike. Checked when points are there.
+    /// How fast weights fall with the squared distance; 0 makes all edges alike. Checked when points are
+    /// there.
     pub fn phi(mut self, phi: f64) -> Self {
         self.phi = Some(phi);
         self
     }
 
-    /// The gap, relative to the halved sum of squares about the mean, at which a solution counts. Checked when
-    /// points are there.
+    /// The gap, relative to the halved sum of squares about the mean, at which a solution counts. Checked
+    /// when points are there.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
         self
@@ -171,7 +179,8 @@ impl Convex {
             gamma *= 2.0;
         }
         let Some(mut above) = above else { return Ok(below) };
-        // The first gamma joins nothing, so there is a gamma above 0 to halve from unless that was not solved well.
+        // The first gamma joins nothing, so there is a gamma above 0 to halve from unless that was not solved
+        // well.
         let mut low = if below.gamma > 0.0 { below.gamma } else { above / 1024.0 };
         while above > low * SEARCH_RATIO {
             let fit = search.at((above * low).sqrt());
@@ -187,8 +196,8 @@ impl Convex {
         Ok(below)
     }
 
-    /// The partition that lives longest on the path, of those with more than one cluster and fewer than there are distinct
-    /// points; where there is none, the end of the path.
+    /// The partition that lives longest on the path, of those with more than one cluster and fewer than there
+    /// are distinct points; where there is none, the end of the path.
     pub fn fit_own_k(&self, points: &Points) -> Result<ConvexFit, OracleError> {
         let mut path = self.path(points)?;
         let most = path[0].partition.k();
@@ -247,7 +256,8 @@ impl<'a> Search<'a> {
         self.levels.problem().nodes().len()
     }
 
-    /// A gamma too small to join any two points: each is pulled by less than a tenth of the way to its nearest.
+    /// A gamma too small to join any two points: each is pulled by less than a tenth of the way to its
+    /// nearest.
     fn before_any_joins(&self) -> f64 {
         let least = 0.05 * self.shortest / self.levels.problem().strongest_pull();
         least.max(f64::MIN_POSITIVE)

@@ -51,7 +51,8 @@ fn objective(points: &Points, places: &Points, gamma: f64, neighbours: usize, ph
 
 #[test]
 fn solutions_are_those_of_cvxpy() {
-    // cvxpy 1.9.3 with Clarabel (gap 1e-11): the least objective, the place of point 0, places nearer than 1e-4 as letters.
+    // cvxpy 1.9.3 with Clarabel (gap 1e-11): the least objective, the place of point 0, places nearer than
+    // 1e-4 as letters.
     let want = [
         (0.2, 6.198991385977355, [2.6807971143483877, 6.7777286874201925], "ABCDEFGHIJKDILMNOPQRSTMDUVWDXY"),
         (0.5, 10.450303782996851, [2.195431100388552, 6.550191831228993], "ABCDABEFAGEDAHEDABCIABEDABJDAK"),
@@ -95,8 +96,8 @@ fn the_objective_is_that_of_the_definition_and_the_gap_bounds_it() {
 
 #[test]
 fn with_equal_weights_the_path_only_joins_and_ends_in_one() {
-    // All pairs with one weight: it is proved that clusters never part again (Chiquet, Gutierrez & Rigaill 2017).
-    // On a tree the count falls here, but single points may change sides.
+    // All pairs with one weight: it is proved that clusters never part again (Chiquet, Gutierrez & Rigaill
+    // 2017). On a tree the count falls here, but single points may change sides.
     for (seed, neighbours) in [(1, 39), (2, 39), (1, 0), (2, 0), (3, 0), (4, 0)] {
         let oracle =
             Convex::default().neighbours(neighbours).phi(0.0).tolerance(1e-11).max_iterations(50_000);
