@@ -15,7 +15,8 @@ from pathlib import Path
 import kmedoids
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.cluster import KMeans
+from sklearn.cluster import HDBSCAN, KMeans, MeanShift, SpectralClustering
+from sklearn.metrics import adjusted_rand_score
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -100,6 +101,28 @@ def k_medoids():
     return [("k-medoids n=5000, k=50, PyPI kmedoids", float(np.mean(times)), float(mean))]
 
 
+def oracles():
+    """Spectral, mean-shift and HDBSCAN on the same 2000 points as scikit-learn, all cores; noise points as clusters of one."""
+    points = blobs(2000, 3)
+    rivals = {
+        "spectral-neighbours": SpectralClustering(50, affinity="nearest_neighbors", n_neighbors=10, random_state=1, n_jobs=-1),
+        "spectral-rbf": SpectralClustering(50, affinity="rbf", gamma=1.0, random_state=1, n_jobs=-1),
+        "mean-shift-flat": MeanShift(bandwidth=1.5, n_jobs=-1),
+        "hdbscan": HDBSCAN(copy=True, n_jobs=-1),
+    }
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        ours = {row["oracle"]: row for row in cargo_bench("oracles", GOC_BENCH_DIR=folder)}
+        labels = {name: np.loadtxt(Path(folder) / f"{name}.txt", dtype=int) for name in rivals}
+    for name, model in rivals.items():
+        seconds, fit = least(lambda: model.fit(points), 2)
+        theirs = np.where(fit.labels_ < 0, len(points) + np.arange(len(points)), fit.labels_)
+        agree = adjusted_rand_score(theirs, labels[name])
+        print(f"scikit-learn {name} seconds={seconds:.4f} k={len(set(theirs))} agreement (ARI)={agree:.4f}")
+        rows.append((f"{name} n=2000, scikit-learn", seconds, float(ours[name]["seconds"])))
+    return rows
+
+
 def mclust():
     """Three mixture models with BIC over 1..50, against R's mclust where R is installed (Debian: r-cran-mclust)."""
     if shutil.which("Rscript") is None:
@@ -170,7 +193,7 @@ def main():
     one_set = cargo_bench("one_set")
     select = cargo_bench("select")
     memory = cargo_bench("memory")
-    rows = k_means() + k_medoids() + mclust()
+    rows = k_means() + k_medoids() + oracles() + mclust()
 
     print("\n| path | rival, seconds | goc, seconds | ratio |\n|---|---|---|---|")
     authors = float(one_set[0]["total_ms"]) / 1e3

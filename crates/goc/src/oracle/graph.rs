@@ -1,8 +1,8 @@
 //! Neighbours, spanning trees and connected components: what the graph-based oracles share.
 //!
-//! All by looking at every pair: O(n^2 q) time, O(n) memory beside the answer. A tree over the points would be
-//! faster beyond some ten thousand of them, in few dimensions; the oracles that use this are quadratic anyway.
-//! Ties go to the lower number, so that no answer depends on the order of work.
+//! All by looking at every pair: O(n^2 q) time, O(n) memory beside the answer. A tree over the points would
+//! be faster beyond some ten thousand of them, in few dimensions; the oracles that use this are quadratic
+//! anyway. Ties go to the lower number, so that no answer depends on the order of work.
 
 use crate::Points;
 use crate::points::squared_distance;
@@ -140,8 +140,8 @@ impl Components {
     }
 }
 
-/// Joins `components` by the shortest edges between points until `want` are left: single linkage of the components.
-/// The edges used are returned.
+/// Joins `components` by the shortest edges between points until `want` are left: single linkage of the
+/// components. The edges used are returned.
 pub(super) fn bridge(points: &Points, components: &mut Components, want: usize) -> Vec<Edge> {
     if components.count() <= want {
         return Vec::new();
@@ -180,7 +180,8 @@ pub(super) mod tests {
         }
     }
 
-    /// `n` points of `q` features around `blobs` centres in a box of side 20, with every tenth one anywhere in it.
+    /// `n` points of `q` features around `blobs` centres in a box of side 20, with every tenth one anywhere
+    /// in it.
     pub(in crate::oracle) fn blobs(seed: u64, n: usize, q: usize, blobs: usize) -> Points {
         let mut uniform = congruential(seed);
         let centres: Vec<f64> = (0..blobs * q).map(|_| 20.0 * uniform()).collect();

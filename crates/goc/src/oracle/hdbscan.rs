@@ -1,24 +1,30 @@
-//! HDBSCAN (Campello, Moulavi & Sander 2013): clusters are what stays together over a long range of densities.
+//! HDBSCAN (Campello, Moulavi & Sander 2013): clusters are what stays together over a long range of
+//! densities.
 //!
-//! The core distance of a point is that to its `min_samples`-th neighbour, itself counted. Two points are as far apart as
-//! `max(core_a, core_b, |a - b|)`, the mutual reachability. The minimum spanning tree of these distances, cut at falling
-//! length, is a tree of components; those of at least `min_cluster_size` points are its clusters, and a cluster's worth is
-//! its excess of mass
+//! The core distance of a point is that to its `min_samples`-th neighbour, itself counted. Two points are as
+//! far apart as
+//! `max(core_a, core_b, |a - b|)`, the mutual reachability. The minimum spanning tree of these distances, cut
+//! at falling length, is a tree of components; those of at least `min_cluster_size` points are its clusters,
+//! and a cluster's worth is its excess of mass
 //!
-//! `sum over its points of (lambda at which the point leaves - lambda at which the cluster is born)`, `lambda = 1 / length`.
+//! `sum over its points of (lambda at which the point leaves - lambda at which the cluster is born)`,
+//! `lambda = 1 / length`.
 //!
-//! Taken are the clusters that together are worth most, none within another, the whole never being one. What is in none of
-//! them is noise. The crate `petal-clustering` does this; here are its guards and the project's conventions.
+//! Taken are the clusters that together are worth most, none within another, the whole never being one. What
+//! is in none of them is noise. The crate `petal-clustering` does this; here are its guards and the project's
+//! conventions.
 //!
 //! # Decisions
-//! - The number of clusters follows from the density: **K is not used** (it must still be from 1 to n, as for every oracle).
-//! - Noise is `None` in [`HdbscanFit::labels`] and a cluster of its own in the [`Partition`], so that GOC, where it keeps
-//!   clusters of more than one member, drops it.
-//! - Edges of equal length are cut at once, so the order of the points does not matter. scikit-learn cuts them one after
-//!   another: there a point whose core distance is the very length at which two clusters part goes with one of
-//!   them, here it is noise.
-//! - Equal points leave at infinite density. A cluster that holds `min_samples` equal points is worth infinitely much, and is
-//!   preferred to parts of it. All points equal: nothing parts from anything, so all are noise, as in scikit-learn.
+//! - The number of clusters follows from the density: **K is not used** (it must still be from 1 to n, as for
+//!   every oracle).
+//! - Noise is `None` in [`HdbscanFit::labels`] and a cluster of its own in the [`Partition`], so that GOC,
+//!   where it keeps clusters of more than one member, drops it.
+//! - Edges of equal length are cut at once, so the order of the points does not matter. scikit-learn cuts
+//!   them one after another: there a point whose core distance is the very length at which two clusters part
+//!   goes with one of them, here it is noise.
+//! - Equal points leave at infinite density. A cluster that holds `min_samples` equal points is worth
+//!   infinitely much, and is preferred to parts of it. All points equal: nothing parts from anything, so all
+//!   are noise, as in scikit-learn.
 //! - Fewer points than `min_samples` or `min_cluster_size`: all are noise.
 //! - Clusters are numbered by their first member. Nothing is drawn.
 //!
@@ -39,7 +45,7 @@ use petal_neighbors::distance::Euclidean;
 /// let fit = Hdbscan::new(3).min_samples(2).fit(&points)?;
 /// assert_eq!(fit.labels, [Some(0), Some(0), Some(0), Some(1), Some(1), Some(1), None]);
 /// assert_eq!(fit.partition().labels(), [0, 0, 0, 1, 1, 1, 2]);
-/// # Ok::<(), goc::oracle::OracleError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hdbscan {
@@ -85,7 +91,8 @@ impl Hdbscan {
         Self { min_cluster_size: min_cluster_size.max(2), min_samples: None }
     }
 
-    /// The neighbour, the point itself being the first, whose distance is the core distance; at least 1. As many as
+    /// The neighbour, the point itself being the first, whose distance is the core distance; at least 1. As
+    /// many as
     /// `min_cluster_size` unless set.
     pub fn min_samples(mut self, min_samples: usize) -> Self {
         self.min_samples = Some(min_samples.max(1));

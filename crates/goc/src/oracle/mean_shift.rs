@@ -2,17 +2,22 @@
 //!
 //! From each point the window moves to the weighted mean of what it sees,
 //!
-//! `y <- sum_i w_i x_i / sum_i w_i`, `w_i = 1` within the bandwidth `h` (flat) or `exp(-|y - x_i|^2 / 2 h^2)` (Gaussian),
+//! `y <- sum_i w_i x_i / sum_i w_i`, `w_i = 1` within the bandwidth `h` (flat) or `exp(-|y - x_i|^2 / 2 h^2)`
+//! (Gaussian),
 //!
-//! which goes uphill on the density that the kernel estimates, until a step is below `h / 1000`. Tops nearer than `h` to a denser
-//! one are dropped and every point takes the nearest top that is left. This is scikit-learn's procedure, so the labels of
-//! the flat kernel are its labels; the Gaussian kernel is merged and labelled in the same way.
+//! which goes uphill on the density that the kernel estimates, until a step is below `h / 1000`. Tops nearer
+//! than `h` to a denser one are dropped and every point takes the nearest top that is left. This is
+//! scikit-learn's procedure, so the labels of the flat kernel are its labels; the Gaussian kernel is merged
+//! and labelled in the same way.
 //!
 //! # Decisions
-//! - The number of clusters follows from the bandwidth: **K is not used** (it must still be from 1 to n, as for every oracle).
-//! - The bandwidth by rule is scikit-learn's: the mean over the points of the distance to the `k`-th nearest, the
-//!   point itself counted, `k = floor(quantile n)`. Here `k` is at least 2: with 1 the bandwidth is 0, which scikit-learn refuses.
-//! - Where so many points are equal that the rule still gives 0, every distinct point is a cluster: the limit of small bandwidths.
+//! - The number of clusters follows from the bandwidth: **K is not used** (it must still be from 1 to n, as
+//!   for every oracle).
+//! - The bandwidth by rule is scikit-learn's: the mean over the points of the distance to the `k`-th nearest,
+//!   the point itself counted, `k = floor(quantile n)`. Here `k` is at least 2: with 1 the bandwidth is 0,
+//!   which scikit-learn refuses.
+//! - Where so many points are equal that the rule still gives 0, every distinct point is a cluster: the limit
+//!   of small bandwidths.
 //! - Nothing is drawn. Each climb sums in the order of the points, so threads change nothing.
 //!
 //! Cost: O(n^2 q) for every step of all windows, some tens of steps; O(n q) memory.
@@ -46,7 +51,8 @@ pub enum Bandwidth {
     Quantile(f64),
 }
 
-/// The mean-shift oracle. The default is scikit-learn's: flat kernel, bandwidth by the quantile .3, 300 steps.
+/// The mean-shift oracle. The default is scikit-learn's: flat kernel, bandwidth by the quantile .3, 300
+/// steps.
 ///
 /// ```
 /// use goc::{Points, oracle::mean_shift::{Bandwidth, MeanShift}};
@@ -54,7 +60,7 @@ pub enum Bandwidth {
 /// let fit = MeanShift::default().bandwidth(Bandwidth::Given(1.0)).fit(&points)?;
 /// assert_eq!(fit.partition.canonical().labels(), [0, 0, 1, 1, 1]);
 /// assert!(fit.converged && (fit.modes.row(0)[0] - 5.1).abs() < 1e-12); // the densest top comes first
-/// # Ok::<(), goc::oracle::OracleError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeanShift {
@@ -247,7 +253,8 @@ pub fn estimate_bandwidth(points: &Points, share: f64) -> Result<f64, OracleErro
     Ok(far / n as f64)
 }
 
-/// Drops tops within `h` of a denser one. Equal densities: the greater coordinates first, as scikit-learn sorts.
+/// Drops tops within `h` of a denser one. Equal densities: the greater coordinates first, as scikit-learn
+/// sorts.
 fn merge(climbs: &[Climb], q: usize, h: f64) -> Points {
     let mut order: Vec<&Climb> = climbs.iter().collect();
     order.sort_by(|a, b| {
@@ -305,7 +312,8 @@ mod tests {
 
     #[test]
     fn flat_windows_group_as_scikit_learn_does() {
-        // scikit-learn 1.9.1: MeanShift(bandwidth): n_iter_, cluster_centers_[0], labels_ by first appearance.
+        // scikit-learn 1.9.1: MeanShift(bandwidth): n_iter_, cluster_centers_[0], labels_ by first
+        // appearance.
         let want = [
             (
                 None,

@@ -11,6 +11,7 @@
 //! - The same points, start and stream give the same labels on any machine and any number of threads.
 
 pub mod affinity;
+pub mod convex;
 pub mod custom;
 pub mod dissimilarities;
 pub mod gmm_diag;

@@ -1,15 +1,16 @@
 //! The largest eigenvalues of a large symmetric matrix, and all of a small one.
 //!
-//! Large: block Lanczos with thick restarts (Wu & Simon 2000). Eight vectors at a time are multiplied by the matrix and made
-//! orthogonal to all before them; when the basis is full, the best combinations (Ritz vectors) are kept and the rest
-//! is built anew. A Krylov space of eight vectors can miss copies of an eigenvalue that occurs more often than that, and
-//! near-copies are common: every tight cluster gives one near 1. So when all residuals are small the search
-//! is begun once more from fresh random vectors, and only if that finds nothing larger is it done.
+//! Large: block Lanczos with thick restarts (Wu & Simon 2000). Eight vectors at a time are multiplied by the
+//! matrix and made orthogonal to all before them; when the basis is full, the best combinations (Ritz
+//! vectors) are kept and the rest is built anew. A Krylov space of eight vectors can miss copies of an
+//! eigenvalue that occurs more often than that, and near-copies are common: every tight cluster gives one
+//! near 1. So when all residuals are small the search is begun once more from fresh random vectors, and only
+//! if that finds nothing larger is it done.
 //!
 //! Small: Householder's tridiagonal form, then QL steps with implicit shifts.
 //!
-//! Plain arithmetic in a fixed order (no library of linear algebra, whose sums depend on the width of the machine's
-//! vectors), so the bytes are the same on any machine and any number of threads.
+//! Plain arithmetic in a fixed order (no library of linear algebra, whose sums depend on the width of the
+//! machine's vectors), so the bytes are the same on any machine and any number of threads.
 //! Cost a restart: O(n m^2 + m^3) and m products, `m = 3 k + 64`.
 
 use crate::Stream;
@@ -34,7 +35,8 @@ pub(super) struct Eigen {
     pub(super) converged: bool,
 }
 
-/// The `k` largest eigenpairs of the symmetric matrix of side `n` that `apply(x, y)` multiplies with, `y = A x`. The residual
+/// The `k` largest eigenpairs of the symmetric matrix of side `n` that `apply(x, y)` multiplies with,
+/// `y = A x`. The residual
 /// `|A x - theta x|` of each is at most `tolerance` when converged.
 pub(super) fn largest(
     n: usize,
@@ -162,8 +164,8 @@ impl Basis {
         self.orthonormalise(block, stream);
     }
 
-    /// Gram and Schmidt within a block that is clear of the basis. A vector that depends on those before it, as
-    /// when the space is exhausted, is drawn anew.
+    /// Gram and Schmidt within a block that is clear of the basis. A vector that depends on those before it,
+    /// as when the space is exhausted, is drawn anew.
     fn orthonormalise(&self, block: &mut [Lane], stream: &mut Stream) {
         for l in 0..BLOCK {
             loop {
@@ -175,7 +177,8 @@ impl Basis {
                     }
                 }
                 let length = norm(block, l);
-                // Below the first bound nothing but rounding is left of A x; below the second, of this vector.
+                // Below the first bound nothing but rounding is left of A x; below the second, of this
+                // vector.
                 if length > 1e-12 && length > 1e-8 * before {
                     block.iter_mut().for_each(|row| row[l] /= length);
                     break;
@@ -278,7 +281,8 @@ fn turn(x: &mut [f64], y: &mut [f64], c: f64, s: f64) {
     }
 }
 
-/// All eigenpairs of the symmetric matrix `a` of side `m`: values from the largest down, vectors one after another.
+/// All eigenpairs of the symmetric matrix `a` of side `m`: values from the largest down, vectors one after
+/// another.
 pub(super) fn symmetric(mut a: Vec<f64>, m: usize) -> (Vec<f64>, Vec<f64>) {
     let (mut diagonal, mut beside, mut vectors) = tridiagonal(&mut a, m);
     implicit_ql(&mut diagonal, &mut beside, &mut vectors, m);
@@ -289,7 +293,8 @@ pub(super) fn symmetric(mut a: Vec<f64>, m: usize) -> (Vec<f64>, Vec<f64>) {
     (values, vectors)
 }
 
-/// Householder's reduction `A = Q T Q^T`: the diagonal of T, what stands beside it, and the columns of Q one after another.
+/// Householder's reduction `A = Q T Q^T`: the diagonal of T, what stands beside it, and the columns of Q one
+/// after another.
 fn tridiagonal(a: &mut [f64], m: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let mut beside = vec![0.0; m];
     // The mirrors: a normal vector each, and 2 over its squared length (0 for no mirror).
@@ -334,7 +339,8 @@ fn tridiagonal(a: &mut [f64], m: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     (diagonal, beside, q)
 }
 
-/// Makes the tridiagonal matrix diagonal by QL steps, each a chase of plane turns that the vectors (rows) follow.
+/// Makes the tridiagonal matrix diagonal by QL steps, each a chase of plane turns that the vectors (rows)
+/// follow.
 fn implicit_ql(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], m: usize) {
     for low in 0..m {
         // Three steps a value are usual; the limit is never met but for matrices that are not finite.
@@ -471,7 +477,7 @@ mod tests {
     fn all_copies_of_an_eigenvalue_are_found() {
         // Thirty copies of 1, more than a block holds; the rest between 0 and 1/2.
         let (m, k) = (400, 35);
-        let value = |i: usize| if i % 13 == 0 && i < 390 { 1.0 } else { 0.5 * (i as f64) / 400.0 };
+        let value = |i: usize| if i.is_multiple_of(13) && i < 390 { 1.0 } else { 0.5 * (i as f64) / 400.0 };
         let apply = |x: &[Lane], y: &mut [Lane]| {
             for i in 0..m {
                 y[i] = x[i].map(|v| v * value(i));

@@ -1,26 +1,29 @@
-//! Spectral clustering (Shi & Malik 2000; von Luxburg 2007): k-means on the slow modes of a walk over the points.
+//! Spectral clustering (Shi & Malik 2000; von Luxburg 2007): k-means on the slow modes of a walk over the
+//! points.
 //!
-//! Points are nodes of a graph whose edges say how alike two points are, `w_ij`. With the degrees `d_i = sum_j w_ij` the
-//! normalised Laplacian is
+//! Points are nodes of a graph whose edges say how alike two points are, `w_ij`. With the degrees
+//! `d_i = sum_j w_ij` the normalised Laplacian is
 //!
 //! `L = I - D^(-1/2) W D^(-1/2)`.
 //!
-//! Its K smallest eigenvectors, divided by `sqrt(d_i)`, are nearly constant on groups that few edges leave; k-means finds the
-//! groups among these rows of K numbers. This is scikit-learn's `SpectralClustering` with its default labelling; the row
-//! normalisation of Ng, Jordan & Weiss (2002) is not done.
+//! Its K smallest eigenvectors, divided by `sqrt(d_i)`, are nearly constant on groups that few edges leave;
+//! k-means finds the groups among these rows of K numbers. This is scikit-learn's `SpectralClustering` with
+//! its default labelling; the row normalisation of Ng, Jordan & Weiss (2002) is not done.
 //!
 //! # Decisions
-//! - Edges: the `k` nearest neighbours, the point itself counted as scikit-learn counts it, made symmetric by `(A + A^T) / 2`; or
-//!   all pairs with `exp(-gamma |x_i - x_j|^2)`. A point has no edge to itself, which leaves L as it is.
-//! - A graph in several pieces: the eigenvectors of each piece are found by themselves, so none is lost. As many pieces as K:
-//!   they are the clusters. More pieces than K: the pieces that are nearest to each other (their nearest points) are joined until
-//!   K are left; the eigenvectors would be an arbitrary choice there.
+//! - Edges: the `k` nearest neighbours, the point itself counted as scikit-learn counts it, made symmetric by
+//!   `(A + A^T) / 2`; or all pairs with `exp(-gamma |x_i - x_j|^2)`. A point has no edge to itself, which
+//!   leaves L as it is.
+//! - A graph in several pieces: the eigenvectors of each piece are found by themselves, so none is lost. As
+//!   many pieces as K: they are the clusters. More pieces than K: the pieces that are nearest to each other
+//!   (their nearest points) are joined until K are left; the eigenvectors would be an arbitrary choice there.
 //! - An edge whose `w_ij / sqrt(d_i d_j)` is below 1e-15 is none: it cannot be told from rounding.
 //! - Fewer distinct points than K: each is a cluster. Start centres cannot be used; their number is K.
 //! - The stream starts the eigenvectors and k-means.
 //!
-//! Cost: O(n^2 q) for the graph; a product with it is O(n k) or O(n^2); some hundreds of products and O(n K^2) each restart of the
-//! basis for the eigenvectors; k-means O(n K^2) a round. Memory O(n (k + K)), or 12 n^2 bytes for all pairs.
+//! Cost: O(n^2 q) for the graph; a product with it is O(n k) or O(n^2); some hundreds of products and O(n
+//! K^2) each restart of the basis for the eigenvectors; k-means O(n K^2) a round. Memory O(n (k + K)), or 12
+//! n^2 bytes for all pairs.
 
 mod eigen;
 
@@ -37,8 +40,8 @@ use rayon::prelude::*;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Affinity {
-    /// 1 to each of so many nearest neighbours, the point itself being the first; 1/2 where only one of the two is the
-    /// other's neighbour.
+    /// 1 to each of so many nearest neighbours, the point itself being the first; 1/2 where only one of the
+    /// two is the other's neighbour.
     Neighbours(usize),
     /// `exp(-gamma d^2)` between all pairs.
     Rbf(Gamma),
@@ -87,8 +90,8 @@ impl Default for Spectral {
 pub struct SpectralFit {
     /// The clusters.
     pub partition: Partition,
-    /// The eigenvalues of the normalised Laplacian that were used, from the smallest up; empty where the graph's pieces were
-    /// the answer.
+    /// The eigenvalues of the normalised Laplacian that were used, from the smallest up; empty where the
+    /// graph's pieces were the answer.
     pub eigenvalues: Vec<f64>,
     /// Connected pieces of the graph.
     pub pieces: usize,

@@ -15,7 +15,8 @@ fn neighbours(k: usize) -> Spectral {
 
 #[test]
 fn both_affinities_group_as_scikit_learn_does() {
-    // scikit-learn 1.9.1: SpectralClustering(k, affinity, n_neighbors or gamma, n_init=100), labels by first appearance.
+    // scikit-learn 1.9.1: SpectralClustering(k, affinity, n_neighbors or gamma, n_init=100), labels by first
+    // appearance.
     let want = [
         (neighbours(6), 4, "ABCDABCDAACDABCDABCCABCDABCDABCDABCDABCAABCDABCDACCDABCDABCA"),
         (neighbours(10), 4, "ABCDABCDAACDABCDABCCABCDABCDABCDABCDABCAABCDABCDACCDABCDABCA"),
@@ -50,7 +51,8 @@ fn both_affinities_group_as_scikit_learn_does() {
 
 #[test]
 fn eigenvalues_of_a_ring_are_the_cosines() {
-    // Points on a circle with two neighbours each: L has the eigenvalues 1 - cos(2 pi j / n), each twice but the first.
+    // Points on a circle with two neighbours each: L has the eigenvalues 1 - cos(2 pi j / n), each twice but
+    // the first.
     let n = 500;
     let angle = |i: usize| std::f64::consts::TAU * i as f64 / n as f64;
     let points = Points::new((0..n).flat_map(|i| [angle(i).cos(), angle(i).sin()]).collect(), 2).unwrap();

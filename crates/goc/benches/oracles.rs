@@ -1,0 +1,72 @@
+//! The oracles that look at all pairs, at 2000 points: wall and CPU seconds beside their limits, and the
+//! labels of each in a file for `bench/compare.py`, which runs scikit-learn on the same points.
+//!
+//! The points are those of `k_medoids.rs`: 40 blobs in space, by congruential numbers. Limits: convex and
+//! spectral at most 5 s on two cores; mean-shift and HDBSCAN have none set.
+
+use cpu_time::ProcessTime;
+use goc::oracle::{
+    Oracle, Start,
+    convex::Convex,
+    hdbscan::Hdbscan,
+    mean_shift::{Bandwidth, Kernel, MeanShift},
+    spectral::{Affinity, Gamma, Spectral},
+};
+use goc::{Points, random::stream};
+use std::time::Instant;
+
+/// `n` points of `q` features around 40 centres.
+fn blobs(n: usize, q: usize) -> Points {
+    let mut state = 1_u64;
+    let mut uniform = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as f64 / (1_u64 << 31) as f64
+    };
+    let centres: Vec<f64> = (0..40 * q).map(|_| 20.0 * uniform()).collect();
+    let mut values = Vec::with_capacity(n * q);
+    for _ in 0..n {
+        let blob = (40.0 * uniform()) as usize;
+        for f in 0..q {
+            values.push(centres[blob * q + f] + uniform() + uniform() + uniform() - 1.5);
+        }
+    }
+    Points::new(values, q).expect("finite by construction")
+}
+
+fn main() {
+    let points = blobs(2000, 3);
+    let flat = MeanShift::default().bandwidth(Bandwidth::Given(1.5));
+    let gaussian = MeanShift::default().kernel(Kernel::Gaussian).bandwidth(Bandwidth::Given(0.7));
+    let (few, all) = (Affinity::Neighbours(10), Affinity::Rbf(Gamma::Given(1.0)));
+    let cases: [(&str, &dyn Oracle, usize, f64); 8] = [
+        ("convex", &Convex::default(), 50, 5.0),
+        ("convex-to-5", &Convex::default(), 5, 5.0),
+        ("spectral-neighbours", &Spectral::new(few), 50, 5.0),
+        ("spectral-rbf", &Spectral::new(all), 50, 5.0),
+        ("mean-shift-flat", &flat, 1, f64::INFINITY),
+        ("mean-shift-quantile", &MeanShift::default(), 1, f64::INFINITY),
+        ("mean-shift-gaussian", &gaussian, 1, f64::INFINITY),
+        ("hdbscan", &Hdbscan::default(), 1, f64::INFINITY),
+    ];
+    let folder = std::env::var("GOC_BENCH_DIR").ok();
+    for (name, oracle, k, limit) in cases {
+        let (mut seconds, mut cpu, mut partition) = (f64::INFINITY, f64::INFINITY, None);
+        for _ in 0..2 {
+            let (begin, begin_cpu) = (Instant::now(), ProcessTime::now());
+            partition =
+                Some(oracle.cluster(&points, Start::K(k), &mut stream(1, 0)).expect("a valid request"));
+            seconds = seconds.min(begin.elapsed().as_secs_f64());
+            cpu = cpu.min(begin_cpu.elapsed().as_secs_f64());
+        }
+        let partition = partition.expect("two runs were made");
+        println!(
+            "oracle={name} n=2000 q=3 wanted={k} k={} seconds={seconds:.4} cpu={cpu:.4} limit={limit}",
+            partition.k()
+        );
+        if let Some(folder) = &folder {
+            let labels: Vec<String> = partition.labels().iter().map(u32::to_string).collect();
+            std::fs::write(std::path::Path::new(folder).join(format!("{name}.txt")), labels.join("\n"))
+                .expect("the folder can be written");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The same problem at several scales, each to start the next finer one from.
+//!
+//! Far along the path what is slow is the flow between large clusters through few edges: steps on the points
+//! carry it one edge at a time. So whenever a solution has joined the nodes to a third or fewer, the clusters
+//! become the nodes of a coarser problem, with their mass at their mean and the edges between two of them
+//! made one of the summed weight. The next gamma is solved at the coarsest scale first; its dual vectors,
+//! shared out by weight, are where the finer one starts.
+//!
+//! This only chooses starts. The finest problem, the points themselves, is always solved to its own duality
+//! gap, so clusters that ought to part again do.
+
+use super::ama::{Problem, Run, State};
+use crate::oracle::graph::Components;
+
+/// A scale: its problem, its last solution, and where it came from.
+struct Level {
+    problem: Problem,
+    state: State,
+    /// The gamma at which its nodes had been joined.
+    born: f64,
+    /// For each edge of the finer level: the edge it is part of and its signed share, none within a node.
+    parts: Vec<Option<(u32, f64)>>,
+}
+
+/// All scales, the finest first.
+pub(super) struct Levels {
+    levels: Vec<Level>,
+}
+
+impl Levels {
+    pub(super) fn new(problem: Problem) -> Self {
+        let state = State::new(&problem);
+        Self { levels: vec![Level { problem, state, born: 0.0, parts: Vec::new() }] }
+    }
+
+    pub(super) fn problem(&self) -> &Problem {
+        &self.levels[0].problem
+    }
+
+    pub(super) fn state(&self) -> &State {
+        &self.levels[0].state
+    }
+
+    /// Solves for `gamma` from the solutions before it.
+    pub(super) fn solve(&mut self, gamma: f64, tolerance: f64, max_iterations: usize) -> Run {
+        // What was joined later on the path may not be joined here.
+        while self.levels.len() > 1 && self.levels[self.levels.len() - 1].born > gamma {
+            self.levels.pop();
+        }
+        let mut coarsest = None;
+        for at in (1..self.levels.len()).rev() {
+            let coarser_is_last = at + 1 == self.levels.len();
+            let (finer, coarser) = self.levels.split_at_mut(at);
+            let (below, level) = (&mut finer[at - 1], &mut coarser[0]);
+            if coarser_is_last {
+                level.state.rescale(gamma);
+            }
+            // A coarse error stays in the finer one until steps there remove it, so it has to be small.
+            let run = level.state.solve(&level.problem, gamma, 0.25 * tolerance, max_iterations);
+            coarsest.get_or_insert(run.clusters);
+            below.state.keep_inside(gamma);
+            below.state.take_shares(&level.parts, &level.state);
+        }
+        let single = self.levels.len() == 1;
+        let finest = &mut self.levels[0];
+        if single {
+            finest.state.rescale(gamma);
+        }
+        let run = finest.state.solve(&finest.problem, gamma, tolerance, max_iterations);
+        if run.converged {
+            self.coarsen(gamma, coarsest.unwrap_or_else(|| run.clusters.clone()));
+        }
+        run
+    }
+
+    /// Adds a scale where the coarsest one has joined enough; `clusters` are of its nodes.
+    fn coarsen(&mut self, gamma: f64, mut clusters: Components) {
+        let top = &self.levels[self.levels.len() - 1];
+        let nodes = top.problem.nodes().len();
+        if clusters.count() < 2 || clusters.count() > nodes / 3 {
+            return;
+        }
+        let (problem, parts) = top.problem.collapse(&clusters.labels(), clusters.count());
+        let state = State::summed(&problem, &parts, &top.state);
+        self.levels.push(Level { problem, state, born: gamma, parts });
+    }
+}

@@ -1,0 +1,354 @@
+//! Convex clustering (sum of norms: Pelckmans et al. 2005, Hocking et al. 2011; solved as by Chi & Lange
+//! 2015).
+//!
+//! Every point `x_i` gets a place `u_i` of its own, and places are drawn together:
+//!
+//! `min over u of 1/2 sum_i |x_i - u_i|^2 + gamma sum_(i<j) w_ij |u_i - u_j|`.
+//!
+//! The norms are not squared, so places become exactly equal as gamma grows: points with one place are a
+//! cluster. The problem is convex: one answer, no starts, no luck. [`Convex::path`] follows it from every
+//! point alone to all in one.
+//!
+//! # Weights
+//! `w_ij = exp(-phi d_ij^2)` between the `neighbours` nearest neighbours (of either), 0 otherwise. By rule
+//! `phi = 1 / (2 s^2)` with `s` the median length of these edges. Neighbours alone may leave the graph in
+//! pieces which no gamma would ever join, so the edges of the minimum spanning tree that join pieces are added, and
+//! the path ends in one cluster. No weight is below 1e-4: far pieces are joined late, but not at a gamma of 1e20.
+//!
+//! # Which K
+//! - Asked for K: the gamma is searched by halving on the logarithm. Where the path jumps over K the answer
+//!   is the last partition before the jump, **the nearest K not below** what was asked;
+//!   [`ConvexFit::partition`] says how many there are.
+//! - Asked for none ([`Convex::fit_own_k`]): the partition that lives longest on the path,
+//!   `log gamma_end - log gamma_begin`, among those of more than one cluster and fewer than all points.
+//!
+//! # Decisions
+//! - Equal points are one place of their total mass, so they never part; with K or fewer distinct points each
+//!   is a cluster.
+//! - The solution is certified by its duality gap: it is converged when `primal - dual` is at most
+//!   `tolerance` times the sum of squares about the mean, halved (what one single cluster costs).
+//!   `|u - u_exact|^2 <= 2 gap`.
+//! - An edge is fused when its dual variable stays inside its ball after a last step (Chi & Lange's
+//!   `v_l = 0`), and clusters are the connected components of fused edges.
+//! - For weights like these the path may in theory part what it had joined, so the number of clusters need
+//!   not fall with gamma everywhere; every gamma is solved by itself, nothing is forced to stay joined.
+//! - Start centres cannot be used; their number is K. Nothing is drawn. Sums run in a fixed order on one
+//!   thread.
+//!
+//! Cost: O(n^2 q) for the graph, O(n `neighbours` q) an iteration, some hundreds of iterations for each of
+//! about 20 gammas.
+
+mod ama;
+mod levels;
+
+use super::graph::{Components, bridge, distances_are_finite, nearest};
+use super::mclust::elementary::exp;
+use super::{Oracle, OracleError, Start};
+use crate::{Partition, Points, Stream};
+use ama::Problem;
+use levels::Levels;
+
+/// The convex clustering oracle. The default: ten neighbours, phi by rule.
+///
+/// ```
+/// use goc::{Points, oracle::convex::Convex};
+/// let points = Points::new(vec![0.0, 0.2, 0.3, 5.0, 5.1, 5.3], 1)?;
+/// let fit = Convex::default().fit(&points, 2)?;
+/// assert_eq!(fit.partition.labels(), [0, 0, 0, 1, 1, 1]);
+/// assert!(fit.converged && fit.gap < 1e-3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Convex {
+    neighbours: usize,
+    phi: Option<f64>,
+    tolerance: f64,
+    max_iterations: usize,
+}
+
+impl Default for Convex {
+    fn default() -> Self {
+        Self { neighbours: 10, phi: None, tolerance: 1e-6, max_iterations: 5000 }
+    }
+}
+
+/// The solution at one gamma.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConvexFit {
+    /// The strength of the pull, in units of the (scaled) features.
+    pub gamma: f64,
+    /// The clusters, numbered by first member.
+    pub partition: Partition,
+    /// The place of each point; those of one cluster agree, exactly or up to the gap.
+    pub places: Points,
+    /// The value of what is minimised.
+    pub objective: f64,
+    /// At most so much is the objective above the least possible.
+    pub gap: f64,
+    /// Steps of the solver for this gamma.
+    pub iterations: usize,
+    /// False when the limit on steps came before a small gap.
+    pub converged: bool,
+}
+
+const WEIGHT_FLOOR: f64 = 1e-4;
+/// From one gamma of the path to the next.
+const PATH_FACTOR: f64 = 1.25;
+/// Halving for K ends when the gammas are this near.
+const SEARCH_RATIO: f64 = 1.001;
+/// More steps than any path has: from 1e-7 to 1e+40 of the first gamma.
+const PATH_LIMIT: usize = 500;
+
+impl Convex {
+    /// Edges go to so many nearest neighbours; 0 leaves the spanning tree alone.
+    pub fn neighbours(mut self, neighbours: usize) -> Self {
+        self.neighbours = neighbours;
+        self
+    }
+
+    /// How fast weights fall with the squared distance; 0 makes all edges alike. Checked when points are
+    /// there.
+    pub fn phi(mut self, phi: f64) -> Self {
+        self.phi = Some(phi);
+        self
+    }
+
+    /// The gap, relative to the halved sum of squares about the mean, at which a solution counts. Checked
+    /// when points are there.
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// The limit on steps for each gamma; at least one.
+    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
+        self.max_iterations = max_iterations.max(1);
+        self
+    }
+
+    /// The solution at one `gamma`.
+    pub fn solve(&self, points: &Points, gamma: f64) -> Result<ConvexFit, OracleError> {
+        if !(gamma >= 0.0 && gamma.is_finite()) {
+            return Err(failed(format!("gamma is {gamma}, but must be finite and not below 0")));
+        }
+        let mut search = Search::new(self, points)?;
+        Ok(search.at(gamma))
+    }
+
+    /// The solutions along growing gamma, from every distinct point alone (`gamma = 0`) to all in one.
+    pub fn path(&self, points: &Points) -> Result<Vec<ConvexFit>, OracleError> {
+        let mut search = Search::new(self, points)?;
+        let mut path = vec![search.at(0.0)];
+        if search.nodes() == 1 {
+            return Ok(path);
+        }
+        let mut gamma = search.before_any_joins();
+        for _ in 0..PATH_LIMIT {
+            let fit = search.at(gamma);
+            let done = fit.partition.k() == 1;
+            path.push(fit);
+            if done {
+                break;
+            }
+            gamma *= PATH_FACTOR;
+        }
+        Ok(path)
+    }
+
+    /// The last partition of the path with at least `k` clusters.
+    pub fn fit(&self, points: &Points, k: usize) -> Result<ConvexFit, OracleError> {
+        Start::K(k).check(points)?;
+        let mut search = Search::new(self, points)?;
+        let mut below = search.at(0.0);
+        if search.nodes() <= k {
+            return Ok(below);
+        }
+        // Double until there are K or fewer.
+        let mut gamma = search.before_any_joins();
+        let mut above = None;
+        for _ in 0..PATH_LIMIT {
+            let fit = search.at(gamma);
+            match fit.partition.k().cmp(&k) {
+                std::cmp::Ordering::Equal => return Ok(fit),
+                std::cmp::Ordering::Less => {
+                    above = Some(fit.gamma);
+                    break;
+                }
+                std::cmp::Ordering::Greater => below = fit,
+            }
+            gamma *= 2.0;
+        }
+        let Some(mut above) = above else { return Ok(below) };
+        // The first gamma joins nothing, so there is a gamma above 0 to halve from unless that was not solved
+        // well.
+        let mut low = if below.gamma > 0.0 { below.gamma } else { above / 1024.0 };
+        while above > low * SEARCH_RATIO {
+            let fit = search.at((above * low).sqrt());
+            match fit.partition.k().cmp(&k) {
+                std::cmp::Ordering::Equal => return Ok(fit),
+                std::cmp::Ordering::Less => above = fit.gamma,
+                std::cmp::Ordering::Greater => {
+                    low = fit.gamma;
+                    below = fit;
+                }
+            }
+        }
+        Ok(below)
+    }
+
+    /// The partition that lives longest on the path, of those with more than one cluster and fewer than there
+    /// are distinct points; where there is none, the end of the path.
+    pub fn fit_own_k(&self, points: &Points) -> Result<ConvexFit, OracleError> {
+        let mut path = self.path(points)?;
+        let most = path[0].partition.k();
+        let mut best: Option<(usize, usize)> = None; // (steps lived, first step)
+        let mut first = 1;
+        while first < path.len() {
+            let same = |s: &usize| path[*s].partition == path[first].partition;
+            let life = (first..path.len()).take_while(same).count();
+            let k = path[first].partition.k();
+            if k > 1 && k < most && best.is_none_or(|(longest, _)| life > longest) {
+                best = Some((life, first));
+            }
+            first += life;
+        }
+        let at = best.map_or(path.len() - 1, |(_, first)| first);
+        Ok(path.swap_remove(at))
+    }
+}
+
+/// The problem of some points, and the last solution to start the next from.
+struct Search<'a> {
+    params: &'a Convex,
+    levels: Levels,
+    /// The distinct point that each point is.
+    node_of: Vec<u32>,
+    shortest: f64,
+}
+
+impl<'a> Search<'a> {
+    fn new(params: &'a Convex, points: &Points) -> Result<Self, OracleError> {
+        if points.is_empty() {
+            return Err(OracleError::NoPoints);
+        }
+        if !distances_are_finite(points) {
+            return Err(failed("the distances are too large to be squared; scale the features".into()));
+        }
+        if params.phi.is_some_and(|phi| !(phi >= 0.0 && phi.is_finite())) {
+            let phi = params.phi.unwrap_or_default();
+            return Err(failed(format!("phi is {phi}, but must be finite and not below 0")));
+        }
+        if !(params.tolerance > 0.0 && params.tolerance.is_finite()) {
+            let reason = format!("the tolerance is {}, but must be above 0 and finite", params.tolerance);
+            return Err(failed(reason));
+        }
+        let (nodes, node_of) = merge_equal(points);
+        let mut mass = vec![0.0; nodes.len()];
+        node_of.iter().for_each(|&i| mass[i as usize] += 1.0);
+        let edges = edges(&nodes, params);
+        let shortest = edges.iter().map(|e| e.squared).fold(f64::INFINITY, f64::min).sqrt();
+        let weighted = edges.iter().map(|e| (e.a, e.b, e.weight)).collect();
+        let problem = Problem::new(nodes, mass, weighted);
+        Ok(Self { params, levels: Levels::new(problem), node_of, shortest })
+    }
+
+    fn nodes(&self) -> usize {
+        self.levels.problem().nodes().len()
+    }
+
+    /// A gamma too small to join any two points: each is pulled by less than a tenth of the way to its
+    /// nearest.
+    fn before_any_joins(&self) -> f64 {
+        let least = 0.05 * self.shortest / self.levels.problem().strongest_pull();
+        least.max(f64::MIN_POSITIVE)
+    }
+
+    fn at(&mut self, gamma: f64) -> ConvexFit {
+        let tolerance = self.params.tolerance * self.levels.problem().one_cluster_cost();
+        let mut run = self.levels.solve(gamma, tolerance, self.params.max_iterations);
+        let labels = run.clusters.labels();
+        let rows: Vec<usize> = self.node_of.iter().map(|&i| i as usize).collect();
+        let labels: Vec<u32> = rows.iter().map(|&i| labels[i]).collect();
+        ConvexFit {
+            gamma,
+            partition: Partition::from_labels(&labels),
+            places: self.levels.state().places().subset(&rows),
+            objective: run.objective,
+            gap: run.gap,
+            iterations: run.iterations,
+            converged: run.converged,
+        }
+    }
+}
+
+/// The distinct points, and which of them each point is.
+fn merge_equal(points: &Points) -> (Points, Vec<u32>) {
+    let firsts = points.distinct_rows();
+    let mut order = firsts.clone();
+    let compare = |a: usize, b: usize| {
+        let ordering = |(x, y): (&f64, &f64)| x.partial_cmp(y).filter(|o| o.is_ne());
+        points.row(a).iter().zip(points.row(b)).find_map(ordering).unwrap_or(std::cmp::Ordering::Equal)
+    };
+    order.sort_by(|&a, &b| compare(a, b));
+    let node_of = (0..points.len())
+        .map(|i| {
+            let first = order[order.partition_point(|&f| compare(f, i).is_lt())];
+            firsts.partition_point(|&f| f < first) as u32
+        })
+        .collect();
+    (points.subset(&firsts), node_of)
+}
+
+struct WeightedEdge {
+    a: u32,
+    b: u32,
+    squared: f64,
+    weight: f64,
+}
+
+/// Neighbours of either, and what the spanning tree adds; ordered by their nodes.
+fn edges(nodes: &Points, params: &Convex) -> Vec<WeightedEdge> {
+    let mut pairs: Vec<(u32, u32, f64)> = Vec::new();
+    let mut pieces = Components::new(nodes.len());
+    for (i, near) in nearest(nodes, params.neighbours).iter().enumerate() {
+        for &(d, j) in near {
+            let i = i as u32;
+            pieces.join(i, j);
+            pairs.push((i.min(j), i.max(j), d));
+        }
+    }
+    pairs.extend(bridge(nodes, &mut pieces, 1).iter().map(|e| (e.a.min(e.b), e.a.max(e.b), e.weight)));
+    pairs.sort_by_key(|&(a, b, _)| (a, b));
+    pairs.dedup_by_key(|&mut (a, b, _)| (a, b));
+    let mut squared: Vec<f64> = pairs.iter().map(|p| p.2).collect();
+    let middle = squared.len() / 2;
+    let phi = params.phi.unwrap_or_else(|| match squared.len() {
+        0 => 0.0,
+        _ => 0.5 / *squared.select_nth_unstable_by(middle, f64::total_cmp).1,
+    });
+    let weight = |d: f64| if phi == 0.0 { 1.0 } else { exp((-phi * d).max(-700.0)).max(WEIGHT_FLOOR) };
+    pairs.iter().map(|&(a, b, d)| WeightedEdge { a, b, squared: d, weight: weight(d) }).collect()
+}
+
+fn failed(reason: String) -> OracleError {
+    OracleError::Failed { oracle: "convex".into(), reason }
+}
+
+impl Oracle for Convex {
+    fn name(&self) -> &str {
+        "convex"
+    }
+
+    fn cluster(
+        &self,
+        points: &Points,
+        start: Start<'_>,
+        _stream: &mut Stream,
+    ) -> Result<Partition, OracleError> {
+        start.check(points)?;
+        self.fit(points, start.k()).map(|fit| fit.partition)
+    }
+}
+
+#[cfg(test)]
+mod tests;
