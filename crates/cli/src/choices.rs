@@ -1,13 +1,19 @@
 //! Names on the command line for what the library has.
 
 use clap::ValueEnum;
+use goc::baselines::boxes::BoxDistance;
 use goc::optimistic::{Beginning, Distance, KRule, OracleEvery, Preset};
 use goc::oracle::Oracle;
+use goc::oracle::affinity::{Affinity, Preference};
+use goc::oracle::convex::Convex;
 use goc::oracle::gmm_diag::GmmDiag;
+use goc::oracle::hdbscan::Hdbscan;
 use goc::oracle::k_means::{Algorithm, KMeans, Seeding};
 use goc::oracle::k_medoids::KMedoids;
 use goc::oracle::linkage::{Linkage, Method};
 use goc::oracle::mclust::{Mclust, Model};
+use goc::oracle::mean_shift::{Bandwidth, MeanShift};
+use goc::oracle::spectral::Spectral;
 use goc::pessimistic::Reading;
 
 /// The method that clusters uncertain objects.
@@ -19,6 +25,73 @@ pub enum MethodName {
     Gpc,
     /// The oracle on the mean of each set, the paper's baseline
     UkMeans,
+    /// Expected distance to geometric medians (Cormode & McGregor)
+    UkMedians,
+    /// k-means by expected squared distance, without the shortcut by means
+    ExpectedKMeans,
+    /// k-means by the distance to bounding boxes (Ngai et al.)
+    Boxes,
+    /// k-means against the worst case within boxes (Vo et al.)
+    RobustBoxes,
+    /// Possible worlds: the oracle on sampled worlds, consensus (Volk et al.)
+    Worlds,
+    /// The same on worlds chosen as representatives (Liu et al.)
+    RepresentativeWorlds,
+    /// DBSCAN with probabilities of distances (Kriegel & Pfeifle)
+    Fdbscan,
+    /// Affinity propagation on distances between sets
+    Affinity,
+    /// k-medoids on distances between sets
+    Medoids,
+    /// Agglomerative linkage on distances between sets
+    Linkage,
+    /// GOC over the convex hull of each set
+    GocHull,
+    /// GOC over the bounding box of each set
+    GocBox,
+    /// GOC with half as many clusters again, merged to K as a tree that lets members choose anew
+    GocTree,
+}
+
+impl MethodName {
+    /// Whether `--oracle` matters to it.
+    pub fn uses_oracle(self) -> bool {
+        use MethodName::{Goc, GocBox, GocHull, GocTree, Gpc, RepresentativeWorlds, UkMeans, Worlds};
+        matches!(self, Goc | Gpc | UkMeans | Worlds | RepresentativeWorlds | GocHull | GocBox | GocTree)
+    }
+}
+
+/// A distance between sets of candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SetDistanceName {
+    /// Mean over all pairs of candidates
+    S1,
+    /// The nearest pair
+    S2,
+    /// The paper's "Hausdorff": the larger of two min-max distances
+    S3,
+    /// The true one: the larger of two max-min distances
+    Hausdorff,
+    /// Kullback-Leibler divergence of Gaussians, both ways
+    Kl,
+    /// The same of kernel densities (Jiang et al.)
+    KlKernel,
+}
+
+/// Which point of a box counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BoxName {
+    Min,
+    Max,
+}
+
+impl BoxName {
+    pub fn value(self) -> BoxDistance {
+        match self {
+            BoxName::Min => BoxDistance::Min,
+            BoxName::Max => BoxDistance::Max,
+        }
+    }
 }
 
 /// The oracle that clusters one point per object.
@@ -38,15 +111,29 @@ pub enum OracleName {
     MclustVvv,
     /// Agglomerative linkage
     Linkage,
+    /// Affinity propagation; finds K itself
+    Affinity,
+    /// Mean shift; finds K itself
+    MeanShift,
+    /// Spectral clustering of the nearest-neighbour graph
+    Spectral,
+    /// Convex clustering (sum of norms)
+    Convex,
+    /// HDBSCAN; finds K itself, noise is a cluster each
+    Hdbscan,
 }
 
 impl OracleName {
     /// Whether its answer depends on the seed.
     pub fn draws(self) -> bool {
-        use OracleName::{GmmDiag, KMeans, KMedoids, Linkage, MclustEii, MclustVii, MclustVvv};
+        use OracleName::{
+            Affinity, Convex, GmmDiag, Hdbscan, KMeans, KMedoids, Linkage, MclustEii, MclustVii, MclustVvv,
+            MeanShift, Spectral,
+        };
         match self {
-            KMeans | KMedoids | GmmDiag => true,
-            MclustEii | MclustVii | MclustVvv | Linkage => false,
+            KMeans | KMedoids | GmmDiag | Spectral => true,
+            // The draws of affinity propagation break ties of the last digits only.
+            MclustEii | MclustVii | MclustVvv | Linkage | Affinity | MeanShift | Convex | Hdbscan => false,
         }
     }
 }
@@ -126,6 +213,20 @@ pub enum ReadingName {
     MaxMax,
 }
 
+impl LinkageName {
+    pub fn value(self) -> Linkage {
+        Linkage::new(match self {
+            LinkageName::Single => Method::Single,
+            LinkageName::Complete => Method::Complete,
+            LinkageName::Average => Method::Average,
+            LinkageName::Weighted => Method::Weighted,
+            LinkageName::Ward => Method::Ward,
+            LinkageName::Centroid => Method::Centroid,
+            LinkageName::Median => Method::Median,
+        })
+    }
+}
+
 impl DistanceName {
     pub fn value(self) -> Distance {
         match self {
@@ -191,7 +292,15 @@ pub struct OracleSettings {
     pub algorithm: AlgorithmName,
     pub seeding: SeedingName,
     pub linkage: LinkageName,
+    pub preference: f64,
+    pub bandwidth: Option<f64>,
+    pub min_cluster_size: usize,
 }
+
+/// Quantile of the similarities that affinity propagation takes as preference, unless told.
+pub const PREFERENCE: f64 = 0.5;
+/// Least members of a cluster of HDBSCAN, unless told.
+pub const MIN_CLUSTER_SIZE: usize = 5;
 
 impl OracleSettings {
     /// The named oracle with its own defaults.
@@ -203,6 +312,9 @@ impl OracleSettings {
             algorithm: AlgorithmName::HartiganWong,
             seeding: SeedingName::Random,
             linkage: LinkageName::Average,
+            preference: PREFERENCE,
+            bandwidth: None,
+            min_cluster_size: MIN_CLUSTER_SIZE,
         }
     }
 
@@ -227,16 +339,7 @@ impl OracleSettings {
                 }
                 Box::new(oracle)
             }
-            OracleName::KMedoids => {
-                let mut oracle = KMedoids::default();
-                if let Some(starts) = self.starts {
-                    oracle = oracle.starts(starts);
-                }
-                if let Some(iterations) = self.iterations {
-                    oracle = oracle.rounds(iterations);
-                }
-                Box::new(oracle)
-            }
+            OracleName::KMedoids => Box::new(self.medoids()),
             OracleName::GmmDiag => {
                 let mut oracle = GmmDiag::default();
                 if let Some(starts) = self.starts {
@@ -250,16 +353,49 @@ impl OracleSettings {
             OracleName::MclustEii => self.mclust(Model::Eii),
             OracleName::MclustVii => self.mclust(Model::Vii),
             OracleName::MclustVvv => self.mclust(Model::Vvv),
-            OracleName::Linkage => Box::new(Linkage::new(match self.linkage {
-                LinkageName::Single => Method::Single,
-                LinkageName::Complete => Method::Complete,
-                LinkageName::Average => Method::Average,
-                LinkageName::Weighted => Method::Weighted,
-                LinkageName::Ward => Method::Ward,
-                LinkageName::Centroid => Method::Centroid,
-                LinkageName::Median => Method::Median,
-            })),
+            OracleName::Linkage => Box::new(self.linkage.value()),
+            OracleName::Affinity => Box::new(self.affinity()),
+            OracleName::MeanShift => {
+                let mut oracle = MeanShift::default();
+                if let Some(bandwidth) = self.bandwidth {
+                    oracle = oracle.bandwidth(Bandwidth::Given(bandwidth));
+                }
+                if let Some(iterations) = self.iterations {
+                    oracle = oracle.max_iterations(iterations);
+                }
+                Box::new(oracle)
+            }
+            OracleName::Spectral => Box::new(Spectral::default()),
+            OracleName::Convex => {
+                let mut oracle = Convex::default();
+                if let Some(iterations) = self.iterations {
+                    oracle = oracle.max_iterations(iterations);
+                }
+                Box::new(oracle)
+            }
+            OracleName::Hdbscan => Box::new(Hdbscan::new(self.min_cluster_size)),
         }
+    }
+
+    /// Affinity propagation, as an oracle or on distances between sets.
+    pub fn affinity(&self) -> Affinity {
+        let mut affinity = Affinity::default().preference(Preference::Quantile(self.preference));
+        if let Some(iterations) = self.iterations {
+            affinity = affinity.max_iterations(iterations);
+        }
+        affinity
+    }
+
+    /// k-medoids, as an oracle or on distances between sets.
+    pub fn medoids(&self) -> KMedoids {
+        let mut oracle = KMedoids::default();
+        if let Some(starts) = self.starts {
+            oracle = oracle.starts(starts);
+        }
+        if let Some(iterations) = self.iterations {
+            oracle = oracle.rounds(iterations);
+        }
+        oracle
     }
 
     fn mclust(&self, model: Model) -> Box<dyn Oracle> {

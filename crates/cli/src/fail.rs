@@ -76,6 +76,23 @@ impl From<goc::oracle::OracleError> for Fail {
     }
 }
 
+impl From<goc::baselines::MethodError> for Fail {
+    fn from(error: goc::baselines::MethodError) -> Self {
+        use goc::baselines::MethodError::{MoreClustersThanObjects, NoClusters, Oracle, Parameter};
+        match error {
+            Oracle(inner) => inner.into(),
+            NoClusters | MoreClustersThanObjects { .. } | Parameter { .. } => Fail::Usage(error.to_string()),
+            other => Fail::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<goc::optimistic::hierarchy::HierarchyError> for Fail {
+    fn from(error: goc::optimistic::hierarchy::HierarchyError) -> Self {
+        Fail::Failed(error.to_string())
+    }
+}
+
 impl From<goc::metrics::MetricsError> for Fail {
     fn from(error: goc::metrics::MetricsError) -> Self {
         Fail::Failed(error.to_string())

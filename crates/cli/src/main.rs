@@ -39,6 +39,7 @@ enum Command {
     Candidates(Box<commands::candidates::Candidates>),
     Cluster(Box<commands::cluster::Cluster>),
     Score(commands::score::Score),
+    Compare(Box<commands::compare::Compare>),
     Reproduce(commands::reproduce::Reproduce),
 }
 
@@ -73,6 +74,7 @@ fn run(goc: Goc) -> Result<(), Fail> {
         Command::Candidates(candidates) => candidates.run(),
         Command::Cluster(cluster) => cluster.run(),
         Command::Score(score) => score.run(),
+        Command::Compare(compare) => compare.run(),
         Command::Reproduce(reproduce) => reproduce.run(),
     }
 }

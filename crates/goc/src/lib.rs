@@ -20,6 +20,7 @@
 
 pub mod baselines;
 pub mod candidates;
+mod elementary;
 mod kernel;
 pub mod metrics;
 pub mod optimistic;

@@ -188,20 +188,38 @@ fn read_input(input: Input<'_>, format: Format) -> Result<Table, TableError> {
 /// ```
 pub fn write(table: &Table, path: &Path) -> Result<(), TableError> {
     let (format, gzip) = Format::of(path)?;
+    write_beside(path, |out| {
+        if gzip {
+            let mut encoder = GzEncoder::new(out, flate2::Compression::new(GZIP_LEVEL));
+            write_to(table, format, &mut encoder, path)?;
+            encoder.finish().map(|_| ()).map_err(failed(path, "write"))
+        } else {
+            write_to(table, format, out, path)
+        }
+    })
+}
+
+/// Writes a text that is no table, such as a tree, as [`write`] writes tables: under another name, then renamed.
+pub fn write_text(text: &str, path: &Path) -> Result<(), TableError> {
+    write_beside(path, |out| out.write_all(text.as_bytes()).map_err(failed(path, "write")))
+}
+
+fn failed(path: &Path, doing: &'static str) -> impl Fn(io::Error) -> TableError {
+    move |source| TableError::Io { file: path.to_path_buf(), doing, source }
+}
+
+/// Fills a new file beside `path`, and gives it that name once it is complete.
+fn write_beside(
+    path: &Path,
+    fill: impl FnOnce(&mut BufWriter<File>) -> Result<(), TableError>,
+) -> Result<(), TableError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let failed = |doing| move |source| TableError::Io { file: path.to_path_buf(), doing, source };
-    let (temporary, file) = create_beside(path, &name).map_err(failed("create"))?;
+    let (temporary, file) = create_beside(path, &name).map_err(failed(path, "create"))?;
     let written = (|| {
         let mut out = BufWriter::with_capacity(1 << 18, file);
-        if gzip {
-            let mut encoder = GzEncoder::new(&mut out, flate2::Compression::new(GZIP_LEVEL));
-            write_to(table, format, &mut encoder, path)?;
-            encoder.finish().map_err(failed("write"))?;
-        } else {
-            write_to(table, format, &mut out, path)?;
-        }
-        out.into_inner().map_err(|error| failed("write")(error.into_error()))?;
-        fs::rename(&temporary, path).map_err(failed("rename the finished file to its name"))
+        fill(&mut out)?;
+        out.into_inner().map_err(|error| failed(path, "write")(error.into_error()))?;
+        fs::rename(&temporary, path).map_err(failed(path, "rename the finished file to its name"))
     })();
     if written.is_err() {
         // The first error is the one to report; a left-over temporary file is the lesser harm.

@@ -3,6 +3,7 @@
 pub mod actions;
 pub mod candidates;
 pub mod cluster;
+pub mod compare;
 pub mod demo;
 pub mod reproduce;
 pub mod score;

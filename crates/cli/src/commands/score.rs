@@ -7,6 +7,7 @@ use goc::metrics::Scores;
 use goc_tables::Table;
 use serde_json::json;
 
+use super::cluster::NOISE;
 use crate::fail::Fail;
 use crate::long_table::{OBJECT_NAMES, TRUTH_NAMES, numbered};
 use crate::screen;
@@ -63,7 +64,14 @@ impl Score {
                 table.require(&name)?.texts()
             }
         };
-        let scores = Scores::of(&numbered(&labels.texts()), &numbered(&truth))?;
+        // A method that knows noise gives it one label; objects in no group do not make a group.
+        let mut groups = labels.texts();
+        let mut noise = 0;
+        for (row, label) in groups.iter_mut().enumerate().filter(|(_, label)| **label == NOISE.to_string()) {
+            *label = format!("noise {row}");
+            noise += 1;
+        }
+        let scores = Scores::of(&numbered(&groups), &numbered(&truth))?;
         let rows = [
             ("nmi", scores.nmi),
             ("f", scores.f),
@@ -80,15 +88,26 @@ impl Score {
             all.dedup();
             all.len()
         };
-        let (k, k_true) = (distinct(&labels.texts()), distinct(&truth));
+        let (k, k_true) = (distinct(&groups) - noise, distinct(&truth));
+        if noise > 0 {
+            let what = screen::counted(noise, "object");
+            screen::note(format!(
+                "{what} in no cluster (label {NOISE}): each counts as a group of its own in the scores"
+            ));
+        }
         if self.json {
-            let mut object = json!({ "n_objects": table.rows(), "k": k, "k_true": k_true });
+            let mut object = json!({ "n_objects": table.rows(), "k": k, "k_true": k_true, "n_noise": noise });
             for (name, value) in rows {
                 object[name] = json!(value);
             }
             return screen::print_json(&object);
         }
-        let mut text = format!("{} objects, {k} clusters, {k_true} true groups\n", table.rows());
+        let mut text = format!(
+            "{}, {}, {}\n",
+            screen::counted(table.rows(), "object"),
+            screen::counted(k, "cluster"),
+            screen::counted(k_true, "true group")
+        );
         for (name, value) in rows {
             text.push_str(&format!("{name:<13} {value:.4}\n"));
         }

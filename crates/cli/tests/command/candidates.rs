@@ -324,7 +324,11 @@ fn what_makes_no_candidates_is_refused() {
             1,
             "twice.csv: object a stands in rows 1 and 3; one row an object is needed",
         ),
-        ("gone.csv --values x --shape box", 1, "gone.csv: no objects left: all 1 miss a value or an error, or have a number that cannot be"),
+        (
+            "gone.csv --values x --shape box",
+            1,
+            "gone.csv: no objects left: all 1 miss a value or an error, or have a number that cannot be",
+        ),
         ("none.csv --values x", 1, "none.csv: the table has no rows"),
         (
             "ball.csv --values x,y --shape ball",

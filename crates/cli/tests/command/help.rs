@@ -5,7 +5,8 @@ use crate::desk::Desk;
 #[test]
 fn help_of_every_command_says_what_it_did_before() {
     let desk = Desk::new();
-    for command in ["", "demo", "simulate", "actions", "stars", "candidates", "cluster", "score", "reproduce"]
+    for command in
+        ["", "demo", "simulate", "actions", "stars", "candidates", "cluster", "score", "compare", "reproduce"]
     {
         let run = desk.done(&format!("{command} --help"));
         assert_eq!(run.err, "");

@@ -3,6 +3,7 @@
 mod bad_input;
 mod candidates;
 mod cluster;
+mod compare;
 mod demo;
 mod desk;
 mod help;

@@ -95,3 +95,26 @@ fn wrong_wishes_are_refused_before_any_work() {
     }
     assert_eq!(desk.files(), ["labels.csv"]);
 }
+
+#[test]
+fn the_affinity_table_is_the_papers_and_has_the_true_hausdorff_beside() {
+    let Some(folder) = data("the_affinity_table_is_the_papers_and_has_the_true_hausdorff_beside") else {
+        return;
+    };
+    let run = Desk::new().done(&format!("reproduce --data {}", folder.display()));
+    let rows: Vec<Vec<String>> = run
+        .out
+        .lines()
+        .skip_while(|line| !line.starts_with("## Discussion 1"))
+        .filter(|line| ["| s1", "| s2", "| s3", "| hausdorff"].iter().any(|name| line.starts_with(name)))
+        .map(|line| line.trim_matches(['|', ' ']).split(" | ").map(str::to_string).collect())
+        .collect();
+    assert_eq!(rows.len(), 12);
+    let mean = |cell: &str| cell.split(" ± ").next().unwrap().parse::<f64>().unwrap();
+    for row in &rows[..9] {
+        assert!((mean(&row[2]) - mean(&row[3])).abs() <= 0.005, "NMI: {row:?}");
+        assert!((mean(&row[4]) - mean(&row[5])).abs() <= 0.005, "F: {row:?}");
+        assert!((mean(&row[6]) - mean(&row[7])).abs() <= 1.0, "clusters: {row:?}");
+    }
+    assert!(rows[9..].iter().all(|row| row[3] == "-" && mean(&row[2]) > 0.7), "{rows:?}");
+}

@@ -21,6 +21,7 @@ fn json_has_the_same_numbers_in_full() {
             "n_objects",
             "k",
             "k_true",
+            "n_noise",
             "nmi",
             "f",
             "ari",

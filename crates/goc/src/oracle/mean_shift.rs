@@ -23,8 +23,8 @@
 //! Cost: O(n^2 q) for every step of all windows, some tens of steps; O(n q) memory.
 
 use super::graph::{distances_are_finite, nearest};
-use super::mclust::elementary::exp;
 use super::{Oracle, OracleError, Start};
+use crate::elementary::exp;
 use crate::kernel::{CentreLanes, LANES};
 use crate::points::squared_distance;
 use crate::{Partition, Points, Stream};

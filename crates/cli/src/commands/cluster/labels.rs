@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use goc::metrics::Scores;
+use goc::optimistic::hierarchy::{Height, Hierarchy, Leaves};
 use goc::points::squared_distance;
 use goc::scale::Scaler;
 use goc::{Candidates, Ids};
@@ -11,10 +12,13 @@ use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
 use super::method::{Answer, MethodArgs};
-use crate::choices::{KRuleName, PenaltyScale, typed};
+use crate::choices::{KRuleName, MethodName, PenaltyScale, typed};
 use crate::fail::Fail;
 use crate::long_table::{LongTable, numbered};
 use crate::screen;
+
+/// The label of an object in no cluster.
+pub const NOISE: i32 = -1;
 
 /// A table of candidates, clustered.
 pub struct Clustered {
@@ -27,6 +31,8 @@ pub struct Clustered {
     settings: Vec<(&'static str, Value)>,
     preset: String,
     constant_k: bool,
+    /// K falls because clusters are given up, as GOC does it; other methods find their own.
+    falls: bool,
 }
 
 impl Clustered {
@@ -55,6 +61,7 @@ impl Clustered {
             settings: method.settings(seed),
             preset: typed(method.preset),
             constant_k: method.k_rule == Some(KRuleName::Constant),
+            falls: matches!(method.method, MethodName::Goc | MethodName::Gpc),
             input,
             answer,
             scaler,
@@ -79,11 +86,21 @@ impl Clustered {
             Ids::Text(v) => Data::Text(v.clone()),
             _ => Data::I64((0..n as i64).collect()),
         };
-        let labels = answer.partition.labels().iter().map(|&l| l as i32).collect();
+        let is_noise = |i: usize| answer.noise.get(i).copied().unwrap_or(false);
+        let labels =
+            (0..n).map(|i| if is_noise(i) { NOISE } else { answer.partition.labels()[i] as i32 }).collect();
+        let meaning =
+            if answer.noise.is_empty() { "cluster, from 0" } else { "cluster, from 0; -1: in no cluster" };
         let mut columns = vec![
             Column::new("object", ids).with_description("object, as the input names it"),
-            Column::new("label", Data::I32(labels)).with_description("cluster, from 0"),
+            Column::new("label", Data::I32(labels)).with_description(meaning),
         ];
+        if !answer.confidence.is_empty() {
+            columns.push(
+                Column::new("probability", Data::F64(answer.confidence.clone()))
+                    .with_description("how sure the method is of the label, from 0 to 1"),
+            );
+        }
         if let Some(chosen) = &answer.chosen {
             let penalties = (0..n).map(|i| candidates.penalty(i, chosen[i] as usize)).collect();
             let rows = (0..n).map(|i| input.row(i, chosen[i] as usize) as i64).collect();
@@ -127,6 +144,17 @@ impl Clustered {
         Ok(table)
     }
 
+    /// The tree over the clusters.
+    pub fn tree(&self, method: &MethodArgs) -> Result<Hierarchy<'_>, Fail> {
+        let chosen = self.answer.chosen.as_ref().ok_or_else(|| {
+            Fail::usage(format!(
+                "--tree needs a method that chooses candidates, such as goc; {} does not",
+                typed(method.method)
+            ))
+        })?;
+        Ok(Hierarchy::new(&self.input.candidates, &self.answer.partition, chosen, method.lambda)?)
+    }
+
     /// For machines.
     pub fn summary(&self, output: Option<&Path>) -> Value {
         let (input, answer) = (&self.input, &self.answer);
@@ -141,7 +169,8 @@ impl Clustered {
         put("n_dropped", json!(input.dropped));
         put("n_features", json!(input.candidates.features()));
         put("k_initial", json!(answer.k_initial));
-        put("k", json!(answer.partition.k()));
+        put("k", json!(answer.k()));
+        put("n_noise", json!(answer.noise_count()));
         put("iterations", json!(answer.iterations));
         put("converged", json!(answer.converged));
         put("cycle", json!(answer.cycle));
@@ -167,18 +196,24 @@ impl Clustered {
             _ => "stopped at the limit",
         };
         let mut text = format!(
-            "{}, {}: {} after {} ({ending}), objective {:.6}, {seconds:.3} s",
+            "{}, {}: {} after {} ({ending}){}, {seconds:.3} s",
             screen::counted(input.candidates.objects(), "object"),
             screen::counted(input.candidates.total(), "candidate"),
-            screen::counted(answer.partition.k(), "cluster"),
+            screen::counted(answer.k(), "cluster"),
             screen::counted(answer.iterations, "iteration"),
-            answer.objective,
+            answer.objective.map_or_else(String::new, |objective| format!(", objective {objective:.6}")),
         );
-        if answer.partition.k() < answer.k_initial && !self.constant_k {
+        if answer.noise_count() > 0 {
+            text.push_str(&format!(
+                "\n{} in no cluster (label {NOISE})",
+                screen::counted(answer.noise_count(), "object")
+            ));
+        }
+        if answer.k() < answer.k_initial && !self.constant_k && self.falls {
             text.push_str(&format!(
                 "\nK fell from {} to {}: clusters that emptied, or kept one member only, were given up; --k-rule constant keeps K",
                 answer.k_initial,
-                answer.partition.k()
+                answer.k()
             ));
         }
         if let Some(s) = &self.scores {
@@ -194,6 +229,18 @@ impl Clustered {
 /// A setting as metadata holds it.
 fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+/// The tree as scipy's linkage has it: leaves are the objects in the order of the label table, then one a row.
+pub fn linkage_table(tree: &Hierarchy<'_>) -> Result<Table, Fail> {
+    let rows = tree.linkage(Leaves::Objects, Height::Total)?;
+    let whole = |c: usize| Data::I64(rows.iter().map(|row| row[c] as i64).collect());
+    Ok(Table::new(vec![
+        Column::new("first", whole(0)),
+        Column::new("second", whole(1)),
+        Column::new("height", Data::F64(rows.iter().map(|row| row[2]).collect())),
+        Column::new("members", whole(3)),
+    ])?)
 }
 
 /// A row an iteration.

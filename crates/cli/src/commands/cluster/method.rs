@@ -3,18 +3,35 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use goc::baselines::uk_means::uk_means;
+use goc::baselines::Method;
+use goc::baselines::boxes::Boxes;
+use goc::baselines::clusterer::Clusterer;
+use goc::baselines::convex_sets::ConvexSets;
+use goc::baselines::expected_k_means::ExpectedKMeans;
+use goc::baselines::fdbscan::Fdbscan;
+use goc::baselines::kl::{Density, DensityClustering};
+use goc::baselines::possible_worlds::PossibleWorlds;
+use goc::baselines::representative_worlds::RepresentativeWorlds;
+use goc::baselines::robust_boxes::RobustBoxes;
+use goc::baselines::set_distances::SetDistanceClustering;
+use goc::baselines::uk_means::UkMeans;
+use goc::baselines::uk_medians::UkMedians;
+use goc::optimistic::continuous::Region;
+use goc::optimistic::hierarchy::Hierarchy;
 use goc::optimistic::{Distance, Ending, KRule, Optimistic};
+use goc::oracle::Oracle;
 use goc::oracle::k_means::means;
 use goc::pessimistic::Pessimistic;
 use goc::points::squared_distance;
 use goc::scale::Scaling;
+use goc::set_distance::SetDistance;
 use goc::{Candidates, Partition, Points};
 use serde_json::{Value, json};
 
 use crate::choices::{
-    AlgorithmName, BeginName, DistanceName, EveryName, KRuleName, LinkageName, MethodName, OracleName,
-    OracleSettings, PenaltyScale, PresetName, ReadingName, SeedingName, at_least_one, typed,
+    AlgorithmName, BeginName, BoxName, DistanceName, EveryName, KRuleName, LinkageName, MIN_CLUSTER_SIZE,
+    MethodName, OracleName, OracleSettings, PREFERENCE, PenaltyScale, PresetName, ReadingName, SeedingName,
+    SetDistanceName, at_least_one, typed,
 };
 use crate::fail::Fail;
 use crate::long_table::{labels_for, numbered};
@@ -110,6 +127,38 @@ pub struct MethodArgs {
     /// What pessimism (--method gpc) maximises
     #[arg(long, value_enum, default_value_t = ReadingName::MinMax)]
     pub reading: ReadingName,
+
+    /// Distance between sets, for --method affinity, medoids and linkage
+    #[arg(long, value_enum, default_value_t = SetDistanceName::S2)]
+    pub set_distance: SetDistanceName,
+
+    /// Distance to a box that --method boxes takes
+    #[arg(long = "box", value_enum, default_value_t = BoxName::Min)]
+    pub box_distance: BoxName,
+
+    /// Worlds that --method worlds and representative-worlds sample
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = at_least_one())]
+    pub worlds: usize,
+
+    /// Preference of affinity propagation: this quantile of the similarities
+    #[arg(long, value_name = "Q", default_value_t = PREFERENCE)]
+    pub preference: f64,
+
+    /// Bandwidth of mean shift, in scaled features [default: by scikit-learn's rule]
+    #[arg(long, value_name = "H")]
+    pub bandwidth: Option<f64>,
+
+    /// Least members of a cluster of HDBSCAN
+    #[arg(long, value_name = "N", default_value_t = MIN_CLUSTER_SIZE, value_parser = at_least_one())]
+    pub min_cluster_size: usize,
+
+    /// Objects within eps that make a core object of FDBSCAN
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one())]
+    pub min_points: usize,
+
+    /// Radius of FDBSCAN, in scaled features [default: by a rule]
+    #[arg(long, value_name = "R")]
+    pub eps: Option<f64>,
 }
 
 /// What every method gives, in scaled units.
@@ -119,7 +168,12 @@ pub struct Answer {
     pub chosen: Option<Vec<u32>>,
     pub representatives: Points,
     pub centres: Points,
-    pub objective: f64,
+    /// What the method minimises, where it minimises something.
+    pub objective: Option<f64>,
+    /// Which objects the method calls noise; empty when it knows none.
+    pub noise: Vec<bool>,
+    /// How sure it is of each object; empty when it does not say.
+    pub confidence: Vec<f64>,
     pub iterations: usize,
     pub converged: bool,
     pub cycle: bool,
@@ -127,86 +181,223 @@ pub struct Answer {
     pub history: Vec<goc::optimistic::Iteration>,
 }
 
+impl Answer {
+    pub fn noise_count(&self) -> usize {
+        self.noise.iter().filter(|noise| **noise).count()
+    }
+
+    /// The number of clusters, noise not counted.
+    pub fn k(&self) -> usize {
+        self.partition.k() - self.noise_count()
+    }
+}
+
 impl MethodArgs {
     /// Runs the method on scaled candidates. `trace`: keep every iteration in full.
     pub fn solve(&self, candidates: &Candidates, seed: u64, trace: bool) -> Result<Answer, Fail> {
-        let oracle = OracleSettings {
+        let settings = self.oracle_settings();
+        let oracle = settings.build();
+        let oracle = oracle.as_ref();
+        let k = self.k;
+        match self.method {
+            MethodName::Goc => self.greedy(candidates, oracle, seed, trace),
+            MethodName::Gpc => self.pessimistic(candidates, oracle, seed),
+            MethodName::GocTree => self.tree(candidates, oracle, seed),
+            MethodName::UkMeans => {
+                let mut answer = self.method(candidates, &UkMeans { oracle, k }, seed)?;
+                let distance = |(x, &l): (&[f64], &u32)| squared_distance(x, answer.centres.row(l as usize));
+                answer.objective =
+                    Some(answer.representatives.rows().zip(answer.partition.labels()).map(distance).sum());
+                answer.iterations = 1;
+                Ok(answer)
+            }
+            MethodName::UkMedians => {
+                let medians =
+                    UkMedians::new(k).max_iterations(self.max_iterations).starts(self.some_starts());
+                self.method(candidates, &medians, seed)
+            }
+            MethodName::ExpectedKMeans => {
+                let expected =
+                    ExpectedKMeans::new(k).max_iterations(self.max_iterations).starts(self.some_starts());
+                self.method(candidates, &expected, seed)
+            }
+            MethodName::Boxes => {
+                let boxes = Boxes::new(k)
+                    .distance(self.box_distance.value())
+                    .max_iterations(self.max_iterations)
+                    .starts(self.some_starts());
+                self.method(candidates, &boxes, seed)
+            }
+            MethodName::RobustBoxes => {
+                let boxes =
+                    RobustBoxes::new(k).max_iterations(self.max_iterations).starts(self.some_starts());
+                self.method(candidates, &boxes, seed)
+            }
+            MethodName::Worlds => {
+                self.method(candidates, &PossibleWorlds::new(oracle, k).worlds(self.worlds), seed)
+            }
+            MethodName::RepresentativeWorlds => {
+                self.method(candidates, &RepresentativeWorlds::new(oracle, k).worlds(self.worlds), seed)
+            }
+            MethodName::Fdbscan => {
+                let mut fdbscan = Fdbscan::new(self.min_points);
+                if let Some(eps) = self.eps {
+                    fdbscan = fdbscan.eps(eps);
+                }
+                self.method(candidates, &fdbscan, seed)
+            }
+            MethodName::Affinity => {
+                self.by_set_distance(candidates, Clusterer::Affinity(settings.affinity()), seed)
+            }
+            MethodName::Medoids => {
+                let clusterer = Clusterer::KMedoids { search: settings.medoids(), k };
+                self.by_set_distance(candidates, clusterer, seed)
+            }
+            MethodName::Linkage => {
+                let clusterer = Clusterer::Linkage { linkage: self.linkage.value(), k };
+                self.by_set_distance(candidates, clusterer, seed)
+            }
+            MethodName::GocHull | MethodName::GocBox => {
+                let region = if self.method == MethodName::GocHull { Region::Hull } else { Region::Box };
+                self.method(candidates, &ConvexSets { region, oracle, k, lambda: self.lambda }, seed)
+            }
+        }
+    }
+
+    pub fn oracle_settings(&self) -> OracleSettings {
+        OracleSettings {
             name: self.oracle,
             starts: self.oracle_starts,
             iterations: self.oracle_iterations,
             algorithm: self.algorithm,
             seeding: self.seeding,
             linkage: self.linkage,
-        }
-        .build();
-        match self.method {
-            MethodName::Goc => {
-                let valid = self.optimistic(candidates, trace)?.check(candidates)?;
-                let bar = screen::counter("iterations and moves");
-                let found = valid.run_watched(oracle.as_ref(), seed, &|| bar.inc(1))?;
-                bar.finish_and_clear();
-                Ok(Answer {
-                    representatives: candidates.chosen(&found.chosen),
-                    converged: matches!(found.ending, Ending::Converged | Ending::Tolerance),
-                    cycle: matches!(found.ending, Ending::Cycle { .. }),
-                    // K(0): as asked, or as the first labels have it. An oracle may find fewer.
-                    k_initial: if self.init_labels.is_some() { found.first.1.k() } else { self.k },
-                    partition: found.partition,
-                    chosen: Some(found.chosen),
-                    centres: found.centres,
-                    objective: found.objective,
-                    iterations: found.iterations,
-                    history: found.history,
-                })
-            }
-            MethodName::Gpc => {
-                let gpc = Pessimistic {
-                    lambda: self.lambda,
-                    distance: self.distance.map_or(Distance::Squared, DistanceName::value),
-                    k_rule: self.k_rule.map_or(KRule::Plural, KRuleName::value),
-                    max_iterations: self.max_iterations,
-                    ..Pessimistic::new(self.k, self.reading.value())
-                };
-                let found = gpc.run(candidates, oracle.as_ref(), seed)?;
-                Ok(Answer {
-                    representatives: candidates.chosen(&found.chosen),
-                    partition: found.partition,
-                    chosen: Some(found.chosen),
-                    centres: found.centres,
-                    objective: found.objective,
-                    iterations: found.iterations,
-                    converged: found.converged,
-                    cycle: found.cycle,
-                    k_initial: self.k,
-                    history: Vec::new(),
-                })
-            }
-            MethodName::UkMeans => {
-                let (partition, points) = uk_means(candidates, oracle.as_ref(), self.k, seed)?;
-                let centres = means(&points, &partition);
-                let objective = points
-                    .rows()
-                    .zip(partition.labels())
-                    .map(|(x, &l)| squared_distance(x, centres.row(l as usize)))
-                    .sum();
-                Ok(Answer {
-                    k_initial: self.k,
-                    partition,
-                    chosen: None,
-                    representatives: points,
-                    centres,
-                    objective,
-                    iterations: 1,
-                    converged: true,
-                    cycle: false,
-                    history: Vec::new(),
-                })
-            }
+            preference: self.preference,
+            bandwidth: self.bandwidth,
+            min_cluster_size: self.min_cluster_size,
         }
     }
 
-    fn optimistic(&self, candidates: &Candidates, trace: bool) -> Result<Optimistic, Fail> {
-        let mut goc = Optimistic::preset(self.preset.value(), self.k)
+    /// Starts of the methods that have no oracle: as asked for, or ten.
+    fn some_starts(&self) -> usize {
+        self.oracle_starts.unwrap_or(10)
+    }
+
+    fn by_set_distance(
+        &self,
+        candidates: &Candidates,
+        clusterer: Clusterer,
+        seed: u64,
+    ) -> Result<Answer, Fail> {
+        let sets = |distance| SetDistanceClustering { distance, clusterer: clusterer.clone() };
+        let densities = |density| DensityClustering::new(density, clusterer.clone());
+        match self.set_distance {
+            SetDistanceName::S1 => self.method(candidates, &sets(SetDistance::Mean), seed),
+            SetDistanceName::S2 => self.method(candidates, &sets(SetDistance::Min), seed),
+            SetDistanceName::S3 => self.method(candidates, &sets(SetDistance::MinMax), seed),
+            SetDistanceName::Hausdorff => self.method(candidates, &sets(SetDistance::Hausdorff), seed),
+            SetDistanceName::Kl => self.method(candidates, &densities(Density::Gaussian), seed),
+            SetDistanceName::KlKernel => self.method(candidates, &densities(Density::Kernel), seed),
+        }
+    }
+
+    /// Any of the library's methods. One that does not say where the objects are has them at the means of their sets.
+    fn method(&self, candidates: &Candidates, method: &dyn Method, seed: u64) -> Result<Answer, Fail> {
+        let found = method.group(candidates, seed)?;
+        let representatives = found.places.unwrap_or_else(|| candidates.means());
+        Ok(Answer {
+            centres: means(&representatives, &found.partition),
+            representatives,
+            partition: found.partition,
+            chosen: None,
+            objective: found.objective,
+            noise: found.noise,
+            confidence: found.confidence,
+            iterations: found.iterations,
+            converged: found.converged,
+            cycle: false,
+            k_initial: self.k,
+            history: Vec::new(),
+        })
+    }
+
+    fn greedy(
+        &self,
+        candidates: &Candidates,
+        oracle: &dyn Oracle,
+        seed: u64,
+        trace: bool,
+    ) -> Result<Answer, Fail> {
+        let valid = self.optimistic(candidates, self.k, trace)?.check(candidates)?;
+        let bar = screen::counter("iterations and moves");
+        let found = valid.run_watched(oracle, seed, &|| bar.inc(1))?;
+        bar.finish_and_clear();
+        Ok(Answer {
+            representatives: candidates.chosen(&found.chosen),
+            converged: matches!(found.ending, Ending::Converged | Ending::Tolerance),
+            cycle: matches!(found.ending, Ending::Cycle { .. }),
+            // K(0): as asked, or as the first labels have it. An oracle may find fewer.
+            k_initial: if self.init_labels.is_some() { found.first.1.k() } else { self.k },
+            partition: found.partition,
+            chosen: Some(found.chosen),
+            centres: found.centres,
+            objective: Some(found.objective),
+            noise: Vec::new(),
+            confidence: Vec::new(),
+            iterations: found.iterations,
+            history: found.history,
+        })
+    }
+
+    fn pessimistic(&self, candidates: &Candidates, oracle: &dyn Oracle, seed: u64) -> Result<Answer, Fail> {
+        let gpc = Pessimistic {
+            lambda: self.lambda,
+            distance: self.distance.map_or(Distance::Squared, DistanceName::value),
+            k_rule: self.k_rule.map_or(KRule::Plural, KRuleName::value),
+            max_iterations: self.max_iterations,
+            ..Pessimistic::new(self.k, self.reading.value())
+        };
+        let found = gpc.run(candidates, oracle, seed)?;
+        Ok(Answer {
+            representatives: candidates.chosen(&found.chosen),
+            partition: found.partition,
+            chosen: Some(found.chosen),
+            centres: found.centres,
+            objective: Some(found.objective),
+            noise: Vec::new(),
+            confidence: Vec::new(),
+            iterations: found.iterations,
+            converged: found.converged,
+            cycle: found.cycle,
+            k_initial: self.k,
+            history: Vec::new(),
+        })
+    }
+
+    /// GOC with more clusters than asked for, then the tree over them, cut at K.
+    fn tree(&self, candidates: &Candidates, oracle: &dyn Oracle, seed: u64) -> Result<Answer, Fail> {
+        let first = (self.k + self.k / 2).min(candidates.objects());
+        let found = self.optimistic(candidates, first, false)?.check(candidates)?.run(oracle, seed)?;
+        let tree = Hierarchy::new(candidates, &found.partition, &found.chosen, self.lambda)?;
+        let cut = tree.cut(self.k.min(found.partition.k()))?;
+        Ok(Answer {
+            representatives: candidates.chosen(&cut.chosen),
+            partition: cut.partition,
+            chosen: Some(cut.chosen),
+            centres: cut.centres,
+            objective: Some(cut.objective),
+            noise: Vec::new(),
+            confidence: Vec::new(),
+            iterations: found.iterations,
+            converged: matches!(found.ending, Ending::Converged | Ending::Tolerance),
+            cycle: matches!(found.ending, Ending::Cycle { .. }),
+            k_initial: self.k,
+            history: found.history,
+        })
+    }
+
+    fn optimistic(&self, candidates: &Candidates, k: usize, trace: bool) -> Result<Optimistic, Fail> {
+        let mut goc = Optimistic::preset(self.preset.value(), k)
             .lambda(self.lambda)
             .tolerance(self.tolerance)
             .max_iterations(self.max_iterations)
@@ -236,11 +427,14 @@ impl MethodArgs {
 
     /// The choices that made this result.
     pub fn settings(&self, seed: u64) -> Vec<(&'static str, Value)> {
-        let mut settings = vec![
-            ("version", json!(env!("CARGO_PKG_VERSION"))),
-            ("method", json!(typed(self.method))),
-            ("oracle", json!(typed(self.oracle))),
-        ];
+        let mut settings =
+            vec![("version", json!(env!("CARGO_PKG_VERSION"))), ("method", json!(typed(self.method)))];
+        if self.method.uses_oracle() {
+            settings.push(("oracle", json!(typed(self.oracle))));
+        }
+        if matches!(self.method, MethodName::Affinity | MethodName::Medoids | MethodName::Linkage) {
+            settings.push(("set_distance", json!(typed(self.set_distance))));
+        }
         if self.method == MethodName::Goc {
             settings.push(("preset", json!(typed(self.preset))));
         }

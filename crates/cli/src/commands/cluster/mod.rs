@@ -9,6 +9,7 @@ mod method;
 use std::path::PathBuf;
 
 use clap::Args;
+use goc::optimistic::hierarchy::{Height, Leaves};
 use goc_tables::Table;
 use serde_json::Value;
 
@@ -16,14 +17,15 @@ use crate::choices::MethodName;
 use crate::fail::Fail;
 use crate::long_table::LongTableArgs;
 use crate::screen;
-pub use labels::Clustered;
-use labels::{history_table, trace_table};
+pub use labels::{Clustered, NOISE};
+use labels::{history_table, linkage_table, trace_table};
 pub use method::MethodArgs;
 
 /// Cluster uncertain objects; every object gets a label and its chosen candidate
 #[derive(Args)]
 #[command(after_help = "Example: goc cluster candidates.parquet --k 50 -o labels.parquet\n\
-         The authors' published code: --preset authors. Better minima: --k-rule constant --starts 10 --swaps 150.")]
+         The authors' published code: --preset authors. Better minima: --k-rule constant --starts 10 --swaps 150.\n\
+         All methods on the same candidates, in one table: goc compare candidates.parquet --k 50")]
 pub struct Cluster {
     #[command(flatten)]
     table: LongTableArgs,
@@ -38,6 +40,11 @@ pub struct Cluster {
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     seed: u64,
+
+    /// Also write the tree over the clusters, for any number of clusters up to K: .nwk (Newick) or a table as scipy's linkage has it
+    /// (first, second, height, members; objects as leaves)
+    #[arg(long, value_name = "FILE")]
+    tree: Option<PathBuf>,
 
     /// Also write a table with a row an iteration: k, objective, objects changed
     #[arg(long, value_name = "FILE")]
@@ -84,6 +91,10 @@ impl Cluster {
         for path in [&self.output, &self.history, &self.trace] {
             screen::check_output_of(&self.table.input, path.as_deref())?;
         }
+        let newick = self.tree.as_ref().is_some_and(|path| path.extension().is_some_and(|end| end == "nwk"));
+        if !newick {
+            screen::check_output_of(&self.table.input, self.tree.as_deref())?;
+        }
         let done = Clustered::new(&self.method, self.table.read()?, self.seed, self.trace.is_some())?;
         let labels = done.label_table()?;
         if let Some(path) = &self.history {
@@ -91,6 +102,14 @@ impl Cluster {
         }
         if let Some(path) = &self.trace {
             goc_tables::write(&trace_table(&done.answer, &done.input.candidates)?, path)?;
+        }
+        if let Some(path) = &self.tree {
+            let tree = done.tree(&self.method)?;
+            if newick {
+                goc_tables::write_text(&tree.newick(Leaves::Objects, Height::Total)?, path)?;
+            } else {
+                goc_tables::write(&linkage_table(&tree)?, path)?;
+            }
         }
         let output = self.output.as_deref();
         Ok(Done { summary: done.summary(output), sentence: done.sentence(output), labels })

@@ -1,5 +1,6 @@
 //! `goc reproduce`: the paper's experiments, each cell beside the published one.
 
+mod affinity;
 mod paper;
 mod print;
 mod run;
@@ -16,6 +17,7 @@ use crate::choices::{OracleName, PresetName};
 use crate::fail::Fail;
 use crate::screen;
 use paper::CELLS;
+pub use print::mean_and_deviation;
 use run::Outcome;
 use sets::{FirstLabels, Set};
 
@@ -109,6 +111,23 @@ impl Reproduce {
             })
             .collect::<Result<_, _>>()?;
         bar.finish_and_clear();
+        // The authors' first labels and the presets are for GOC; these rows have neither.
+        let affinity = if self.oracles.is_none() {
+            let bar = screen::progress(sets.len() as u64, "sets by affinity propagation");
+            let outcomes = affinity::run(&sets, &|| bar.inc(1))?;
+            bar.finish_and_clear();
+            Some(outcomes)
+        } else {
+            None
+        };
+        let tables = |layout: Layout| {
+            let beside = self.data.is_some();
+            let mut text = print::tables(&outcomes, layout, beside);
+            if let Some(affinity) = &affinity {
+                text.push_str(&affinity::table(affinity, layout, beside));
+            }
+            text
+        };
 
         let (runs, convergence) = (self.output.join("runs.csv"), self.output.join("convergence.csv"));
         goc_tables::write(&print::runs_table(&outcomes)?, &runs)?;
@@ -120,12 +139,12 @@ impl Reproduce {
                 "sets": sets.len(),
                 "runs": outcomes.len(),
                 "cycles": cycles,
-                "table": print::tables(&outcomes, Layout::Csv, self.data.is_some()),
+                "table": tables(Layout::Csv),
                 "runs_file": runs.display().to_string(),
                 "convergence_file": convergence.display().to_string(),
             }));
         }
-        screen::print(&print::tables(&outcomes, self.format, self.data.is_some()))?;
+        screen::print(&tables(self.format))?;
         screen::note(format!(
             "{} runs, {cycles} of them in a cycle; every run in {}, convergence in {}",
             outcomes.len(),

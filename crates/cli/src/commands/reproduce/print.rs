@@ -11,10 +11,15 @@ use crate::fail::Fail;
 
 /// Mean and standard deviation (n - 1) of something over the runs of a cell.
 fn over(runs: &[&Outcome], value: impl Fn(&Outcome) -> f64) -> (f64, f64) {
-    let n = runs.len() as f64;
-    let mean = runs.iter().map(|r| value(r)).sum::<f64>() / n;
-    let squares = runs.iter().map(|r| (value(r) - mean).powi(2)).sum::<f64>();
-    (mean, if runs.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 })
+    mean_and_deviation(&runs.iter().map(|r| value(r)).collect::<Vec<_>>())
+}
+
+/// The deviation is that of n - 1; 0 for a single value.
+pub fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
+    (mean, if values.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 })
 }
 
 /// One quantity of a table: its name, digits, our value and the paper's.
@@ -101,7 +106,7 @@ pub fn tables(outcomes: &[Outcome], layout: Layout, beside: bool) -> String {
     text
 }
 
-fn pair(value: Printed, digits: usize, layout: Layout) -> String {
+pub fn pair(value: Printed, digits: usize, layout: Layout) -> String {
     match (value, layout) {
         (None, _) => "-".into(),
         (Some((mean, sd)), Layout::Latex) => format!("${mean:.digits$}\\pm{sd:.digits$}$"),

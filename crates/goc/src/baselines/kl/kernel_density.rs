@@ -11,8 +11,8 @@
 
 use super::variance;
 use crate::Candidates;
+use crate::elementary::{exp, ln};
 use crate::kernel::{LANES, lane_array};
-use crate::oracle::mclust::elementary::{exp, ln};
 use multiversion::multiversion;
 use rayon::prelude::*;
 

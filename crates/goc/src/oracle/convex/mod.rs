@@ -42,8 +42,8 @@ mod ama;
 mod levels;
 
 use super::graph::{Components, bridge, distances_are_finite, nearest};
-use super::mclust::elementary::exp;
 use super::{Oracle, OracleError, Start};
+use crate::elementary::exp;
 use crate::{Partition, Points, Stream};
 use ama::Problem;
 use levels::Levels;

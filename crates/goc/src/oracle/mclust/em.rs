@@ -19,10 +19,10 @@
 //! relative here, it does not depend on the units.
 
 use super::Model;
-use super::elementary::ln;
 use super::kernels::{
     Expectation, STRANDS, mahalanobis, posteriors, scatter, squared_distances, weighted_mean,
 };
+use crate::elementary::ln;
 
 /// Buffers for one data set, used for every number of components.
 pub(super) struct Em {

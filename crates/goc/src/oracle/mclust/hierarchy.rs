@@ -16,7 +16,7 @@
 //! `p x p` (none for groups of at most `p` points), and the tree about `n^2` of them. Of equal costs
 //! the lower pair wins.
 
-use super::elementary::ln;
+use crate::elementary::ln;
 
 /// The merges from single distinct points to one group.
 pub(super) struct Tree {

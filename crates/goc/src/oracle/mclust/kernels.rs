@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::elementary::exp;
+use crate::elementary::exp;
 
 /// Points a vector may hold; all rows of buffers are a multiple of it long.
 pub(super) const STRANDS: usize = 8;

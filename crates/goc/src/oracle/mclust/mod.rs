@@ -27,7 +27,6 @@
 //! The tree needs `n^2 / 2` numbers of memory and about `n^2` determinants; EM costs
 //! `n G d` (VVV `n G d^2`) a step. `benches/mclust.rs` measures both beside mclust.
 
-pub(crate) mod elementary;
 mod em;
 mod hierarchy;
 mod kernels;
@@ -35,8 +34,8 @@ mod start;
 mod transform;
 
 use super::{Oracle, OracleError, Start};
+use crate::elementary::ln;
 use crate::{Partition, Points, Stream};
-use elementary::ln;
 use em::Em;
 use start::Starts;
 

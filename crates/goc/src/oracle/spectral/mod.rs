@@ -29,8 +29,8 @@ mod eigen;
 
 use super::graph::{Components, bridge, distances_are_finite, nearest};
 use super::k_means::{KMeans, Seeding};
-use super::mclust::elementary::exp;
 use super::{Oracle, OracleError, Start};
+use crate::elementary::exp;
 use crate::points::squared_distance;
 use crate::{Partition, Points, Stream};
 use eigen::{BLOCK, Eigen, Lane, largest};
