@@ -239,3 +239,41 @@ fn all_candidates_of_each_object_equal_is_plain_clustering() {
     };
     assert_eq!(labels("many.csv"), labels("one.csv"));
 }
+
+#[test]
+fn the_tree_is_newick_or_a_table_as_scipys_linkage_has_it() {
+    let desk = desk();
+    desk.done("cluster c.csv --k 4 --k-rule constant --tree tree.nwk -o l.csv");
+    let newick = desk.text("tree.nwk");
+    assert!(newick.trim_end().ends_with(';') && newick.matches("star-").count() == 12, "{newick}");
+    assert_eq!(newick.matches('(').count(), newick.matches(')').count());
+    desk.done("cluster c.csv --k 4 --k-rule constant --tree tree.csv -o l.csv");
+    let table = desk.table("tree.csv");
+    assert_eq!((columns(&table).as_str(), table.rows()), ("first second height members", 11));
+    let number = |name: &str| table.require(name).unwrap().numbers().unwrap();
+    let (first, second, height, members) =
+        (number("first"), number("second"), number("height"), number("members"));
+    assert!(height.windows(2).all(|pair| pair[0] <= pair[1]), "{height:?}");
+    assert_eq!(members[10], 12.0);
+    // Every leaf and every merge but the last is joined once.
+    let mut joined: Vec<usize> = first.iter().chain(&second).map(|&part| part as usize).collect();
+    joined.sort_unstable();
+    assert_eq!(joined, (0..22).collect::<Vec<_>>());
+    let run = desk.goc("cluster c.csv --k 3 --method uk-means --tree tree.csv -o l.csv");
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("--tree needs a method that chooses candidates"), "{}", run.err);
+}
+
+#[test]
+fn noise_has_the_label_minus_one_and_is_counted() {
+    let text = format!("{}lonely,500.0,500.0,0.0,g9\n", three_groups());
+    let desk = Desk::with(&[("c.csv", &text)]);
+    let run = desk.done("cluster c.csv --k 3 --method fdbscan --min-points 3 --scale none --eps 4 -o l.csv");
+    assert!(run.err.contains("1 object in no cluster (label -1)"), "{}", run.err);
+    let labels = desk.table("l.csv").require("label").unwrap().integers().unwrap();
+    assert_eq!((labels.len(), labels[12]), (13, -1));
+    assert!(labels[..12].iter().all(|&label| label >= 0), "{labels:?}");
+    let score = desk.done("score l.csv");
+    assert!(score.err.contains("1 object in no cluster"), "{}", score.err);
+    assert!(score.out.starts_with("13 objects, 3 clusters, 4 true groups"), "{}", score.out);
+}
