@@ -124,6 +124,12 @@ pub enum OracleName {
 }
 
 impl OracleName {
+    /// Whether it finds the number of clusters itself, or at most as many as asked for.
+    pub fn finds_k(self) -> bool {
+        use OracleName::{Affinity, Hdbscan, MclustEii, MclustVii, MclustVvv, MeanShift};
+        matches!(self, Affinity | Hdbscan | MclustEii | MclustVii | MclustVvv | MeanShift)
+    }
+
     /// Whether its answer depends on the seed.
     pub fn draws(self) -> bool {
         use OracleName::{

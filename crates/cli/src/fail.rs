@@ -93,6 +93,16 @@ impl From<goc::optimistic::hierarchy::HierarchyError> for Fail {
     }
 }
 
+impl From<goc::optimistic::continuous::ContinuousError> for Fail {
+    fn from(error: goc::optimistic::continuous::ContinuousError) -> Self {
+        use goc::optimistic::continuous::ContinuousError::Goc;
+        match error {
+            Goc(inner) => inner.into(),
+            other => Fail::Usage(other.to_string()), // flags that do not fit hulls and boxes
+        }
+    }
+}
+
 impl From<goc::metrics::MetricsError> for Fail {
     fn from(error: goc::metrics::MetricsError) -> Self {
         Fail::Failed(error.to_string())

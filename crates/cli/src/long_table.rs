@@ -12,11 +12,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use goc::candidates::CandidatesBuilder;
+use goc::metrics::Scores;
 use goc::{Candidates, Ids};
 use goc_tables::{Column, Data, Missing, Table};
 
 use crate::fail::Fail;
-use crate::screen::note;
+use crate::screen::{counted, note};
 
 /// Metadata key under which a candidate table says which columns are its features.
 pub const FEATURES_KEY: &str = "goc_features";
@@ -161,6 +162,11 @@ impl LongTableArgs {
         }
         let candidates = builder.build_with(ids.into_ids()).map_err(|e| Fail::failed(e.to_string()))?;
         let truth = truth.map(|column| truth_of(column, &groups, &candidates)).transpose()?;
+        let unknown = truth.iter().flatten().filter(|truth| truth.is_empty()).count();
+        if unknown > 0 {
+            let (what, all) = (counted(unknown, "object"), candidates.objects());
+            say(format!("{what} of {all} without a truth: left out of the scores"));
+        }
         if dropped > 0 {
             say(format!("dropped {dropped} of {} candidates: a feature is missing", table.rows()));
         }
@@ -195,7 +201,9 @@ impl LongTableArgs {
         let free = |c: &&Column| {
             let used = taken.iter().flatten().any(|t| t.name() == c.name());
             let real = matches!(c.data(), Data::F32(_) | Data::F64(_));
-            real && !used && !CANDIDATE_NAMES.contains(&c.name())
+            // A penalty or a truth that is not used (`none`) does not become a feature.
+            let other = [&CANDIDATE_NAMES[..], &PENALTY_NAMES, &TRUTH_NAMES];
+            real && !used && !other.iter().any(|names| names.contains(&c.name()))
         };
         let columns: Vec<&Column> = table.columns().iter().filter(free).collect();
         if columns.is_empty() {
@@ -382,6 +390,17 @@ impl LongTable {
         let at = self.candidates.offsets()[i] + j;
         self.rows.as_ref().map_or(at, |rows| rows[at])
     }
+}
+
+/// Scores of labels against the truth; objects without a truth do not count. None when no object has one.
+pub fn scores_of<L: Copy + Ord>(labels: &[L], truth: &[String]) -> Result<Option<Scores>, Fail> {
+    let known: Vec<usize> = (0..truth.len()).filter(|&i| !truth[i].is_empty()).collect();
+    if known.is_empty() {
+        return Ok(None);
+    }
+    let labels: Vec<L> = known.iter().map(|&i| labels[i]).collect();
+    let truth: Vec<String> = known.iter().map(|&i| truth[i].clone()).collect();
+    Ok(Some(Scores::of(&labels, &numbered(&truth))?))
 }
 
 /// Labels by object from a table: one row an object, in any order, each object once and none too many.

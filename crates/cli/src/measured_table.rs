@@ -169,18 +169,24 @@ impl MeasuredArgs {
             .copied()
             .zip(values.iter().chain(&errors[exact.len()..]).chain(&correlations))
             .collect();
-        let bad = |row: usize| -> Option<TableError> {
-            if let Some((column, _)) = all.iter().find(|(_, numbers)| !numbers[row].is_finite()) {
-                return Some(not_finite(column, row));
+        // The column, what is wrong with it, and what an error says more.
+        let bad = |row: usize| -> Option<(&Column, &str, TableError)> {
+            if let Some((column, numbers)) = all.iter().find(|(_, numbers)| !numbers[row].is_finite()) {
+                let error = match numbers[row].is_nan() {
+                    true => not_finite(column, row),
+                    false => column.value_error(row, "is not a finite number; mend it, or --bad-rows drop"),
+                };
+                return Some((column, "is not a finite number", error));
             }
             let negative = error_columns.iter().zip(&errors[exact.len()..]).find(|(_, e)| e[row] < 0.0);
             if let Some((column, _)) = negative {
                 let problem = "is negative where an error is needed; 0 is exact, else --bad-rows drop";
-                return Some(column.value_error(row, problem));
+                return Some((column, "is negative", column.value_error(row, problem)));
             }
             let beyond = correlation_columns.iter().zip(&correlations).find(|(_, c)| c[row].abs() > 1.0);
             beyond.map(|(column, _)| {
-                column.value_error(row, "is no correlation; mend it, --bad-rows drop, or --shape box")
+                let problem = "is no correlation; mend it, --bad-rows drop, or --shape box";
+                (*column, "is no correlation", column.value_error(row, problem))
             })
         };
         let mut rows = Vec::with_capacity(table.rows());
@@ -193,11 +199,11 @@ impl MeasuredArgs {
             }
             match bad(row) {
                 None => rows.push(row),
-                Some(problem) if self.bad_rows == BadRows::Drop => {
+                Some((column, what, _)) if self.bad_rows == BadRows::Drop => {
                     refused.push(row);
-                    dropped.push((row, problem.to_string()));
+                    dropped.push((row, format!("{} {} {what}", column.name(), column.text(row))));
                 }
-                Some(problem) => return Err(problem.into()),
+                Some((.., error)) => return Err(error.into()),
             }
         }
 

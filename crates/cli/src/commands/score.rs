@@ -12,7 +12,7 @@ use crate::fail::Fail;
 use crate::long_table::{OBJECT_NAMES, TRUTH_NAMES, numbered};
 use crate::screen;
 
-const LABEL_NAMES: [&str; 3] = ["label", "labels", "cluster"];
+const LABEL_NAMES: [&str; 4] = ["label", "labels", "cluster", "goc_label"];
 
 /// Compare labels with the true groups: NMI, F, ARI, AMI, homogeneity, completeness, V, purity
 #[derive(Args)]
@@ -21,7 +21,7 @@ pub struct Score {
     /// Table with a label an object, such as `goc cluster -o` writes
     labels: PathBuf,
 
-    /// Column of the labels [default: label, labels or cluster]
+    /// Column of the labels [default: label, labels, cluster or goc_label]
     #[arg(long, value_name = "COLUMN")]
     label: Option<String>,
 
@@ -53,9 +53,6 @@ impl Score {
                 return Err(objects.value_error(row, "is labelled twice").into());
             }
         }
-        if let Some(row) = (0..table.rows()).find(|&r| labels.is_null(r)) {
-            return Err(labels.value_error(row, "is null where a label is needed").into());
-        }
         let other = self.truth.as_ref().map(PathBuf::from).filter(|path| path.is_file());
         let truth = match &other {
             Some(path) => self.truth_from(&table, path)?,
@@ -64,8 +61,22 @@ impl Score {
                 table.require(&name)?.texts()
             }
         };
+        // Objects without a label were not clustered, objects without a truth cannot be judged.
+        let judged: Vec<usize> =
+            (0..table.rows()).filter(|&row| !labels.is_null(row) && !truth[row].is_empty()).collect();
+        if judged.is_empty() {
+            return Err(Fail::failed(format!(
+                "{}: no object has a label and a truth",
+                self.labels.display()
+            )));
+        }
+        if judged.len() < table.rows() {
+            let left = screen::counted(table.rows() - judged.len(), "object");
+            screen::note(format!("{left} of {} without a label or a truth: left out", table.rows()));
+        }
+        let truth: Vec<String> = judged.iter().map(|&row| truth[row].clone()).collect();
         // A method that knows noise gives it one label; objects in no group do not make a group.
-        let mut groups = labels.texts();
+        let mut groups: Vec<String> = judged.iter().map(|&row| labels.text(row).into_owned()).collect();
         let mut noise = 0;
         for (row, label) in groups.iter_mut().enumerate().filter(|(_, label)| **label == NOISE.to_string()) {
             *label = format!("noise {row}");
@@ -96,7 +107,7 @@ impl Score {
             ));
         }
         if self.json {
-            let mut object = json!({ "n_objects": table.rows(), "k": k, "k_true": k_true, "n_noise": noise });
+            let mut object = json!({ "n_objects": judged.len(), "k": k, "k_true": k_true, "n_noise": noise });
             for (name, value) in rows {
                 object[name] = json!(value);
             }
@@ -104,7 +115,7 @@ impl Score {
         }
         let mut text = format!(
             "{}, {}, {}\n",
-            screen::counted(table.rows(), "object"),
+            screen::counted(judged.len(), "object"),
             screen::counted(k, "cluster"),
             screen::counted(k_true, "true group")
         );

@@ -170,7 +170,7 @@ impl Stars {
 fn spread_labels(labels: &goc_tables::Table, row_of: &[Option<usize>]) -> Result<Column, Fail> {
     let label = labels.require("label")?.integers()?;
     let spread = row_of.iter().map(|i| i.map_or(-1, |i| label[i] as i32)).collect();
-    let column =
-        Column::new("label", Data::I32(spread)).with_description("group, from 0; empty: not clustered");
+    let column = Column::new("label", Data::I32(spread))
+        .with_description("group, from 0; -1: in no group; empty: not clustered");
     Ok(column.with_valid(row_of.iter().map(Option::is_some).collect())?)
 }

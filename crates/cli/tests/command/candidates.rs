@@ -295,7 +295,7 @@ fn what_makes_no_candidates_is_refused() {
         (
             "infinite.csv --values x --shape box",
             1,
-            "infinite.csv: row 1 (line 2), column `x_error`: inf is not a finite number; mend it or drop the row",
+            "infinite.csv: row 1 (line 2), column `x_error`: inf is not a finite number; mend it, or --bad-rows drop",
         ),
         (
             "text.csv --values x --shape box",

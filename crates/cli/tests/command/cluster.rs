@@ -277,3 +277,48 @@ fn noise_has_the_label_minus_one_and_is_counted() {
     assert!(score.err.contains("1 object in no cluster"), "{}", score.err);
     assert!(score.out.starts_with("13 objects, 3 clusters, 4 true groups"), "{}", score.out);
 }
+
+#[test]
+fn a_penalty_or_a_truth_that_is_not_used_does_not_become_a_feature() {
+    let text = three_groups().replace(",g0", ",0.5").replace(",g1", ",1.5").replace(",g2", ",2.5");
+    let desk = Desk::with(&[("c.csv", &text)]);
+    let run = desk.done("cluster c.csv --k 3 --truth none --penalty none -o l.csv");
+    assert!(run.err.contains("features: x, y\n"), "{}", run.err);
+    assert!(!columns(&desk.table("l.csv")).contains("truth"));
+}
+
+#[test]
+fn objects_without_a_truth_do_not_count_in_the_scores() {
+    let text = three_groups().replace("g2", "");
+    let run = Desk::with(&[("c.csv", &text)]).done("cluster c.csv --k 3 -o l.csv");
+    assert!(run.err.contains("4 objects of 12 without a truth: left out of the scores"), "{}", run.err);
+    assert!(run.err.contains("NMI 1.000"), "{}", run.err);
+}
+
+#[test]
+fn flags_that_the_method_does_not_have_are_named() {
+    let desk = desk();
+    let run = desk.done("cluster c.csv --k 3 --method linkage --oracle hdbscan --eps 3 -o l.csv");
+    assert!(run.err.contains("not used by --method linkage: --oracle, --eps"), "{}", run.err);
+    let run = desk.done("cluster c.csv --k 3 --method linkage --linkage single -o l.csv");
+    assert!(!run.err.contains("not used"), "{}", run.err);
+    let run = desk.goc("cluster c.csv --k 3 -o l.csv --tree l.csv");
+    assert_eq!(
+        (run.code, run.err.as_str()),
+        (2, "error: l.csv: named for two outputs; give each a file of its own\n")
+    );
+    let run = desk.goc("cluster c.csv --k 3 --method boxes --history h.csv -o l.csv");
+    assert_eq!((run.code, run.err.as_str()), (2, "error: --history needs --method goc or goc-tree\n"));
+}
+
+#[test]
+fn hulls_and_boxes_are_below_the_candidates_objective_and_take_gocs_flags() {
+    let desk = desk();
+    let objective = |method: &str| {
+        desk.json(&format!("cluster c.csv --k 3 --k-rule constant --json --method {method}"))["objective"]
+            .as_f64()
+            .unwrap()
+    };
+    let (boxes, hulls, candidates) = (objective("goc-box"), objective("goc-hull"), objective("goc"));
+    assert!(boxes <= hulls + 1e-12 && hulls <= candidates + 1e-12, "{boxes} {hulls} {candidates}");
+}

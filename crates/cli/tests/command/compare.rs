@@ -17,7 +17,7 @@ fn every_method_has_a_row_and_none_fails_on_plain_groups() {
     let desk = desk();
     let run = desk.done("compare c.csv --k 3 -o runs.csv");
     let listed: Vec<String> = desk
-        .done("compare c.csv --k 3 --list")
+        .done("compare --list")
         .out
         .lines()
         .filter_map(|line| line.split_whitespace().next().map(str::to_string))
@@ -113,9 +113,14 @@ fn what_cannot_be_compared_is_refused() {
     assert_eq!(run.code, 2);
     assert!(run.err.contains("--no-such-flag"), "{}", run.err);
     assert_eq!(desk.goc("compare none.csv --k 3").code, 1);
-    let run = desk.goc("compare c.csv --k 99 --only goc");
-    assert_eq!(run.code, 1);
-    assert!(run.err.contains("99 clusters were asked for, but there are only 12 objects"), "{}", run.err);
+    for (flags, message) in [
+        ("--k 99", "error: c.csv: 99 clusters were asked for, but there are only 12 objects\n"),
+        ("--k 0", "error: c.csv: the number of clusters must be at least 1\n"),
+        ("--k 3 --lambda=-1", "error: lambda is -1, but must be a finite number not below 0\n"),
+    ] {
+        let run = desk.goc(&format!("compare c.csv {flags}"));
+        assert!(run.code == 2 && run.err.ends_with(message), "{}", run.err);
+    }
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn what_cannot_be_scored_is_refused() {
         ("labels.csv", LABELS),
         ("other.csv", "object,truth\na,x\nb,x\nc,y\n"),
         ("twice.csv", "object,truth\na,x\nb,x\nc,y\nd,x\nd,y\n"),
-        ("null.csv", "object,label,truth\na,0,x\nb,,x\n"),
+        ("null.csv", "object,label,truth\na,,x\nb,0,\n"),
         ("empty.csv", "object,label,truth\n"),
     ]);
     desk.refused(
@@ -84,10 +84,14 @@ fn what_cannot_be_scored_is_refused() {
         1,
         "error: twice.csv: row 5 (line 6), column `truth`: \"y\" contradicts x for the same object",
     );
-    desk.refused(
-        "score null.csv",
-        1,
-        "error: null.csv: row 2 (line 3), column `label`: \"\" is null where a label is needed",
-    );
+    desk.refused("score null.csv", 1, "error: null.csv: no object has a label and a truth");
     desk.refused("score empty.csv", 1, "error: empty.csv: the table has no rows");
+}
+
+#[test]
+fn objects_without_a_label_or_a_truth_are_left_out_and_counted() {
+    let text = "object,goc_label,truth\na,0,x\nb,0,x\nc,1,y\nd,,y\ne,1,\n";
+    let run = Desk::with(&[("labels.csv", text)]).done("score labels.csv");
+    assert!(run.err.contains("2 objects of 5 without a label or a truth: left out"), "{}", run.err);
+    assert!(run.out.starts_with("3 objects, 2 clusters, 2 true groups\nnmi           1.0000"), "{}", run.out);
 }

@@ -23,6 +23,8 @@ pub mod linkage;
 pub mod mclust;
 pub mod mean_shift;
 pub mod spectral;
+#[cfg(test)]
+mod threads;
 
 use crate::{Partition, Points, Stream};
 

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::method::{Answer, MethodArgs};
 use crate::choices::{KRuleName, MethodName, PenaltyScale, typed};
 use crate::fail::Fail;
-use crate::long_table::{LongTable, numbered};
+use crate::long_table::{LongTable, scores_of};
 use crate::screen;
 
 /// The label of an object in no cluster.
@@ -33,6 +33,15 @@ pub struct Clustered {
     constant_k: bool,
     /// K falls because clusters are given up, as GOC does it; other methods find their own.
     falls: bool,
+    why: WhyFewer,
+}
+
+/// Why there are fewer clusters than asked for.
+#[derive(Clone, Copy)]
+enum WhyFewer {
+    Oracle,
+    Emptied,
+    Single,
 }
 
 impl Clustered {
@@ -52,16 +61,31 @@ impl Clustered {
         });
         let answer = method.solve(&input.candidates, seed, trace)?;
         let seconds = began.elapsed().as_secs_f64();
-        let scores = input
-            .truth
-            .as_ref()
-            .map(|truth| Scores::of(answer.partition.labels(), &numbered(truth)))
-            .transpose()?;
+        let scores = match &input.truth {
+            Some(truth) => scores_of(answer.partition.labels(), truth)?,
+            None => None,
+        };
+        let unused = method.unused_flags();
+        if !unused.is_empty() {
+            screen::note(format!("not used by --method {}: {}", typed(method.method), unused.join(", ")));
+        }
         Ok(Self {
             settings: method.settings(seed),
             preset: typed(method.preset),
             constant_k: method.k_rule == Some(KRuleName::Constant),
-            falls: matches!(method.method, MethodName::Goc | MethodName::Gpc),
+            falls: matches!(
+                method.method,
+                MethodName::Goc
+                    | MethodName::Gpc
+                    | MethodName::GocHull
+                    | MethodName::GocBox
+                    | MethodName::GocTree
+            ),
+            why: match (method.oracle.finds_k(), method.drops_single()) {
+                (true, _) => WhyFewer::Oracle,
+                (_, true) => WhyFewer::Single,
+                _ => WhyFewer::Emptied,
+            },
             input,
             answer,
             scaler,
@@ -75,8 +99,12 @@ impl Clustered {
         let (input, answer) = (&self.input, &self.answer);
         let candidates = &input.candidates;
         let n = candidates.objects();
+        let is_noise = |i: usize| answer.noise.get(i).copied().unwrap_or(false);
         let distance: Vec<f64> = (0..n)
             .map(|i| {
+                if is_noise(i) {
+                    return f64::NAN;
+                }
                 let centre = answer.centres.row(answer.partition.labels()[i] as usize);
                 squared_distance(answer.representatives.row(i), centre).sqrt()
             })
@@ -86,7 +114,6 @@ impl Clustered {
             Ids::Text(v) => Data::Text(v.clone()),
             _ => Data::I64((0..n as i64).collect()),
         };
-        let is_noise = |i: usize| answer.noise.get(i).copied().unwrap_or(false);
         let labels =
             (0..n).map(|i| if is_noise(i) { NOISE } else { answer.partition.labels()[i] as i32 }).collect();
         let meaning =
@@ -120,9 +147,11 @@ impl Clustered {
             );
         }
         columns.push(
-            Column::new("distance", Data::F64(distance)).with_description(
-                "distance of the representative to its cluster's centre, in scaled features",
-            ),
+            Column::new("distance", Data::F64(distance))
+                .with_description(
+                    "distance of the representative to its cluster's centre, in scaled features",
+                )
+                .with_valid((0..n).map(|i| !is_noise(i)).collect())?,
         );
         let original = self.scaler.invert(&answer.representatives);
         for (f, (name, unit)) in input.features.iter().enumerate() {
@@ -141,6 +170,9 @@ impl Clustered {
         for (key, value) in &self.settings {
             table.set_metadata(format!("goc_{key}"), text_of(value));
         }
+        for (key, value) in self.found() {
+            table.set_metadata(format!("goc_{key}"), text_of(&value));
+        }
         Ok(table)
     }
 
@@ -153,6 +185,19 @@ impl Clustered {
             ))
         })?;
         Ok(Hierarchy::new(&self.input.candidates, &self.answer.partition, chosen, method.lambda)?)
+    }
+
+    /// How it ended.
+    fn found(&self) -> Vec<(&'static str, Value)> {
+        let answer = &self.answer;
+        vec![
+            ("k", json!(answer.k())),
+            ("n_noise", json!(answer.noise_count())),
+            ("iterations", json!(answer.iterations)),
+            ("converged", json!(answer.converged)),
+            ("cycle", json!(answer.cycle)),
+            ("objective", json!(answer.objective)),
+        ]
     }
 
     /// For machines.
@@ -169,12 +214,9 @@ impl Clustered {
         put("n_dropped", json!(input.dropped));
         put("n_features", json!(input.candidates.features()));
         put("k_initial", json!(answer.k_initial));
-        put("k", json!(answer.k()));
-        put("n_noise", json!(answer.noise_count()));
-        put("iterations", json!(answer.iterations));
-        put("converged", json!(answer.converged));
-        put("cycle", json!(answer.cycle));
-        put("objective", json!(answer.objective));
+        for (key, value) in self.found() {
+            put(key, value);
+        }
         put("seconds", json!(self.seconds));
         if let Some(scores) = &self.scores {
             put("nmi", json!(scores.nmi));
@@ -193,7 +235,7 @@ impl Clustered {
         let ending = match (answer.converged, answer.cycle) {
             (true, _) => "converged",
             (_, true) => "in a cycle, its best state kept",
-            _ => "stopped at the limit",
+            _ => "stopped at the limit, see --max-iterations",
         };
         let mut text = format!(
             "{}, {}: {} after {} ({ending}){}, {seconds:.3} s",
@@ -210,11 +252,14 @@ impl Clustered {
             ));
         }
         if answer.k() < answer.k_initial && !self.constant_k && self.falls {
-            text.push_str(&format!(
-                "\nK fell from {} to {}: clusters that emptied, or kept one member only, were given up; --k-rule constant keeps K",
-                answer.k_initial,
-                answer.k()
-            ));
+            let why = match self.why {
+                WhyFewer::Oracle => "the oracle finds K itself",
+                WhyFewer::Emptied => "clusters that emptied were given up; --k-rule constant keeps K",
+                WhyFewer::Single => {
+                    "clusters that emptied, or kept one member only, were given up; --k-rule constant keeps K"
+                }
+            };
+            text.push_str(&format!("\nK fell from {} to {}: {why}", answer.k_initial, answer.k()));
         }
         if let Some(s) = &self.scores {
             text.push_str(&format!("\nagainst the truth: NMI {:.3}, F {:.3}, ARI {:.3}", s.nmi, s.f, s.ari));

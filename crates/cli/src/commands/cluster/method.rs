@@ -3,10 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use goc::baselines::Method;
 use goc::baselines::boxes::Boxes;
 use goc::baselines::clusterer::Clusterer;
-use goc::baselines::convex_sets::ConvexSets;
 use goc::baselines::expected_k_means::ExpectedKMeans;
 use goc::baselines::fdbscan::Fdbscan;
 use goc::baselines::kl::{Density, DensityClustering};
@@ -16,7 +14,8 @@ use goc::baselines::robust_boxes::RobustBoxes;
 use goc::baselines::set_distances::SetDistanceClustering;
 use goc::baselines::uk_means::UkMeans;
 use goc::baselines::uk_medians::UkMedians;
-use goc::optimistic::continuous::Region;
+use goc::baselines::{Method, check_k};
+use goc::optimistic::continuous::{Continuous, Region};
 use goc::optimistic::hierarchy::Hierarchy;
 use goc::optimistic::{Distance, Ending, KRule, Optimistic};
 use goc::oracle::Oracle;
@@ -259,7 +258,7 @@ impl MethodArgs {
             }
             MethodName::GocHull | MethodName::GocBox => {
                 let region = if self.method == MethodName::GocHull { Region::Hull } else { Region::Box };
-                self.method(candidates, &ConvexSets { region, oracle, k, lambda: self.lambda }, seed)
+                self.continuous(candidates, region, oracle, seed)
             }
         }
     }
@@ -374,8 +373,38 @@ impl MethodArgs {
         })
     }
 
+    /// GOC over hulls or boxes, with GOC's own flags. Its distance is squared, whatever the preset.
+    fn continuous(
+        &self,
+        candidates: &Candidates,
+        region: Region,
+        oracle: &dyn Oracle,
+        seed: u64,
+    ) -> Result<Answer, Fail> {
+        let mut goc = self.optimistic(candidates, self.k, false)?;
+        if self.distance.is_none() {
+            goc = goc.distance(Distance::Squared);
+        }
+        let found = Continuous::new(region, goc).check(candidates)?.run(oracle, seed)?;
+        Ok(Answer {
+            representatives: found.places,
+            partition: found.partition,
+            chosen: None,
+            centres: found.centres,
+            objective: Some(found.objective),
+            noise: Vec::new(),
+            confidence: Vec::new(),
+            iterations: found.iterations,
+            converged: matches!(found.ending, Ending::Converged | Ending::Tolerance),
+            cycle: matches!(found.ending, Ending::Cycle { .. }),
+            k_initial: self.k,
+            history: Vec::new(),
+        })
+    }
+
     /// GOC with more clusters than asked for, then the tree over them, cut at K.
     fn tree(&self, candidates: &Candidates, oracle: &dyn Oracle, seed: u64) -> Result<Answer, Fail> {
+        check_k(self.k, candidates)?;
         let first = (self.k + self.k / 2).min(candidates.objects());
         let found = self.optimistic(candidates, first, false)?.check(candidates)?.run(oracle, seed)?;
         let tree = Hierarchy::new(candidates, &found.partition, &found.chosen, self.lambda)?;
@@ -425,6 +454,63 @@ impl MethodArgs {
         Ok(goc)
     }
 
+    /// Whether clusters of one member are given up.
+    pub fn drops_single(&self) -> bool {
+        match self.k_rule {
+            Some(rule) => rule == KRuleName::Plural,
+            None => self.preset == PresetName::Paper || self.method == MethodName::Gpc,
+        }
+    }
+
+    /// Flags that were changed and that the method does not have.
+    pub fn unused_flags(&self) -> Vec<&'static str> {
+        use MethodName as M;
+        let (method, oracle) = (self.method, self.oracle);
+        let greedy = matches!(method, M::Goc | M::GocTree | M::GocHull | M::GocBox);
+        let by_distance = matches!(method, M::Affinity | M::Medoids | M::Linkage);
+        let with = |name: OracleName| method.uses_oracle() && oracle == name;
+        let rounds = matches!(method, M::UkMedians | M::ExpectedKMeans | M::Boxes | M::RobustBoxes);
+        let flags = [
+            ("--oracle", oracle != OracleName::KMeans, method.uses_oracle()),
+            ("--distance", self.distance.is_some(), greedy || method == M::Gpc),
+            ("--k-rule", self.k_rule.is_some(), greedy || method == M::Gpc),
+            ("--oracle-every", self.oracle_every.is_some(), greedy),
+            ("--begin", self.begin.is_some(), greedy),
+            ("--init-labels", self.init_labels.is_some(), greedy),
+            ("--starts", self.starts != 1, greedy),
+            ("--swaps", self.swaps != 0, greedy),
+            ("--tolerance", self.tolerance != 0.0, greedy),
+            ("--max-iterations", self.max_iterations != 200, greedy || rounds || method == M::Gpc),
+            (
+                "--oracle-starts",
+                self.oracle_starts.is_some(),
+                method.uses_oracle() || rounds || method == M::Medoids,
+            ),
+            ("--oracle-iterations", self.oracle_iterations.is_some(), method.uses_oracle() || by_distance),
+            ("--algorithm", self.algorithm != AlgorithmName::HartiganWong, with(OracleName::KMeans)),
+            ("--seeding", self.seeding != SeedingName::Random, with(OracleName::KMeans)),
+            (
+                "--linkage",
+                self.linkage != LinkageName::Average,
+                with(OracleName::Linkage) || method == M::Linkage,
+            ),
+            ("--reading", self.reading != ReadingName::MinMax, method == M::Gpc),
+            ("--set-distance", self.set_distance != SetDistanceName::S2, by_distance),
+            ("--box", self.box_distance != BoxName::Min, method == M::Boxes),
+            ("--worlds", self.worlds != 100, matches!(method, M::Worlds | M::RepresentativeWorlds)),
+            (
+                "--preference",
+                self.preference != PREFERENCE,
+                with(OracleName::Affinity) || method == M::Affinity,
+            ),
+            ("--bandwidth", self.bandwidth.is_some(), with(OracleName::MeanShift)),
+            ("--min-cluster-size", self.min_cluster_size != MIN_CLUSTER_SIZE, with(OracleName::Hdbscan)),
+            ("--min-points", self.min_points != 3, method == M::Fdbscan),
+            ("--eps", self.eps.is_some(), method == M::Fdbscan),
+        ];
+        flags.into_iter().filter(|(_, given, used)| *given && !used).map(|(flag, ..)| flag).collect()
+    }
+
     /// The choices that made this result.
     pub fn settings(&self, seed: u64) -> Vec<(&'static str, Value)> {
         let mut settings =
@@ -435,7 +521,10 @@ impl MethodArgs {
         if matches!(self.method, MethodName::Affinity | MethodName::Medoids | MethodName::Linkage) {
             settings.push(("set_distance", json!(typed(self.set_distance))));
         }
-        if self.method == MethodName::Goc {
+        if matches!(
+            self.method,
+            MethodName::Goc | MethodName::GocTree | MethodName::GocHull | MethodName::GocBox
+        ) {
             settings.push(("preset", json!(typed(self.preset))));
         }
         // Only what was asked for beside the preset; the preset's own choices go by its name.
@@ -448,10 +537,21 @@ impl MethodArgs {
         if let Some(every) = self.oracle_every {
             settings.push(("oracle_every", json!(typed(every))));
         }
+        if let Some(begin) = self.begin {
+            settings.push(("begin", json!(typed(begin))));
+        }
+        if let Some(starts) = self.oracle_starts {
+            settings.push(("oracle_starts", json!(starts)));
+        }
+        if self.tolerance != 0.0 {
+            settings.push(("tolerance", json!(self.tolerance)));
+        }
         if self.method == MethodName::Goc {
             settings.extend([("starts", json!(self.starts)), ("swaps", json!(self.swaps))]);
         }
         settings.extend([
+            ("penalty_scale", json!(typed(self.penalty_scale))),
+            ("max_iterations", json!(self.max_iterations)),
             ("k_asked", json!(self.k)),
             ("lambda", json!(self.lambda)),
             ("scale", json!(self.scale.to_string())),

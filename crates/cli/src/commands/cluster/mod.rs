@@ -42,7 +42,7 @@ pub struct Cluster {
     seed: u64,
 
     /// Also write the tree over the clusters, for any number of clusters up to K: .nwk (Newick) or a table as scipy's linkage has it
-    /// (first, second, height, members; objects as leaves)
+    /// (first, second, height, members; objects as leaves). For methods that choose candidates: goc, gpc, goc-tree
     #[arg(long, value_name = "FILE")]
     tree: Option<PathBuf>,
 
@@ -88,12 +88,25 @@ impl Cluster {
         if self.trace.is_some() && self.method.method != MethodName::Goc {
             return Err(Fail::usage("--trace needs --method goc"));
         }
+        if self.history.is_some() && !matches!(self.method.method, MethodName::Goc | MethodName::GocTree) {
+            return Err(Fail::usage("--history needs --method goc or goc-tree"));
+        }
+        let outputs = [&self.output, &self.history, &self.trace, &self.tree];
+        for (at, path) in outputs.iter().enumerate().filter_map(|(at, path)| Some((at, path.as_ref()?))) {
+            if outputs[..at].iter().any(|other| other.as_ref() == Some(path)) {
+                return Err(Fail::usage(format!(
+                    "{}: named for two outputs; give each a file of its own",
+                    path.display()
+                )));
+            }
+        }
         for path in [&self.output, &self.history, &self.trace] {
             screen::check_output_of(&self.table.input, path.as_deref())?;
         }
         let newick = self.tree.as_ref().is_some_and(|path| path.extension().is_some_and(|end| end == "nwk"));
         if !newick {
-            screen::check_output_of(&self.table.input, self.tree.as_deref())?;
+            screen::check_output_of(&self.table.input, self.tree.as_deref())
+                .map_err(|fail| Fail::usage(format!("--tree: {fail}, or .nwk for Newick")))?;
         }
         let done = Clustered::new(&self.method, self.table.read()?, self.seed, self.trace.is_some())?;
         let labels = done.label_table()?;

@@ -10,14 +10,15 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, Parser, ValueEnum};
+use goc::baselines::check_k;
 use goc::metrics::Scores;
 use goc::scale::{Scaler, Scaling};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::cluster::MethodArgs;
 use crate::choices::{PenaltyScale, PresetName, at_least_one, typed};
 use crate::fail::Fail;
-use crate::long_table::{LongTable, LongTableArgs, numbered};
+use crate::long_table::{LongTable, LongTableArgs, scores_of};
 use crate::screen;
 use print::Summary;
 use rows::Row;
@@ -30,12 +31,12 @@ use rows::Row;
 )]
 pub struct Compare {
     /// Tables with one row a candidate; several give a mean over all
-    #[arg(required = true, value_name = "TABLE")]
+    #[arg(required_unless_present = "list", value_name = "TABLE")]
     inputs: Vec<PathBuf>,
 
     /// Number of clusters to begin with; methods that find it themselves do not use it
-    #[arg(long, value_name = "K")]
-    k: usize,
+    #[arg(long, value_name = "K", required_unless_present = "list")]
+    k: Option<usize>,
 
     /// Runs with different seeds; a method that draws nothing runs once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one())]
@@ -45,7 +46,7 @@ pub struct Compare {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// Only these: names as in the table, or their beginnings (goc, uk-means/k-means, affinity)
+    /// Only these: names as in the table, or what stands before the slash (goc, uk-means/k-means, affinity)
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     only: Option<Vec<String>>,
 
@@ -154,7 +155,17 @@ impl Compare {
             screen::check_output_of(input, self.output.as_deref())?;
         }
         let methods = rows.iter().map(|row| self.parse(row)).collect::<Result<Vec<_>, _>>()?;
+        if !(self.lambda.is_finite() && self.lambda >= 0.0) {
+            return Err(Fail::usage(format!(
+                "lambda is {}, but must be a finite number not below 0",
+                self.lambda
+            )));
+        }
         let sets = self.inputs.iter().map(|path| self.read(path)).collect::<Result<Vec<_>, _>>()?;
+        for (set, path) in sets.iter().zip(&self.inputs) {
+            check_k(self.k(), &set.candidates)
+                .map_err(|error| Fail::usage(format!("{}: {error}", path.display())))?;
+        }
         let jobs: Vec<(usize, usize, u64)> = (0..rows.len())
             .flat_map(|row| (0..sets.len()).map(move |set| (row, set)))
             .flat_map(|(row, set)| {
@@ -174,26 +185,31 @@ impl Compare {
 
         if let Some(path) = &self.output {
             let names: Vec<String> = self.inputs.iter().map(|path| path.display().to_string()).collect();
-            goc_tables::write(&print::runs_table(&rows, &names, &runs)?, path)?;
+            let mut table = print::runs_table(&rows, &names, &runs)?;
+            for (key, value) in self.settings() {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
+                table.set_metadata(format!("goc_{key}"), text);
+            }
+            goc_tables::write(&table, path)?;
         }
         let table: Vec<Summary> = (0..rows.len()).map(|row| Summary::of(row, &runs)).collect();
         if self.json || self.format == Layout::Json {
-            return screen::print_json(&json!({
-                "version": env!("CARGO_PKG_VERSION"),
-                "inputs": self.inputs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
-                "k_asked": self.k,
-                "lambda": self.lambda,
-                "scale": self.scale.to_string(),
-                "preset": typed(self.preset),
-                "seed": self.seed,
-                "seeds": self.seeds,
-                "methods": print::json_rows(&rows, &table),
-            }));
+            let mut object = serde_json::Map::new();
+            for (key, value) in self.settings() {
+                object.insert(key.into(), value);
+            }
+            let inputs: Vec<String> = self.inputs.iter().map(|path| path.display().to_string()).collect();
+            object.insert("inputs".into(), json!(inputs));
+            object.insert("methods".into(), json!(print::json_rows(&rows, &table)));
+            return screen::print_json(&Value::Object(object));
         }
         screen::print(&match self.format {
             Layout::Csv => print::csv(&rows, &table),
             _ => print::markdown(&rows, &table, runs.len() > rows.len()),
         })?;
+        if runs.len() > rows.len() {
+            screen::note("±: standard deviation over seeds and tables together");
+        }
         for text in print::remarks(&rows, &runs, self.inputs.len()) {
             screen::note(text);
         }
@@ -203,16 +219,37 @@ impl Compare {
         Ok(())
     }
 
+    /// K; without one, nothing is run.
+    fn k(&self) -> usize {
+        self.k.unwrap_or(1)
+    }
+
+    /// What all rows have in common.
+    fn settings(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("version", json!(env!("CARGO_PKG_VERSION"))),
+            ("k_asked", json!(self.k())),
+            ("lambda", json!(self.lambda)),
+            ("scale", json!(self.scale.to_string())),
+            ("penalty_scale", json!(typed(self.penalty_scale))),
+            ("preset", json!(typed(self.preset))),
+            ("flags_for_all", json!(self.flags.join(" "))),
+            ("seed", json!(self.seed)),
+            ("seeds", json!(self.seeds)),
+        ]
+    }
+
     /// The rows that are asked for.
     fn rows(&self) -> Result<Vec<Row>, Fail> {
         let all = rows::all();
         let Some(only) = &self.only else { return Ok(all) };
-        for name in only {
+        let only: Vec<&str> = only.iter().map(|name| name.trim()).collect();
+        for name in &only {
             if !all.iter().any(|row| row.is_called(name)) {
                 let mut kinds: Vec<&str> = all.iter().map(|row| row.kind()).collect();
                 kinds.dedup();
                 return Err(Fail::usage(format!(
-                    "--only {name}: no such method; there are {} (goc compare --list … names them all)",
+                    "--only {name}: no such method; there are {} (goc compare --list names them all)",
                     kinds.join(", ")
                 )));
             }
@@ -223,7 +260,7 @@ impl Compare {
     /// The row's flags behind those that all share.
     fn parse(&self, row: &Row) -> Result<MethodArgs, Fail> {
         let mut line: Vec<String> = ["goc cluster", "--k"].map(String::from).to_vec();
-        line.push(self.k.to_string());
+        line.push(self.k().to_string());
         line.push(format!("--lambda={}", self.lambda));
         line.push(format!("--scale={}", self.scale));
         line.push(format!("--penalty-scale={}", typed(self.penalty_scale)));
@@ -263,11 +300,10 @@ fn outcome(method: &MethodArgs, set: &LongTable, seed: u64) -> Result<Outcome, F
     let began = Instant::now();
     let answer = method.solve(&set.candidates, seed, false)?;
     let seconds = began.elapsed().as_secs_f64();
-    let scores = set
-        .truth
-        .as_ref()
-        .map(|truth| Scores::of(answer.partition.labels(), &numbered(truth)))
-        .transpose()?;
+    let scores = match &set.truth {
+        Some(truth) => scores_of(answer.partition.labels(), truth)?,
+        None => None,
+    };
     Ok(Outcome {
         scores,
         k: answer.k(),

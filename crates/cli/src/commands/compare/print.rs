@@ -24,8 +24,9 @@ const QUANTITIES: [Quantity; 7] = [
     Quantity { name: "f", digits: 3, of: |o| Some(o.scores.as_ref()?.f) },
     Quantity { name: "ari", digits: 3, of: |o| Some(o.scores.as_ref()?.ari) },
     Quantity { name: "k", digits: 1, of: |o| Some(o.k as f64) },
-    Quantity { name: "iterations", digits: 1, of: |o| Some(o.iterations as f64) },
-    Quantity { name: "objective", digits: 3, of: |o| o.objective },
+    Quantity { name: "iterations", digits: 1, of: |o| (o.iterations > 0).then_some(o.iterations as f64) },
+    // Adding 0 makes 0 of -0.
+    Quantity { name: "objective", digits: 3, of: |o| Some(o.objective? + 0.0) },
     Quantity { name: "seconds", digits: 3, of: |o| Some(o.seconds) },
 ];
 
@@ -148,8 +149,11 @@ pub fn remarks(rows: &[Row], runs: &[Run], sets: usize) -> Vec<String> {
         let mine: Vec<&Run> = runs.iter().filter(|run| run.row == at).collect();
         let failed: Vec<&String> = mine.iter().filter_map(|run| run.outcome.as_ref().err()).collect();
         if let Some(reason) = failed.first() {
-            let count =
-                if failed.len() < mine.len() { format!(" {} times", failed.len()) } else { String::new() };
+            let count = if failed.len() < mine.len() {
+                format!(" in {}", counted(failed.len(), "run"))
+            } else {
+                String::new()
+            };
             remarks.push(format!("{} failed{count}: {reason}", row.name));
         }
         let noise: usize =

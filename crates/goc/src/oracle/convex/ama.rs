@@ -8,25 +8,32 @@
 //!
 //! The step of an edge is `1 / (deg_a / m_a + deg_b / m_b)`: the row sums of the dual's curvature, which
 //! bound it, so the steps of quiet corners need not be as small as those of the busiest. Momentum as by
-//! Nesterov, begun anew whenever it points uphill (O'Donoghue & Candes 2015). The duality gap is a sum over
-//! edges of what can be read off at once:
-//! `gamma w_e |u_a - u_b| - l_e . (u_a - u_b)`, none of them negative.
+//! Nesterov, begun anew whenever it points uphill (O'Donoghue & Candes 2015). The duality gap of any places v
+//! is a sum of what can be read off at once, nothing of it negative:
+//! `1/2 sum m_i |v_i - u_i|^2 + sum (gamma w_e |v_a - v_b| - l_e . (v_a - v_b))`.
 //!
 //! The places that go with dual vectors are never exactly equal, which a large gamma makes costly; so the
 //! places with every cluster gathered at its mean are tried as well, and whichever costs less is the answer
 //! that the gap is for.
 
+use super::balance::balance;
 use crate::Points;
 use crate::oracle::graph::Components;
 use crate::points::squared_distance;
 
+/// The coarser edge that an edge is part of and its share of it, negative where the direction is turned
+/// round; none within a coarser node.
+pub(super) type Part = Option<(u32, f64)>;
+
 /// Nodes with a mass, and edges with a weight.
 pub(super) struct Problem {
-    nodes: Points,
-    mass: Vec<f64>,
-    edges: Vec<(u32, u32)>,
-    weights: Vec<f64>,
+    pub(super) nodes: Points,
+    pub(super) mass: Vec<f64>,
+    pub(super) edges: Vec<(u32, u32)>,
+    pub(super) weights: Vec<f64>,
     steps: Vec<f64>,
+    /// What the points of one node cost by not being at its place; 0 where nodes are points.
+    within: f64,
 }
 
 impl Problem {
@@ -40,28 +47,13 @@ impl Problem {
         let share = |i: u32| degree[i as usize] / mass[i as usize];
         let steps = edges.iter().map(|&(a, b)| 1.0 / (share(a) + share(b))).collect();
         let weights = weighted.iter().map(|e| e.2).collect();
-        Self { nodes, mass, edges, weights, steps }
-    }
-
-    pub(super) fn nodes(&self) -> &Points {
-        &self.nodes
+        Self { nodes, mass, edges, weights, steps, within: 0.0 }
     }
 
     /// The problem whose nodes are clusters of these: masses and weights summed, nodes at their mean. With
-    /// it, for each edge the edge it is now part of and its share, negative where the direction is turned
-    /// round.
-    pub(super) fn collapse(&self, labels: &[u32], k: usize) -> (Problem, Vec<Option<(u32, f64)>>) {
-        let q = self.nodes.features();
-        let mut mass = vec![0.0; k];
-        let mut sums = vec![0.0; k * q];
-        for (i, row) in self.nodes.rows().enumerate() {
-            let l = labels[i] as usize;
-            mass[l] += self.mass[i];
-            sums[l * q..(l + 1) * q].iter_mut().zip(row).for_each(|(s, x)| *s += self.mass[i] * x);
-        }
-        for (sum, m) in sums.chunks_exact_mut(q).zip(&mass) {
-            sum.iter_mut().for_each(|s| *s /= m);
-        }
+    /// it, the part of each edge.
+    pub(super) fn collapse(&self, labels: &[u32], k: usize) -> (Problem, Vec<Part>) {
+        let (means, mass) = self.means(&self.nodes, labels, k);
         let ends = |e: usize| (labels[self.edges[e].0 as usize], labels[self.edges[e].1 as usize]);
         let mut between: Vec<(u32, u32, usize)> = (0..self.edges.len())
             .map(|e| (ends(e).0.min(ends(e).1), ends(e).0.max(ends(e).1), e))
@@ -82,17 +74,10 @@ impl Problem {
         for (edge, share) in parts.iter_mut().flatten() {
             *share /= weighted[*edge as usize].2;
         }
-        (Problem::new(Points::trusted(sums, q), mass, weighted), parts)
-    }
-
-    /// The objective where all are in one cluster: half the sum of squares about the mean.
-    pub(super) fn one_cluster_cost(&self) -> f64 {
-        let total: f64 = self.mass.iter().sum();
-        let mut mean = vec![0.0; self.nodes.features()];
-        for (row, m) in self.nodes.rows().zip(&self.mass) {
-            mean.iter_mut().zip(row).for_each(|(s, x)| *s += m * x / total);
-        }
-        0.5 * self.nodes.rows().zip(&self.mass).map(|(row, m)| m * squared_distance(row, &mean)).sum::<f64>()
+        let apart =
+            |(i, row): (usize, &[f64])| self.mass[i] * squared_distance(row, means.row(labels[i] as usize));
+        let within = self.within + 0.5 * self.nodes.rows().enumerate().map(apart).sum::<f64>();
+        (Problem { within, ..Problem::new(means, mass, weighted) }, parts)
     }
 
     /// The largest `sum of w_e / m` at any node: gamma times it is the farthest that a place can move.
@@ -106,7 +91,7 @@ impl Problem {
     }
 
     /// The places that go with dual vectors.
-    fn places(&self, dual: &[f64], places: &mut Points) {
+    pub(super) fn places(&self, dual: &[f64], places: &mut Points) {
         // The number of features known to the compiler is worth a factor of two.
         match self.nodes.features() {
             1 => self.places_of::<1>(dual, places),
@@ -193,22 +178,26 @@ impl Problem {
         slope
     }
 
-    /// The objective at `places` and the gap to the dual value of `dual`, from which the places were made.
-    fn objective_and_gap(&self, gamma: f64, dual: &[f64], places: &Points) -> (f64, f64) {
+    /// How far the objective at `places` is above the dual value of `dual`, whose own places are `free`:
+    /// nothing in it cancels, however large gamma is.
+    fn gap(&self, gamma: f64, dual: &[f64], free: &Points, places: &Points) -> f64 {
         let q = self.nodes.features();
-        let mut gap = 0.0;
+        let moved = free.rows().zip(places.rows()).zip(&self.mass);
+        let mut gap = 0.5 * moved.map(|((u, v), m)| m * squared_distance(u, v)).sum::<f64>();
         for (e, &(a, b)) in self.edges.iter().enumerate() {
-            let (ua, ub) = (places.row(a as usize), places.row(b as usize));
-            let pull = gamma * self.weights[e] * squared_distance(ua, ub).sqrt();
+            let (va, vb) = (places.row(a as usize), places.row(b as usize));
+            let pull = gamma * self.weights[e] * squared_distance(va, vb).sqrt();
             let l = &dual[e * q..(e + 1) * q];
-            gap += pull - (0..q).map(|f| l[f] * (ua[f] - ub[f])).sum::<f64>();
+            gap += pull - (0..q).map(|f| l[f] * (va[f] - vb[f])).sum::<f64>();
         }
-        (self.objective(gamma, places), gap)
+        // Rounding may take it below 0. Not by `max`, which would make 0 of a NaN and call it solved.
+        if gap < 0.0 { 0.0 } else { gap }
     }
 
     fn objective(&self, gamma: f64, places: &Points) -> f64 {
         let moved = self.nodes.rows().zip(places.rows()).zip(&self.mass);
-        let mut objective = 0.5 * moved.map(|((x, u), m)| m * squared_distance(x, u)).sum::<f64>();
+        let mut objective =
+            self.within + 0.5 * moved.map(|((x, u), m)| m * squared_distance(x, u)).sum::<f64>();
         for (&(a, b), w) in self.edges.iter().zip(&self.weights) {
             let apart = squared_distance(places.row(a as usize), places.row(b as usize));
             objective += gamma * w * apart.sqrt();
@@ -218,6 +207,12 @@ impl Problem {
 
     /// Every place moved to the mean of its cluster.
     fn gathered(&self, places: &Points, labels: &[u32], k: usize) -> Points {
+        let rows: Vec<usize> = labels.iter().map(|&l| l as usize).collect();
+        self.means(places, labels, k).0.subset(&rows)
+    }
+
+    /// The mean of some places in each cluster, and its mass.
+    fn means(&self, places: &Points, labels: &[u32], k: usize) -> (Points, Vec<f64>) {
         let q = places.features();
         let mut mass = vec![0.0; k];
         let mut means = vec![0.0; k * q];
@@ -229,9 +224,44 @@ impl Problem {
         for (mean, m) in means.chunks_exact_mut(q).zip(&mass) {
             mean.iter_mut().for_each(|s| *s /= m);
         }
-        let rows: Vec<usize> = labels.iter().map(|&l| l as usize).collect();
-        Points::trusted(means, q).subset(&rows)
+        (Points::trusted(means, q), mass)
     }
+
+    /// What dual vectors amount to.
+    fn look(&self, gamma: f64, dual: &[f64]) -> Look {
+        let mut places = self.nodes.clone();
+        self.places(dual, &mut places);
+        let gap = self.gap(gamma, dual, &places, &places);
+        let mut clusters = self.clusters(gamma, dual, &places);
+        let gathered = self.gathered(&places, &clusters.labels(), clusters.count());
+        let other = self.gap(gamma, dual, &places, &gathered);
+        let (gap, places) = if other < gap { (other, gathered) } else { (gap, places) };
+        Look { gap, places, clusters }
+    }
+
+    /// The nodes joined by edges whose dual vector stays within its ball after one more step.
+    fn clusters(&self, gamma: f64, dual: &[f64], places: &Points) -> Components {
+        let q = self.nodes.features();
+        let inside = |e: usize| {
+            let (a, b) = self.edges[e];
+            let (ua, ub) = (places.row(a as usize), places.row(b as usize));
+            let square: f64 =
+                (0..q).map(|f| (dual[e * q + f] + self.steps[e] * (ua[f] - ub[f])).powi(2)).sum();
+            square < (gamma * self.weights[e]).powi(2)
+        };
+        let mut clusters = Components::new(self.nodes.len());
+        for e in (0..self.edges.len()).filter(|&e| inside(e)) {
+            clusters.join(self.edges[e].0, self.edges[e].1);
+        }
+        clusters
+    }
+}
+
+/// What dual vectors amount to: the better of their own places and of those gathered cluster by cluster.
+struct Look {
+    gap: f64,
+    places: Points,
+    clusters: Components,
 }
 
 /// How a solution came out.
@@ -274,7 +304,7 @@ impl State {
 
     /// As [`Self::rescale`] for edges within clusters, whose vectors are not at the rim: only a smaller gamma
     /// changes them.
-    pub(super) fn keep_inside(&mut self, gamma: f64) {
+    fn keep_inside(&mut self, gamma: f64) {
         if gamma < self.gamma {
             self.rescale(gamma);
         }
@@ -282,7 +312,7 @@ impl State {
     }
 
     /// The vectors of a coarser solution, shared out.
-    pub(super) fn take_shares(&mut self, parts: &[Option<(u32, f64)>], coarser: &State) {
+    fn take_shares(&mut self, parts: &[Part], coarser: &State) {
         let q = self.places.features();
         for (e, part) in parts.iter().enumerate() {
             if let Some((edge, share)) = *part {
@@ -292,8 +322,25 @@ impl State {
         }
     }
 
+    /// Starts for `gamma` from a coarser solution for it: its vectors between clusters, and within them
+    /// whatever brings every node to the place of its cluster, up to `enough` of the dual value.
+    pub(super) fn refine(
+        &mut self,
+        problem: &Problem,
+        gamma: f64,
+        (coarse, solution): (&Problem, &State),
+        (groups, parts): (&[u32], &[Part]),
+        enough: f64,
+    ) {
+        self.keep_inside(gamma);
+        self.take_shares(parts, solution);
+        let mut targets = coarse.nodes.clone();
+        coarse.places(&solution.dual, &mut targets);
+        balance(problem, groups, &targets, gamma, enough, &mut self.dual);
+    }
+
     /// The coarser solution that a finer one amounts to.
-    pub(super) fn summed(problem: &Problem, parts: &[Option<(u32, f64)>], finer: &State) -> Self {
+    pub(super) fn summed(problem: &Problem, parts: &[Part], finer: &State) -> Self {
         let q = problem.nodes.features();
         let mut state = Self { gamma: finer.gamma, ..Self::new(problem) };
         for (e, part) in parts.iter().enumerate() {
@@ -305,7 +352,8 @@ impl State {
         state
     }
 
-    /// Goes on from the dual vectors at hand to the solution of `gamma`.
+    /// Goes on from the dual vectors at hand to the solution of `gamma`, whose gap is at most `tolerance`
+    /// times the objective.
     pub(super) fn solve(
         &mut self,
         problem: &Problem,
@@ -319,19 +367,12 @@ impl State {
         let mut iterations = 0;
         loop {
             if iterations % LOOK_EVERY == 0 || iterations == max_iterations {
-                problem.places(&self.dual, &mut self.places);
-                let (mut objective, mut gap) = problem.objective_and_gap(gamma, &self.dual, &self.places);
-                let mut clusters = self.clusters(problem, gamma);
-                let gathered = problem.gathered(&self.places, &clusters.labels(), clusters.count());
-                let other = problem.objective(gamma, &gathered);
-                if other < objective {
-                    gap = (gap - (objective - other)).max(0.0);
-                    objective = other;
-                    self.places = gathered;
-                }
-                let converged = gap <= tolerance;
+                let look = problem.look(gamma, &self.dual);
+                let objective = problem.objective(gamma, &look.places);
+                let converged = look.gap <= tolerance * objective;
                 if converged || iterations == max_iterations {
-                    return Run { objective, gap, iterations, converged, clusters };
+                    self.places = look.places;
+                    return Run { objective, gap: look.gap, iterations, converged, clusters: look.clusters };
                 }
             }
             problem.places(&ahead, &mut self.places);
@@ -348,22 +389,5 @@ impl State {
             }
             iterations += 1;
         }
-    }
-
-    /// The nodes joined by edges whose dual vector stays within its ball after one more step.
-    fn clusters(&self, problem: &Problem, gamma: f64) -> Components {
-        let q = problem.nodes.features();
-        let inside = |e: usize| {
-            let (a, b) = problem.edges[e];
-            let (ua, ub) = (self.places.row(a as usize), self.places.row(b as usize));
-            let square: f64 =
-                (0..q).map(|f| (self.dual[e * q + f] + problem.steps[e] * (ua[f] - ub[f])).powi(2)).sum();
-            square < (gamma * problem.weights[e]).powi(2)
-        };
-        let mut clusters = Components::new(problem.nodes.len());
-        for e in (0..problem.edges.len()).filter(|&e| inside(e)) {
-            clusters.join(problem.edges[e].0, problem.edges[e].1);
-        }
-        clusters
     }
 }

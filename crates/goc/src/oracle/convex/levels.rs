@@ -3,13 +3,14 @@
 //! Far along the path what is slow is the flow between large clusters through few edges: steps on the points
 //! carry it one edge at a time. So whenever a solution has joined the nodes to a third or fewer, the clusters
 //! become the nodes of a coarser problem, with their mass at their mean and the edges between two of them
-//! made one of the summed weight. The next gamma is solved at the coarsest scale first; its dual vectors,
-//! shared out by weight, are where the finer one starts.
+//! made one of the summed weight. The next gamma is solved at the coarsest scale first. Its dual vectors,
+//! shared out by weight, with the flow within clusters that belongs to them (`balance`), are where the finer
+//! one starts: as good as solved, unless a cluster parts again.
 //!
 //! This only chooses starts. The finest problem, the points themselves, is always solved to its own duality
 //! gap, so clusters that ought to part again do.
 
-use super::ama::{Problem, Run, State};
+use super::ama::{Part, Problem, Run, State};
 use crate::oracle::graph::Components;
 
 /// A scale: its problem, its last solution, and where it came from.
@@ -18,8 +19,10 @@ struct Level {
     state: State,
     /// The gamma at which its nodes had been joined.
     born: f64,
-    /// For each edge of the finer level: the edge it is part of and its signed share, none within a node.
-    parts: Vec<Option<(u32, f64)>>,
+    /// For each node of the finer level: the node it is part of.
+    groups: Vec<u32>,
+    /// For each edge of the finer level: its part here.
+    parts: Vec<Part>,
 }
 
 /// All scales, the finest first.
@@ -30,7 +33,7 @@ pub(super) struct Levels {
 impl Levels {
     pub(super) fn new(problem: Problem) -> Self {
         let state = State::new(&problem);
-        Self { levels: vec![Level { problem, state, born: 0.0, parts: Vec::new() }] }
+        Self { levels: vec![Level { problem, state, born: 0.0, groups: Vec::new(), parts: Vec::new() }] }
     }
 
     pub(super) fn problem(&self) -> &Problem {
@@ -55,11 +58,17 @@ impl Levels {
             if coarser_is_last {
                 level.state.rescale(gamma);
             }
-            // A coarse error stays in the finer one until steps there remove it, so it has to be small.
-            let run = level.state.solve(&level.problem, gamma, 0.25 * tolerance, max_iterations);
+            // A coarse error stays in the finer one until steps there remove it, so it has to be smaller.
+            let allowed = tolerance * 0.5_f64.powi(at as i32 + 1);
+            let run = level.state.solve(&level.problem, gamma, allowed, max_iterations);
+            below.state.refine(
+                &below.problem,
+                gamma,
+                (&level.problem, &level.state),
+                (&level.groups, &level.parts),
+                0.1 * allowed * run.objective,
+            );
             coarsest.get_or_insert(run.clusters);
-            below.state.keep_inside(gamma);
-            below.state.take_shares(&level.parts, &level.state);
         }
         let single = self.levels.len() == 1;
         let finest = &mut self.levels[0];
@@ -76,12 +85,13 @@ impl Levels {
     /// Adds a scale where the coarsest one has joined enough; `clusters` are of its nodes.
     fn coarsen(&mut self, gamma: f64, mut clusters: Components) {
         let top = &self.levels[self.levels.len() - 1];
-        let nodes = top.problem.nodes().len();
+        let nodes = top.problem.nodes.len();
         if clusters.count() < 2 || clusters.count() > nodes / 3 {
             return;
         }
-        let (problem, parts) = top.problem.collapse(&clusters.labels(), clusters.count());
+        let groups = clusters.labels();
+        let (problem, parts) = top.problem.collapse(&groups, clusters.count());
         let state = State::summed(&problem, &parts, &top.state);
-        self.levels.push(Level { problem, state, born: gamma, parts });
+        self.levels.push(Level { problem, state, born: gamma, groups, parts });
     }
 }

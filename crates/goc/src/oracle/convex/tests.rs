@@ -218,3 +218,20 @@ fn bad_parameters_are_named() {
 fn it_works_inside_goc() {
     works_inside_goc(&Convex::default());
 }
+
+#[test]
+fn a_gamma_too_large_for_numbers_is_not_called_solved() {
+    let points = blobs(1, 20, 2, 2).values().iter().map(|x| 1e10 * x).collect();
+    let points = Points::new(points, 2).unwrap();
+    let fit = Convex::default().phi(0.0).max_iterations(50).solve(&points, 1e308).unwrap();
+    assert!(!fit.converged || (fit.gap.is_finite() && fit.objective.is_finite()), "{fit:?}");
+    assert_eq!(fit.partition.len(), 20);
+}
+
+#[test]
+fn far_along_the_path_the_points_need_few_steps() {
+    // The coarse problem moves the clusters; what flows within them is balanced at once.
+    let path = Convex::default().path(&blobs(5, 400, 3, 12)).unwrap();
+    let late: Vec<&ConvexFit> = path.iter().filter(|fit| fit.partition.k() <= 100).collect();
+    assert!(late.len() > 20 && late.iter().all(|fit| fit.converged && fit.iterations <= 20));
+}
