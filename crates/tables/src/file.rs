@@ -199,7 +199,7 @@ pub fn write(table: &Table, path: &Path) -> Result<(), TableError> {
     })
 }
 
-/// Writes a text that is no table, such as a tree, as [`write`] writes tables: under another name, then renamed.
+/// Writes a text that is no table, such as a tree, as [`write()`] writes tables: under another name, then renamed.
 pub fn write_text(text: &str, path: &Path) -> Result<(), TableError> {
     write_beside(path, |out| out.write_all(text.as_bytes()).map_err(failed(path, "write")))
 }
