@@ -7,7 +7,9 @@ use goc::metrics::Scores;
 
 #[test]
 fn groups_and_their_number_are_found_on_the_authors_sets_without_k() {
-    let Some(folder) = common::data("groups_and_their_number_are_found_on_the_authors_sets_without_k") else { return };
+    let Some(folder) = common::data("groups_and_their_number_are_found_on_the_authors_sets_without_k") else {
+        return;
+    };
     // Three of the ten, the paper's scaling, short chains: the whole comparison is in docs/methods.md.
     let (mut nmi, mut k) = (0.0, 0.0);
     for set in [3, 5, 7] {

@@ -191,6 +191,8 @@ pub struct Answer {
     pub cycle: bool,
     pub k_initial: usize,
     pub history: Vec<goc::optimistic::Iteration>,
+    /// What the method has to say beside.
+    pub remark: String,
 }
 
 impl Answer {
@@ -275,12 +277,12 @@ impl MethodArgs {
                 let found = model.run_watched(candidates, seed, &|| bar.inc(1))?;
                 bar.finish_and_clear();
                 let d = found.diagnostics;
-                screen::note(format!(
+                let remark = format!(
                     "chains agree to {:.2}; their K is worth {:.0} independent draws{}",
                     d.agreement,
                     d.effective_k,
                     if d.converged() { "" } else { ": more may help, --burn, --keep and --chains" }
-                ));
+                );
                 Ok(Answer {
                     centres: means(&found.places, &found.partition),
                     representatives: found.places,
@@ -294,6 +296,7 @@ impl MethodArgs {
                     cycle: false,
                     k_initial: 1,
                     history: Vec::new(),
+                    remark,
                 })
             }
             MethodName::GocHull | MethodName::GocBox => {
@@ -366,6 +369,7 @@ impl MethodArgs {
             cycle: false,
             k_initial: self.wanted()?,
             history: Vec::new(),
+            remark: String::new(),
         })
     }
 
@@ -394,6 +398,7 @@ impl MethodArgs {
             confidence: Vec::new(),
             iterations: found.iterations,
             history: found.history,
+            remark: String::new(),
         })
     }
 
@@ -419,6 +424,7 @@ impl MethodArgs {
             cycle: found.cycle,
             k_initial: self.wanted()?,
             history: Vec::new(),
+            remark: String::new(),
         })
     }
 
@@ -448,6 +454,7 @@ impl MethodArgs {
             cycle: matches!(found.ending, Ending::Cycle { .. }),
             k_initial: self.wanted()?,
             history: Vec::new(),
+            remark: String::new(),
         })
     }
 
@@ -472,6 +479,7 @@ impl MethodArgs {
             cycle: matches!(found.ending, Ending::Cycle { .. }),
             k_initial: self.wanted()?,
             history: found.history,
+            remark: String::new(),
         })
     }
 
