@@ -49,11 +49,18 @@ pub enum MethodName {
     GocHull,
     /// GOC over the bounding box of each set
     GocBox,
+    /// The marginal mixture: sums over the candidates, finds K itself and says how sure it is
+    Marginal,
     /// GOC with half as many clusters again, merged to K as a tree that lets members choose anew
     GocTree,
 }
 
 impl MethodName {
+    /// Whether it has no use for `--k`.
+    pub fn finds_k(self) -> bool {
+        matches!(self, MethodName::Affinity | MethodName::Fdbscan | MethodName::Marginal)
+    }
+
     /// Whether `--oracle` matters to it.
     pub fn uses_oracle(self) -> bool {
         use MethodName::{Goc, GocBox, GocHull, GocTree, Gpc, RepresentativeWorlds, UkMeans, Worlds};

@@ -103,6 +103,17 @@ impl From<goc::optimistic::continuous::ContinuousError> for Fail {
     }
 }
 
+impl From<goc::marginal::MarginalError> for Fail {
+    fn from(error: goc::marginal::MarginalError) -> Self {
+        use goc::marginal::MarginalError::{Oracle, Parameter};
+        match error {
+            Oracle(inner) => inner.into(),
+            Parameter { .. } => Fail::Usage(error.to_string()),
+            other => Fail::Failed(other.to_string()),
+        }
+    }
+}
+
 impl From<goc::metrics::MetricsError> for Fail {
     fn from(error: goc::metrics::MetricsError) -> Self {
         Fail::Failed(error.to_string())

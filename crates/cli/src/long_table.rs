@@ -39,7 +39,8 @@ pub struct LongTableArgs {
     #[arg(long, value_name = "COLUMN")]
     pub object: Option<String>,
 
-    /// Feature columns [default: what the table says, or Jr,Jz,Jphi, or every other column of real numbers]
+    /// Feature columns, or their square roots: sqrt(Jr),sqrt(Jz),Jphi [default: what the table says, or Jr,Jz,Jphi, or every
+    /// other column of real numbers]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub features: Option<Vec<String>>,
 
@@ -103,6 +104,11 @@ impl LongTableArgs {
         let object = named(table, self.object.as_deref(), &OBJECT_NAMES)?;
         let penalty = named(table, self.penalty.as_deref(), &PENALTY_NAMES)?;
         let truth = named(table, self.truth.as_deref(), &TRUTH_NAMES)?;
+        let roots: Vec<bool> = match &self.features {
+            Some(names) => names.iter().filter(|n| !n.is_empty()).map(|n| root_of(n).is_some()).collect(),
+            None => Vec::new(),
+        };
+        let is_root = |f: usize| roots.get(f).copied().unwrap_or(false);
         let features = self.feature_columns(table, [object, penalty, truth], say)?;
         if object.is_none() {
             say(format!(
@@ -133,11 +139,16 @@ impl LongTableArgs {
                     dropped += 1;
                     continue;
                 }
-                for (column, v) in features.iter().zip(&values) {
+                for (f, (column, v)) in features.iter().zip(&values).enumerate() {
                     if !v[row].is_finite() {
                         return Err(not_finite(column, row).into());
                     }
-                    row_values.push(v[row]);
+                    if is_root(f) && v[row] < 0.0 {
+                        let problem =
+                            "is negative and has no square root; mend it, or take the column as it is";
+                        return Err(column.value_error(row, problem).into());
+                    }
+                    row_values.push(if is_root(f) { v[row].sqrt() } else { v[row] });
                 }
                 if let (Some(column), Some(p)) = (penalty, &penalties) {
                     if !(p[row].is_finite() && p[row] >= 0.0) {
@@ -170,8 +181,11 @@ impl LongTableArgs {
         if dropped > 0 {
             say(format!("dropped {dropped} of {} candidates: a feature is missing", table.rows()));
         }
-        let features =
-            features.iter().map(|c| (c.name().to_string(), c.unit().map(str::to_string))).collect();
+        let named = |(f, column): (usize, &&Column)| match is_root(f) {
+            true => (format!("sqrt({})", column.name()), None),
+            false => (column.name().to_string(), column.unit().map(str::to_string)),
+        };
+        let features = features.iter().enumerate().map(named).collect();
         let rows = (!plain).then_some(kept_rows);
         Ok(LongTable { candidates, features, truth, rows, dropped })
     }
@@ -185,7 +199,7 @@ impl LongTableArgs {
         if let Some(names) = &self.features {
             let mut columns = Vec::new();
             for name in names.iter().filter(|n| !n.is_empty()) {
-                columns.push(table.require(name)?);
+                columns.push(table.require(root_of(name).unwrap_or(name))?);
             }
             if columns.is_empty() {
                 return Err(Fail::usage("--features names no column"));
@@ -241,6 +255,11 @@ impl LongTableArgs {
         }
         Ok(columns)
     }
+}
+
+/// The column whose square root is meant: `sqrt(Jr)`.
+fn root_of(name: &str) -> Option<&str> {
+    name.trim().strip_prefix("sqrt(")?.strip_suffix(')').map(str::trim)
 }
 
 /// The column that a flag names (`none`: no column), or the first of the usual names that is there.

@@ -22,6 +22,7 @@ pub mod baselines;
 pub mod candidates;
 mod elementary;
 mod kernel;
+pub mod marginal;
 pub mod metrics;
 pub mod optimistic;
 pub mod oracle;

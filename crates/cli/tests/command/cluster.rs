@@ -322,3 +322,32 @@ fn hulls_and_boxes_are_below_the_candidates_objective_and_take_gocs_flags() {
     let (boxes, hulls, candidates) = (objective("goc-box"), objective("goc-hull"), objective("goc"));
     assert!(boxes <= hulls + 1e-12 && hulls <= candidates + 1e-12, "{boxes} {hulls} {candidates}");
 }
+
+#[test]
+fn the_marginal_mixture_needs_no_k_and_says_how_sure_it_is() {
+    let desk = desk();
+    let run = desk.done("cluster c.csv --method marginal -o l.csv");
+    assert!(run.err.contains("chains agree to"), "{}", run.err);
+    let table = desk.table("l.csv");
+    let sure = table.require("probability").unwrap().numbers().unwrap();
+    assert!(sure.iter().all(|p| (0.0..=1.0).contains(p)), "{sure:?}");
+    let run = desk.goc("cluster c.csv -o l.csv");
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("error: --method goc needs --k"), "{}", run.err);
+}
+
+#[test]
+fn square_roots_of_features_are_taken_and_negative_ones_refused_by_name() {
+    let text = "object,x,y\na,4.0,1.0\nb,9.0,2.0\nc,16.0,-3.0\n";
+    let desk = Desk::with(&[("c.csv", text)]);
+    desk.done("cluster c.csv --k 3 --features sqrt(x),y --scale none -o l.csv");
+    let table = desk.table("l.csv");
+    assert_eq!(table.require("sqrt(x)").unwrap().numbers().unwrap(), [2.0, 3.0, 4.0]);
+    let run = desk.goc("cluster c.csv --k 3 --features x,sqrt(y) -o l.csv");
+    assert_eq!(run.code, 1);
+    assert!(
+        run.err.contains("row 3 (line 4), column `y`: -3.0 is negative and has no square root"),
+        "{}",
+        run.err
+    );
+}

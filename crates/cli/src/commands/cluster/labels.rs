@@ -245,6 +245,9 @@ impl Clustered {
             screen::counted(answer.iterations, "iteration"),
             answer.objective.map_or_else(String::new, |objective| format!(", objective {objective:.6}")),
         );
+        if !answer.remark.is_empty() {
+            text.push_str(&format!("\n{}", answer.remark));
+        }
         if answer.noise_count() > 0 {
             text.push_str(&format!(
                 "\n{} in no cluster (label {NOISE})",

@@ -15,6 +15,7 @@ use goc::baselines::set_distances::SetDistanceClustering;
 use goc::baselines::uk_means::UkMeans;
 use goc::baselines::uk_medians::UkMedians;
 use goc::baselines::{Method, check_k};
+use goc::marginal::Marginal;
 use goc::optimistic::continuous::{Continuous, Region};
 use goc::optimistic::hierarchy::Hierarchy;
 use goc::optimistic::{Distance, Ending, KRule, Optimistic};
@@ -51,9 +52,9 @@ pub struct MethodArgs {
     #[arg(long, value_enum, default_value_t = PresetName::Paper)]
     pub preset: PresetName,
 
-    /// Number of clusters to begin with, K(0)
+    /// Number of clusters to begin with, K(0); not needed by affinity, fdbscan and marginal
     #[arg(long, value_name = "K")]
-    pub k: usize,
+    pub k: Option<usize>,
 
     /// Weight of the penalties
     #[arg(long, default_value_t = 0.01, allow_negative_numbers = true)]
@@ -155,6 +156,18 @@ pub struct MethodArgs {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one())]
     pub min_points: usize,
 
+    /// Chains of the marginal mixture
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one())]
+    pub chains: usize,
+
+    /// Sweeps of each chain before draws are kept
+    #[arg(long, value_name = "N", default_value_t = 80)]
+    pub burn: usize,
+
+    /// Draws kept of each chain
+    #[arg(long = "keep", value_name = "N", default_value_t = 120, value_parser = at_least_one())]
+    pub draws_kept: usize,
+
     /// Radius of FDBSCAN, in scaled features [default: by a rule]
     #[arg(long, value_name = "R")]
     pub eps: Option<f64>,
@@ -178,6 +191,8 @@ pub struct Answer {
     pub cycle: bool,
     pub k_initial: usize,
     pub history: Vec<goc::optimistic::Iteration>,
+    /// What the method has to say beside.
+    pub remark: String,
 }
 
 impl Answer {
@@ -197,7 +212,7 @@ impl MethodArgs {
         let settings = self.oracle_settings();
         let oracle = settings.build();
         let oracle = oracle.as_ref();
-        let k = self.k;
+        let k = self.wanted()?;
         match self.method {
             MethodName::Goc => self.greedy(candidates, oracle, seed, trace),
             MethodName::Gpc => self.pessimistic(candidates, oracle, seed),
@@ -256,10 +271,47 @@ impl MethodArgs {
                 let clusterer = Clusterer::Linkage { linkage: self.linkage.value(), k };
                 self.by_set_distance(candidates, clusterer, seed)
             }
+            MethodName::Marginal => {
+                let model = Marginal::default().length(self.chains, self.burn, self.draws_kept);
+                let bar = screen::progress((self.chains * (self.burn + self.draws_kept)) as u64, "sweeps");
+                let found = model.run_watched(candidates, seed, &|| bar.inc(1))?;
+                bar.finish_and_clear();
+                let d = found.diagnostics;
+                let remark = format!(
+                    "chains agree to {:.2}; their K is worth {:.0} independent draws{}",
+                    d.agreement,
+                    d.effective_k,
+                    if d.converged() { "" } else { ": more may help, --burn, --keep and --chains" }
+                );
+                Ok(Answer {
+                    centres: means(&found.places, &found.partition),
+                    representatives: found.places,
+                    partition: found.partition,
+                    chosen: None,
+                    objective: None,
+                    noise: Vec::new(),
+                    confidence: found.membership,
+                    iterations: self.burn + self.draws_kept,
+                    converged: d.converged(),
+                    cycle: false,
+                    k_initial: 1,
+                    history: Vec::new(),
+                    remark,
+                })
+            }
             MethodName::GocHull | MethodName::GocBox => {
                 let region = if self.method == MethodName::GocHull { Region::Hull } else { Region::Box };
                 self.continuous(candidates, region, oracle, seed)
             }
+        }
+    }
+
+    /// The number of clusters asked for; 1 for a method that has no use for it.
+    fn wanted(&self) -> Result<usize, Fail> {
+        match self.k {
+            Some(k) => Ok(k),
+            None if self.method.finds_k() => Ok(1),
+            None => Err(Fail::usage(format!("--method {} needs --k", typed(self.method)))),
         }
     }
 
@@ -315,8 +367,9 @@ impl MethodArgs {
             iterations: found.iterations,
             converged: found.converged,
             cycle: false,
-            k_initial: self.k,
+            k_initial: self.wanted()?,
             history: Vec::new(),
+            remark: String::new(),
         })
     }
 
@@ -327,7 +380,7 @@ impl MethodArgs {
         seed: u64,
         trace: bool,
     ) -> Result<Answer, Fail> {
-        let valid = self.optimistic(candidates, self.k, trace)?.check(candidates)?;
+        let valid = self.optimistic(candidates, self.wanted()?, trace)?.check(candidates)?;
         let bar = screen::counter("iterations and moves");
         let found = valid.run_watched(oracle, seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
@@ -336,7 +389,7 @@ impl MethodArgs {
             converged: matches!(found.ending, Ending::Converged | Ending::Tolerance),
             cycle: matches!(found.ending, Ending::Cycle { .. }),
             // K(0): as asked, or as the first labels have it. An oracle may find fewer.
-            k_initial: if self.init_labels.is_some() { found.first.1.k() } else { self.k },
+            k_initial: if self.init_labels.is_some() { found.first.1.k() } else { self.wanted()? },
             partition: found.partition,
             chosen: Some(found.chosen),
             centres: found.centres,
@@ -345,6 +398,7 @@ impl MethodArgs {
             confidence: Vec::new(),
             iterations: found.iterations,
             history: found.history,
+            remark: String::new(),
         })
     }
 
@@ -354,7 +408,7 @@ impl MethodArgs {
             distance: self.distance.map_or(Distance::Squared, DistanceName::value),
             k_rule: self.k_rule.map_or(KRule::Plural, KRuleName::value),
             max_iterations: self.max_iterations,
-            ..Pessimistic::new(self.k, self.reading.value())
+            ..Pessimistic::new(self.wanted()?, self.reading.value())
         };
         let found = gpc.run(candidates, oracle, seed)?;
         Ok(Answer {
@@ -368,8 +422,9 @@ impl MethodArgs {
             iterations: found.iterations,
             converged: found.converged,
             cycle: found.cycle,
-            k_initial: self.k,
+            k_initial: self.wanted()?,
             history: Vec::new(),
+            remark: String::new(),
         })
     }
 
@@ -381,7 +436,7 @@ impl MethodArgs {
         oracle: &dyn Oracle,
         seed: u64,
     ) -> Result<Answer, Fail> {
-        let mut goc = self.optimistic(candidates, self.k, false)?;
+        let mut goc = self.optimistic(candidates, self.wanted()?, false)?;
         if self.distance.is_none() {
             goc = goc.distance(Distance::Squared);
         }
@@ -397,18 +452,20 @@ impl MethodArgs {
             iterations: found.iterations,
             converged: matches!(found.ending, Ending::Converged | Ending::Tolerance),
             cycle: matches!(found.ending, Ending::Cycle { .. }),
-            k_initial: self.k,
+            k_initial: self.wanted()?,
             history: Vec::new(),
+            remark: String::new(),
         })
     }
 
     /// GOC with more clusters than asked for, then the tree over them, cut at K.
     fn tree(&self, candidates: &Candidates, oracle: &dyn Oracle, seed: u64) -> Result<Answer, Fail> {
-        check_k(self.k, candidates)?;
-        let first = (self.k + self.k / 2).min(candidates.objects());
+        let k = self.wanted()?;
+        check_k(k, candidates)?;
+        let first = (k + k / 2).min(candidates.objects());
         let found = self.optimistic(candidates, first, false)?.check(candidates)?.run(oracle, seed)?;
         let tree = Hierarchy::new(candidates, &found.partition, &found.chosen, self.lambda)?;
-        let cut = tree.cut(self.k.min(found.partition.k()))?;
+        let cut = tree.cut(k.min(found.partition.k()))?;
         Ok(Answer {
             representatives: candidates.chosen(&cut.chosen),
             partition: cut.partition,
@@ -420,8 +477,9 @@ impl MethodArgs {
             iterations: found.iterations,
             converged: matches!(found.ending, Ending::Converged | Ending::Tolerance),
             cycle: matches!(found.ending, Ending::Cycle { .. }),
-            k_initial: self.k,
+            k_initial: self.wanted()?,
             history: found.history,
+            remark: String::new(),
         })
     }
 
@@ -507,6 +565,9 @@ impl MethodArgs {
             ("--min-cluster-size", self.min_cluster_size != MIN_CLUSTER_SIZE, with(OracleName::Hdbscan)),
             ("--min-points", self.min_points != 3, method == M::Fdbscan),
             ("--eps", self.eps.is_some(), method == M::Fdbscan),
+            ("--chains", self.chains != 3, method == M::Marginal),
+            ("--burn", self.burn != 80, method == M::Marginal),
+            ("--keep", self.draws_kept != 120, method == M::Marginal),
         ];
         flags.into_iter().filter(|(_, given, used)| *given && !used).map(|(flag, ..)| flag).collect()
     }

@@ -74,7 +74,7 @@ pub struct Compare {
     #[arg(long, value_name = "COLUMN")]
     object: Option<String>,
 
-    /// Feature columns [default: what the table says, or Jr,Jz,Jphi, or every other column of real numbers]
+    /// Feature columns, or their square roots: sqrt(Jr),sqrt(Jz),Jphi [default: what the table says, or Jr,Jz,Jphi, or every other column of real numbers]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     features: Option<Vec<String>>,
 

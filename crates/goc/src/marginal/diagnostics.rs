@@ -1,0 +1,104 @@
+//! Whether the chains can be trusted.
+//!
+//! Chains that began apart should tell the same. Three numbers: how alike their co-clustering probabilities are, and how many independent
+//! draws their traces of K and of the log density are worth (autocorrelations summed while pairs of them are positive, Geyer 1992).
+
+use super::{CoClustering, Trace};
+
+/// Effective draws of K below which more sweeps are advised.
+const ENOUGH_DRAWS: f64 = 30.0;
+/// Agreement of the chains below which more sweeps are advised.
+const ENOUGH_AGREEMENT: f64 = 0.7;
+
+/// How far the chains agree, and how much their draws are worth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Diagnostics {
+    /// The mean over pairs of chains of the shared part of their co-clustering probabilities, 0 to 1; 1 for a single chain.
+    pub agreement: f64,
+    /// Independent draws that those of K are worth, all chains together.
+    pub effective_k: f64,
+    /// The same of the log density.
+    pub effective_ln_density: f64,
+    /// The share of split and merge moves that were taken.
+    pub moves_taken: f64,
+}
+
+impl Diagnostics {
+    pub(super) fn new(traces: &[Trace]) -> Self {
+        let n = traces.first().and_then(|t| t.draws.first()).map_or(0, Vec::len);
+        let each: Vec<CoClustering> = traces.iter().map(|t| CoClustering::of_draws(&t.draws, n)).collect();
+        let mut pairs = Vec::new();
+        for a in 0..each.len() {
+            for b in a + 1..each.len() {
+                pairs.push(each[a].agreement(&each[b]));
+            }
+        }
+        let agreement = if pairs.is_empty() { 1.0 } else { pairs.iter().sum::<f64>() / pairs.len() as f64 };
+        let clusters = |t: &Trace| -> Vec<f64> {
+            t.draws.iter().map(|labels| labels.iter().max().map_or(0.0, |k| f64::from(*k) + 1.0)).collect()
+        };
+        let tried: usize = traces.iter().map(|t| t.moves[0]).sum();
+        let taken: usize = traces.iter().map(|t| t.moves[1]).sum();
+        Self {
+            agreement,
+            effective_k: traces.iter().map(|t| effective(&clusters(t))).sum(),
+            effective_ln_density: traces.iter().map(|t| effective(&t.ln_densities)).sum(),
+            moves_taken: taken as f64 / tried.max(1) as f64,
+        }
+    }
+
+    /// True when nothing speaks against the draws.
+    pub fn converged(&self) -> bool {
+        self.agreement >= ENOUGH_AGREEMENT && self.effective_k >= ENOUGH_DRAWS
+    }
+}
+
+/// Independent draws that a trace is worth.
+pub(super) fn effective(trace: &[f64]) -> f64 {
+    let n = trace.len();
+    let mean = trace.iter().sum::<f64>() / n.max(1) as f64;
+    let covariance = |lag: usize| {
+        (0..n - lag).map(|t| (trace[t] - mean) * (trace[t + lag] - mean)).sum::<f64>() / n as f64
+    };
+    if n < 4 {
+        return n as f64;
+    }
+    let variance = covariance(0);
+    if variance <= 0.0 {
+        return n as f64; // a constant is known exactly
+    }
+    let mut time = -1.0;
+    for lag in (0..n - 1).step_by(2) {
+        let pair = (covariance(lag) + covariance(lag + 1)) / variance;
+        if pair <= 0.0 {
+            break;
+        }
+        time += 2.0 * pair;
+    }
+    (n as f64 / time.max(1.0)).min(n as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::stream;
+    use rand_distr::{Distribution, StandardNormal};
+
+    #[test]
+    fn an_autoregressive_trace_is_worth_what_theory_says() {
+        let rng = &mut stream(1, 0);
+        for (phi, n) in [(0.0, 20_000), (0.5, 20_000), (0.9, 40_000)] {
+            let mut x = 0.0;
+            let trace: Vec<f64> = (0..n)
+                .map(|_| {
+                    let noise: f64 = StandardNormal.sample(rng);
+                    x = phi * x + noise;
+                    x
+                })
+                .collect();
+            let want = f64::from(n) * (1.0 - phi) / (1.0 + phi);
+            assert!((effective(&trace) / want - 1.0).abs() < 0.15, "{phi}: {} {want}", effective(&trace));
+        }
+        assert_eq!(effective(&[2.0; 50]), 50.0);
+    }
+}

@@ -1,0 +1,448 @@
+//! The marginal mixture: groups without being told how many, and how sure each object's is.
+//!
+//! Where GOC picks one candidate for every object, this sums over all of them. Clusters are normal with covariances of their own that
+//! have a common, learned metric ([`cluster`]); how many there are has a prior ([`prior`]) and comes out with a probability.
+//! Several Markov chains draw partitions and candidates together ([`chain`], [`split_merge`]); the draws give the probability that two
+//! objects belong together, one partition that is nearest to all ([`consensus`]), and the probability of every candidate.
+//!
+//! A candidate's weight is its likelihood, `w_ij ~ exp(-strength * penalty)`: with the penalties of the paper, the surprise
+//! scaled to at most 1 at two standard errors, the strength is 2.
+
+mod chain;
+mod cluster;
+mod consensus;
+mod diagnostics;
+mod matrix;
+mod prior;
+mod split_merge;
+
+use rayon::prelude::*;
+
+use crate::oracle::k_means::{KMeans, Seeding};
+use crate::oracle::{OracleError, Start};
+use crate::{Candidates, Partition, Points, random};
+use chain::{Chain, Data};
+use cluster::{Base, Shape};
+pub use consensus::CoClustering;
+pub use diagnostics::Diagnostics;
+use prior::PartitionPrior;
+
+/// Degrees of freedom of the clusters' covariances beyond the features, unless told.
+const NU_BEYOND: usize = 7;
+/// Degrees of freedom of the metric's own prior beyond the features.
+const METRIC_DF_BEYOND: f64 = 2.0;
+
+/// Parameters of the marginal mixture; [`Marginal::run`] checks them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Marginal {
+    power: f64,
+    alpha: Option<f64>,
+    nu: Option<usize>,
+    spread: f64,
+    learn: bool,
+    strength: f64,
+    chains: usize,
+    burn: usize,
+    keep: usize,
+    moves: usize,
+    temperature: f64,
+    begin: Option<usize>,
+}
+
+impl Default for Marginal {
+    fn default() -> Self {
+        Self {
+            power: 0.5,
+            alpha: Some(5.0),
+            nu: None,
+            spread: 0.1,
+            learn: true,
+            strength: 2.0,
+            chains: 3,
+            burn: 80,
+            keep: 120,
+            moves: 30,
+            temperature: 4.0,
+            begin: None,
+        }
+    }
+}
+
+/// Why the marginal mixture cannot run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MarginalError {
+    /// A parameter outside its range.
+    #[error("{name} is {value}, but must be {must}")]
+    Parameter {
+        /// Its name.
+        name: &'static str,
+        /// What was given.
+        value: f64,
+        /// Its range, in words.
+        must: &'static str,
+    },
+    /// The objects have no extent in some direction.
+    #[error(
+        "the objects lie in one point or in a plane of the features; drop features that depend on others"
+    )]
+    Flat,
+    /// The first clustering failed.
+    #[error(transparent)]
+    Oracle(#[from] OracleError),
+}
+
+/// What the chains found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Posterior {
+    /// One partition: the least expected variation of information.
+    pub partition: Partition,
+    /// How sure each object's label is: the mean probability of being together with the others of its cluster, or, for
+    /// an object by itself, of being alone.
+    pub membership: Vec<f64>,
+    /// The next best cluster of each object, and the mean probability of being together with its members.
+    pub runner_up: Vec<Option<(u32, f64)>>,
+    /// The probability that an object belongs to no group: that it is alone.
+    pub alone: Vec<f64>,
+    /// The probability that two objects are together.
+    pub together: CoClustering,
+    /// The probability of each number of clusters, ascending.
+    pub k: Vec<(usize, f64)>,
+    /// The probability of each candidate, in the order of the candidates.
+    pub candidates: Vec<f64>,
+    /// Expected features of each object.
+    pub places: Points,
+    /// Whether the chains agree.
+    pub diagnostics: Diagnostics,
+    /// Drawn labels, chain after chain.
+    pub draws: Vec<Vec<u32>>,
+}
+
+/// What one chain leaves.
+struct Trace {
+    draws: Vec<Vec<u32>>,
+    /// How often each candidate was drawn.
+    counts: Vec<u32>,
+    ln_densities: Vec<f64>,
+    moves: [usize; 2],
+}
+
+impl Marginal {
+    /// How much larger clusters draw objects in: 1 is the Dirichlet process, 0 not at all.
+    pub fn power(mut self, power: f64) -> Self {
+        self.power = power;
+        self
+    }
+
+    /// The readiness to open clusters; `None` draws it.
+    pub fn alpha(mut self, alpha: Option<f64>) -> Self {
+        self.alpha = alpha;
+        self
+    }
+
+    /// Degrees of freedom of the covariances: the larger, the more alike the clusters.
+    pub fn nu(mut self, nu: usize) -> Self {
+        self.nu = Some(nu);
+        self
+    }
+
+    /// The standard deviation within a cluster that is expected beforehand, in scaled features.
+    pub fn spread(mut self, spread: f64) -> Self {
+        self.spread = spread;
+        self
+    }
+
+    /// Whether the metric is learned; else clusters are round with the spread given.
+    pub fn learn(mut self, learn: bool) -> Self {
+        self.learn = learn;
+        self
+    }
+
+    /// What a penalty of 1 costs in log likelihood.
+    pub fn strength(mut self, strength: f64) -> Self {
+        self.strength = strength;
+        self
+    }
+
+    /// Chains, sweeps of each before draws are kept, and draws kept of each.
+    pub fn length(mut self, chains: usize, burn: usize, keep: usize) -> Self {
+        (self.chains, self.burn, self.keep) = (chains, burn, keep);
+        self
+    }
+
+    /// Split and merge moves tried after every sweep.
+    pub fn moves(mut self, moves: usize) -> Self {
+        self.moves = moves;
+        self
+    }
+
+    /// Clusters that the chains begin with.
+    pub fn begin(mut self, clusters: usize) -> Self {
+        self.begin = Some(clusters);
+        self
+    }
+
+    fn check(&self, q: usize) -> Result<(), MarginalError> {
+        let bad = |name, value, must| Err(MarginalError::Parameter { name, value, must });
+        if !(0.0..=1.0).contains(&self.power) {
+            return bad("power", self.power, "from 0 to 1");
+        }
+        if let Some(alpha) = self.alpha.filter(|a| !(a.is_finite() && *a > 0.0)) {
+            return bad("alpha", alpha, "a finite number above 0");
+        }
+        if let Some(nu) = self.nu.filter(|nu| *nu < q + 2) {
+            return bad("nu", nu as f64, "at least the number of features and 2");
+        }
+        if !(self.spread.is_finite() && self.spread > 0.0) {
+            return bad("spread", self.spread, "a finite number above 0");
+        }
+        if !(self.strength.is_finite() && self.strength >= 0.0) {
+            return bad("strength", self.strength, "a finite number not below 0");
+        }
+        for (name, value) in [("chains", self.chains), ("keep", self.keep)] {
+            if value == 0 {
+                return bad(name, 0.0, "at least 1");
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws; the chains run side by side, each from its own stream of `seed`.
+    pub fn run(&self, candidates: &Candidates, seed: u64) -> Result<Posterior, MarginalError> {
+        self.run_watched(candidates, seed, &|| {})
+    }
+
+    /// As [`Self::run`]; `tick` is called after every sweep, from any thread.
+    pub fn run_watched(
+        &self,
+        candidates: &Candidates,
+        seed: u64,
+        tick: &(dyn Fn() + Sync),
+    ) -> Result<Posterior, MarginalError> {
+        let (n, q) = (candidates.objects(), candidates.features());
+        self.check(q)?;
+        let nu = self.nu.unwrap_or(q + NU_BEYOND);
+        let base = base_of(candidates)?;
+        let weights = self.weights(candidates);
+        let alone: Vec<f64> = (0..n)
+            .flat_map(|i| (0..candidates.count(i)).map(move |j| (i, j)))
+            .zip(&weights)
+            .map(|((i, j), w)| w * base.density(&candidates.candidate(i, j)))
+            .collect();
+        let offsets = candidates.offsets();
+        let alone_sum: Vec<f64> = (0..n).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect();
+        let prior = PartitionPrior::new(n, self.power, self.alpha);
+        // The mean of Psi is A; that of a covariance, Psi / (nu - q - 1).
+        let metric_df = q as f64 + METRIC_DF_BEYOND;
+        let expected = self.spread * self.spread * (nu - q - 1) as f64;
+        let mut psi = vec![0.0; q * q];
+        let mut metric_inverse = vec![0.0; q * q];
+        for f in 0..q {
+            psi[f * q + f] = expected;
+            metric_inverse[f * q + f] = metric_df / expected;
+        }
+        let data = Data {
+            candidates,
+            weights: &weights,
+            prior: &prior,
+            alone: &alone,
+            alone_sum: &alone_sum,
+            metric_df,
+            metric_inverse: &metric_inverse,
+            learn: self.learn,
+        };
+        let shape = Shape { q, nu, psi, base };
+        let likeliest: Vec<u32> = (0..n).map(|i| likeliest(data.weights(i))).collect();
+        let points = candidates.chosen(&likeliest);
+        let k = self.begin.unwrap_or_else(|| first_clusters(n)).clamp(1, n);
+        let traces = (0..self.chains)
+            .into_par_iter()
+            .map(|c| {
+                let mut rng = random::stream(seed, c as u64);
+                let k_means = KMeans::default().starts(3).seeding(Seeding::PlusPlus);
+                let first = k_means.fit(&points, Start::K(k), &mut rng)?.partition;
+                let chain = Chain::new(&data, shape.clone(), first.labels().to_vec(), likeliest.clone(), rng);
+                Ok(self.walk(chain, tick))
+            })
+            .collect::<Result<Vec<Trace>, OracleError>>()?;
+        Ok(summarise(candidates, traces))
+    }
+
+    /// Candidate weights, sum 1 for every object.
+    fn weights(&self, candidates: &Candidates) -> Vec<f64> {
+        let mut weights = Vec::with_capacity(candidates.total());
+        for i in 0..candidates.objects() {
+            let least =
+                (0..candidates.count(i)).map(|j| candidates.penalty(i, j)).fold(f64::INFINITY, f64::min);
+            let of = |j: usize| libm::exp(-self.strength * (candidates.penalty(i, j) - least));
+            let own: Vec<f64> = (0..candidates.count(i)).map(of).collect();
+            let sum: f64 = own.iter().sum();
+            weights.extend(own.iter().map(|w| w / sum));
+        }
+        weights
+    }
+
+    fn walk(&self, mut chain: Chain<'_>, tick: &(dyn Fn() + Sync)) -> Trace {
+        let candidates = chain.data.candidates;
+        let mut trace = Trace {
+            draws: Vec::with_capacity(self.keep),
+            counts: vec![0; candidates.total()],
+            ln_densities: Vec::with_capacity(self.keep),
+            moves: [0, 0],
+        };
+        // The temperature falls to 1 over the first 70 % of the sweeps that are not kept.
+        let ramp = 0.7 * self.burn as f64;
+        for t in 0..self.burn + self.keep {
+            let hot = (1.0 - t as f64 / ramp).max(0.0);
+            let temperature = if t < self.burn { 1.0 + (self.temperature - 1.0) * hot } else { 1.0 };
+            chain.sweep(temperature);
+            for _ in 0..self.moves {
+                chain.split_or_merge();
+            }
+            chain.draw_shape();
+            if t >= self.burn {
+                trace.draws.push(Partition::from_labels(&chain.labels).canonical().labels().to_vec());
+                for (i, &j) in chain.choice.iter().enumerate() {
+                    trace.counts[candidates.offsets()[i] + j as usize] += 1;
+                }
+                trace.ln_densities.push(chain.ln_density());
+            }
+            tick();
+        }
+        trace.moves = chain.moves;
+        trace
+    }
+}
+
+/// Clusters to begin with when none are said: many, as it is easier to merge than to find.
+fn first_clusters(n: usize) -> usize {
+    (n / 4).clamp(1, 400).max(n.min(3))
+}
+
+/// The candidate of the largest weight, the lower one on a tie.
+fn likeliest(weights: &[f64]) -> u32 {
+    let mut best = 0;
+    for (j, w) in weights.iter().enumerate() {
+        if *w > weights[best] {
+            best = j;
+        }
+    }
+    best as u32
+}
+
+/// Where clusters may lie: around the median of the objects' medians, as wide as those.
+fn base_of(candidates: &Candidates) -> Result<Base, MarginalError> {
+    let (n, q) = (candidates.objects(), candidates.features());
+    let medians: Vec<Vec<f64>> =
+        (0..q).map(|f| (0..n).map(|i| median(candidates.feature(i, f).to_vec())).collect()).collect();
+    let middle: Vec<f64> = medians.iter().map(|column| median(column.clone())).collect();
+    let means: Vec<f64> = medians.iter().map(|column| column.iter().sum::<f64>() / n as f64).collect();
+    let mut scale = vec![0.0; q * q];
+    for a in 0..q {
+        for b in 0..q {
+            let sum: f64 = (0..n).map(|i| (medians[a][i] - means[a]) * (medians[b][i] - means[b])).sum();
+            scale[a * q + b] = sum / (n.max(2) - 1) as f64;
+        }
+    }
+    // A little roundness, so that few objects, or objects in a plane, have a density too.
+    let total: f64 = (0..q).map(|f| scale[f * q + f]).sum::<f64>() / q as f64;
+    for f in 0..q {
+        scale[f * q + f] += if total > 0.0 { 1e-6 * total } else { 1.0 };
+    }
+    Base::new(middle, &scale).ok_or(MarginalError::Flat)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    if n % 2 == 1 { values[n / 2] } else { 0.5 * (values[n / 2 - 1] + values[n / 2]) }
+}
+
+fn summarise(candidates: &Candidates, traces: Vec<Trace>) -> Posterior {
+    let (n, q) = (candidates.objects(), candidates.features());
+    let diagnostics = Diagnostics::new(&traces);
+    let mut counts = vec![0_u64; candidates.total()];
+    for trace in &traces {
+        for (sum, count) in counts.iter_mut().zip(&trace.counts) {
+            *sum += u64::from(*count);
+        }
+    }
+    let draws: Vec<Vec<u32>> = traces.into_iter().flat_map(|trace| trace.draws).collect();
+    let total = draws.len() as f64;
+    let shares: Vec<f64> = counts.iter().map(|count| *count as f64 / total).collect();
+    let mut places = vec![0.0; n * q];
+    for i in 0..n {
+        let own = &shares[candidates.offsets()[i]..candidates.offsets()[i + 1]];
+        for f in 0..q {
+            places[i * q + f] = candidates.feature(i, f).iter().zip(own).map(|(x, p)| x * p).sum();
+        }
+    }
+    let together = CoClustering::of_draws(&draws, n);
+    let partition = together.estimate(&draws);
+    let sizes_of: Vec<Vec<usize>> =
+        draws.iter().map(|labels| Partition::from_labels(labels).sizes()).collect();
+    let alone: Vec<f64> = (0..n)
+        .map(|i| draws.iter().zip(&sizes_of).filter(|(d, s)| s[d[i] as usize] == 1).count() as f64 / total)
+        .collect();
+    let mut k: Vec<(usize, f64)> = Vec::new();
+    let mut numbers: Vec<usize> = sizes_of.iter().map(Vec::len).collect();
+    numbers.sort_unstable();
+    for number in numbers {
+        match k.last_mut() {
+            Some((last, share)) if *last == number => *share += 1.0 / total,
+            _ => k.push((number, 1.0 / total)),
+        }
+    }
+    let (membership, runner_up) = memberships(&partition, &together, &alone);
+    Posterior {
+        membership,
+        runner_up,
+        partition,
+        alone,
+        together,
+        k,
+        candidates: shares,
+        places: Points::trusted(places, q),
+        diagnostics,
+        draws,
+    }
+}
+
+/// How sure each label is, and the next best one.
+fn memberships(
+    partition: &Partition,
+    together: &CoClustering,
+    alone: &[f64],
+) -> (Vec<f64>, Vec<Option<(u32, f64)>>) {
+    let (labels, sizes) = (partition.labels(), partition.sizes());
+    let mut sums = vec![0.0; partition.k()];
+    (0..partition.len())
+        .map(|i| {
+            let own = labels[i];
+            let mut touched = Vec::new();
+            for (j, p) in together.partners(i) {
+                if sums[labels[j] as usize] == 0.0 {
+                    touched.push(labels[j]);
+                }
+                sums[labels[j] as usize] += p;
+            }
+            let others = sizes[own as usize] - 1;
+            let membership = if others == 0 { alone[i] } else { sums[own as usize] / others as f64 };
+            touched.sort_unstable();
+            let mut next: Option<(u32, f64)> = None;
+            for &l in touched.iter().filter(|l| **l != own) {
+                let mean = sums[l as usize] / sizes[l as usize] as f64;
+                if next.is_none_or(|(_, best)| mean > best) {
+                    next = Some((l, mean));
+                }
+            }
+            for l in touched {
+                sums[l as usize] = 0.0;
+            }
+            (membership, next)
+        })
+        .unzip()
+}
+
+#[cfg(test)]
+mod tests;

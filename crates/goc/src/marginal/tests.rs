@@ -1,0 +1,219 @@
+//! The sampler against enumeration, and what must hold of every answer.
+
+use std::collections::HashMap;
+
+use super::chain::{Chain, Data};
+use super::cluster::{Base, Cluster, Shape};
+use super::prior::PartitionPrior;
+use super::*;
+use crate::candidates::CandidatesBuilder;
+use crate::metrics::nmi;
+use crate::random::stream;
+
+/// Five objects on a plane, two or three candidates each.
+fn five() -> Candidates {
+    let mut builder = CandidatesBuilder::new(2);
+    builder.push(&[0.0, 0.0, 1.2, 0.4], &[0.0, 0.7]).unwrap();
+    builder.push(&[0.9, 0.2, 2.5, 1.0, 0.2, -0.3], &[0.2, 0.0, 0.5]).unwrap();
+    builder.push(&[2.2, 0.9, 0.4, 0.1], &[0.1, 0.0]).unwrap();
+    builder.push(&[2.4, 1.4, 3.5, 1.9], &[0.0, 0.3]).unwrap();
+    builder.push(&[-1.0, 0.5, 0.1, 0.2, 2.0, 0.8], &[0.0, 0.4, 0.8]).unwrap();
+    builder.build().unwrap()
+}
+
+fn partitions(n: usize) -> Vec<Vec<u32>> {
+    let mut all = vec![vec![]];
+    for _ in 0..n {
+        all = all
+            .into_iter()
+            .flat_map(|labels: Vec<u32>| {
+                let next = labels.iter().max().map_or(0, |most| most + 1);
+                (0..=next).map(move |l| [&labels[..], &[l]].concat()).collect::<Vec<_>>()
+            })
+            .collect();
+    }
+    all
+}
+
+/// The law of (partition, choices) summed over choices, by enumeration.
+fn exact(
+    candidates: &Candidates,
+    weights: &[f64],
+    shape: &Shape,
+    prior: &PartitionPrior,
+    alpha: f64,
+) -> HashMap<Vec<u32>, f64> {
+    let n = candidates.objects();
+    let mut choices = vec![vec![]];
+    for i in 0..n {
+        choices = choices
+            .into_iter()
+            .flat_map(|c: Vec<usize>| (0..candidates.count(i)).map(move |j| [&c[..], &[j]].concat()))
+            .collect();
+    }
+    let mut law = HashMap::new();
+    for labels in partitions(n) {
+        let k = *labels.iter().max().unwrap() as usize + 1;
+        let mut sum = 0.0;
+        for choice in &choices {
+            let mut clusters = vec![Cluster::empty(shape.q); k];
+            let mut weight = 1.0;
+            for i in 0..n {
+                clusters[labels[i] as usize].add(&candidates.candidate(i, choice[i]), shape);
+                weight *= weights[candidates.offsets()[i] + choice[i]];
+            }
+            let ln: f64 = clusters.iter().map(|c| c.ln_density(shape)).sum();
+            sum += weight * (ln + prior.ln_weight(clusters.iter().map(|c| c.size), alpha)).exp();
+        }
+        law.insert(labels, sum);
+    }
+    let total: f64 = law.values().sum();
+    law.values_mut().for_each(|p| *p /= total);
+    law
+}
+
+/// The largest difference of a partition's share among draws and its probability, in standard errors of that many independent draws.
+fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
+    let candidates = five();
+    let model = Marginal::default();
+    let weights = model.weights(&candidates);
+    let base = Base::new(vec![1.0, 0.4], &[4.0, 0.5, 0.5, 2.0]).unwrap();
+    let shape = Shape { q: 2, nu: 6, psi: vec![1.2, 0.3, 0.3, 0.8], base };
+    let (alpha, n) = (1.5, candidates.objects());
+    let prior = PartitionPrior::new(n, 0.5, Some(alpha));
+    let alone: Vec<f64> = (0..n)
+        .flat_map(|i| (0..candidates.count(i)).map(move |j| (i, j)))
+        .zip(&weights)
+        .map(|((i, j), w)| w * shape.base.density(&candidates.candidate(i, j)))
+        .collect();
+    let offsets = candidates.offsets();
+    let alone_sum: Vec<f64> = (0..n).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect();
+    let data = Data {
+        candidates: &candidates,
+        weights: &weights,
+        prior: &prior,
+        alone: &alone,
+        alone_sum: &alone_sum,
+        metric_df: 4.0,
+        metric_inverse: &[1.0, 0.0, 0.0, 1.0],
+        learn: false,
+    };
+    let law = exact(&candidates, &weights, &shape, &prior, alpha);
+    assert_eq!(law.len(), 52);
+    let mut chain = Chain::new(&data, shape, vec![0; n], vec![0; n], stream(1, 0));
+    let mut counts: HashMap<Vec<u32>, f64> = HashMap::new();
+    for _ in 0..draws {
+        if sweeps {
+            chain.sweep(1.0);
+        }
+        for _ in 0..moves {
+            chain.split_or_merge();
+        }
+        chain.rebuild();
+        let labels = Partition::from_labels(&chain.labels).canonical().labels().to_vec();
+        *counts.entry(labels).or_default() += 1.0;
+    }
+    let distance: f64 = law
+        .iter()
+        .map(|(labels, p)| (counts.get(labels).unwrap_or(&0.0) / draws as f64 - p).abs())
+        .sum::<f64>()
+        / 2.0;
+    assert!(distance < 0.02, "total variation {distance}");
+    for (labels, p) in law.iter().filter(|(_, p)| **p > 0.02) {
+        let share = counts.get(labels).unwrap_or(&0.0) / draws as f64;
+        // Draws of a chain are worth fewer than independent ones; three times their error is allowed.
+        assert!((share - p).abs() < 9.0 * (p / draws as f64).sqrt(), "{labels:?}: {share} for {p}");
+    }
+}
+
+#[test]
+fn sweeps_draw_the_enumerated_law_of_all_52_partitions_of_five_objects() {
+    compare_with_enumeration(true, 0, 60_000);
+}
+
+#[test]
+fn sweeps_with_splits_and_mergers_draw_the_same_law() {
+    compare_with_enumeration(true, 3, 60_000);
+}
+
+/// Groups on a line of crossings: each object a short curve through its group's place.
+fn groups(k: usize, each: usize) -> (Candidates, Vec<i64>) {
+    let mut builder = CandidatesBuilder::new(2);
+    let mut truth = Vec::new();
+    for i in 0..k * each {
+        let g = i % k;
+        let (cx, cy) = ((g % 4) as f64 * 3.0, (g / 4) as f64 * 3.0);
+        let angle = 0.7 * i as f64;
+        let wobble = 0.05 * libm::sin(5.0 * i as f64);
+        let (mut rows, mut penalties) = (Vec::new(), Vec::new());
+        for j in 0..21 {
+            let s = f64::from(j - 10) / 10.0 - 0.5 * libm::cos(3.0 * i as f64);
+            rows.extend([cx + s * libm::cos(angle) + wobble, cy + s * libm::sin(angle) - wobble]);
+            penalties.push((f64::from(j - 10) / 10.0).powi(2));
+        }
+        builder.push(&rows, &penalties).unwrap();
+        truth.push(g as i64);
+    }
+    (builder.build().unwrap(), truth)
+}
+
+#[test]
+fn groups_that_cross_are_found_with_their_number() {
+    let (candidates, truth) = groups(8, 6);
+    let found = Marginal::default().alpha(None).run(&candidates, 1).unwrap();
+    assert!(nmi(found.partition.labels(), &truth).unwrap() > 0.95, "{:?}", found.partition.labels());
+    assert_eq!(found.partition.k(), 8);
+    let mean_k: f64 = found.k.iter().map(|(k, p)| *k as f64 * p).sum();
+    assert!((7.0..11.0).contains(&mean_k), "{mean_k}");
+    assert!((found.k.iter().map(|(_, p)| p).sum::<f64>() - 1.0).abs() < 1e-9);
+    assert!(found.membership.iter().all(|p| (0.0..=1.0).contains(p)));
+    let offsets = candidates.offsets();
+    for i in 0..candidates.objects() {
+        let sum: f64 = found.candidates[offsets[i]..offsets[i + 1]].iter().sum();
+        assert!((sum - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_answer_at_any_number_of_threads() {
+    let (candidates, _) = groups(5, 4);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| Marginal::default().length(3, 10, 20).run(&candidates, 7).unwrap())
+    };
+    let one = run(1);
+    assert_eq!(one, run(2));
+    assert_eq!(one, run(4));
+    assert_ne!(one.draws, Marginal::default().length(3, 10, 20).run(&candidates, 8).unwrap().draws);
+}
+
+#[test]
+fn one_two_and_three_objects_plain_points_and_equal_points_have_answers() {
+    for n in 1..=3 {
+        let points = Points::new((0..n * 2).map(|v| v as f64 * 5.0).collect(), 2).unwrap();
+        let candidates = Candidates::from_points(&points).unwrap();
+        let found = Marginal::default().length(2, 5, 10).run(&candidates, 1).unwrap();
+        assert_eq!(found.partition.len(), n);
+        assert!(found.membership.iter().all(|p| p.is_finite()));
+    }
+    let same = Candidates::from_points(&Points::new(vec![3.0; 12], 2).unwrap()).unwrap();
+    let found = Marginal::default().length(2, 20, 20).run(&same, 1).unwrap();
+    assert!(found.places.values().iter().all(|v| (v - 3.0).abs() < 1e-12));
+}
+
+#[test]
+fn parameters_out_of_range_are_named() {
+    let candidates = five();
+    let cases = [
+        (Marginal::default().power(1.5), "power is 1.5, but must be from 0 to 1"),
+        (Marginal::default().alpha(Some(0.0)), "alpha is 0, but must be a finite number above 0"),
+        (Marginal::default().nu(3), "nu is 3, but must be at least the number of features and 2"),
+        (Marginal::default().spread(-1.0), "spread is -1, but must be a finite number above 0"),
+        (Marginal::default().strength(f64::NAN), "strength is NaN, but must be a finite number not below 0"),
+        (Marginal::default().length(0, 1, 1), "chains is 0, but must be at least 1"),
+        (Marginal::default().length(1, 1, 0), "keep is 0, but must be at least 1"),
+    ];
+    for (model, message) in cases {
+        assert_eq!(model.run(&candidates, 1).unwrap_err().to_string(), message);
+    }
+}
