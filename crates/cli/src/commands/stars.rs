@@ -77,6 +77,7 @@ pub struct Stars {
 impl Stars {
     pub fn run(self) -> Result<(), Fail> {
         self.sampling.size()?;
+        self.method.check()?;
         for path in [&self.output, &self.candidates] {
             screen::check_output_of(&self.input, path.as_deref())?;
         }

@@ -311,8 +311,16 @@ impl MethodArgs {
         match self.k {
             Some(k) => Ok(k),
             None if self.method.finds_k() => Ok(1),
-            None => Err(Fail::usage(format!("--method {} needs --k", typed(self.method)))),
+            None => {
+                let method = typed(self.method);
+                Err(Fail::usage(format!("--method {method} needs --k, the number of clusters; see --help")))
+            }
         }
+    }
+
+    /// What can be said before any table is read.
+    pub fn check(&self) -> Result<(), Fail> {
+        self.wanted().map(|_| ())
     }
 
     pub fn oracle_settings(&self) -> OracleSettings {

@@ -85,6 +85,7 @@ impl Cluster {
 
     /// Everything but the printing; writes --history and --trace.
     pub fn work(&self) -> Result<Done, Fail> {
+        self.method.check()?;
         if self.trace.is_some() && self.method.method != MethodName::Goc {
             return Err(Fail::usage("--trace needs --method goc"));
         }
