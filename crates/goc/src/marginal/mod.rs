@@ -1,9 +1,9 @@
 //! The marginal mixture: groups without being told how many, and how sure each object's is.
 //!
 //! Where GOC picks one candidate for every object, this sums over all of them. Clusters are normal with covariances of their own that
-//! have a common, learned metric ([`cluster`]); how many there are has a prior ([`prior`]) and comes out with a probability.
-//! Several Markov chains draw partitions and candidates together ([`chain`], [`split_merge`]); the draws give the probability that two
-//! objects belong together, one partition that is nearest to all ([`consensus`]), and the probability of every candidate.
+//! have a common, learned metric (`cluster`); how many there are has a prior ([`prior`]) and comes out with a probability.
+//! Several Markov chains draw partitions and candidates together (`chain`, `split_merge`); the draws give the probability that two
+//! objects belong together, one partition that is nearest to all (`consensus`), and the probability of every candidate.
 //!
 //! A candidate's weight is its likelihood, `w_ij ~ exp(-strength * penalty)`: with the penalties of the paper, the surprise
 //! scaled to at most 1 at two standard errors, the strength is 2.
