@@ -1,7 +1,7 @@
 //! The marginal mixture: groups without being told how many, and how sure each object's is.
 //!
 //! Where GOC picks one candidate for every object, this sums over all of them. Clusters are normal with covariances of their own that
-//! have a common, learned metric (`cluster`); how many there are has a prior ([`prior`]) and comes out with a probability.
+//! have a common, learned metric (`cluster`); how many there are has a prior (`prior`) and comes out with a probability.
 //! Several Markov chains draw partitions and candidates together (`chain`, `split_merge`); the draws give the probability that two
 //! objects belong together, one partition that is nearest to all (`consensus`), and the probability of every candidate.
 //!
