@@ -108,7 +108,7 @@ impl PartitionPrior {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// All partitions of `n` objects, as labels that count up.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::chain::{Chain, Data};
 use super::cluster::{Base, Cluster, Shape};
 use super::prior::PartitionPrior;
+use super::prior::tests::partitions;
 use super::*;
 use crate::candidates::CandidatesBuilder;
 use crate::metrics::nmi;
@@ -19,20 +20,6 @@ fn five() -> Candidates {
     builder.push(&[2.4, 1.4, 3.5, 1.9], &[0.0, 0.3]).unwrap();
     builder.push(&[-1.0, 0.5, 0.1, 0.2, 2.0, 0.8], &[0.0, 0.4, 0.8]).unwrap();
     builder.build().unwrap()
-}
-
-fn partitions(n: usize) -> Vec<Vec<u32>> {
-    let mut all = vec![vec![]];
-    for _ in 0..n {
-        all = all
-            .into_iter()
-            .flat_map(|labels: Vec<u32>| {
-                let next = labels.iter().max().map_or(0, |most| most + 1);
-                (0..=next).map(move |l| [&labels[..], &[l]].concat()).collect::<Vec<_>>()
-            })
-            .collect();
-    }
-    all
 }
 
 /// The law of (partition, choices) summed over choices, by enumeration.
