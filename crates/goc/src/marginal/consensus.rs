@@ -7,9 +7,10 @@
 //! sum_i  log2 |C_i|  -  2 log2 sum_{j in C_i} P_ij,
 //! ```
 //!
-//! where `C_i` is the cluster of `i`. It begins with the best of: all cuts of the average linkage of `1 - P` (where `n^2 / 2` numbers fit),
-//! and the drawn partitions themselves; then objects move one by one, to a cluster of one that they have met or to one of
-//! their own, until no move lowers it.
+//! where `C_i` is the cluster of `i`: the best of all cuts of the average linkage of `1 - P`, and of the drawn partitions themselves. Where
+//! `n^2 / 2` numbers do not fit there is no linkage; there objects of the best draw move one by one, to a cluster of one that they have
+//! met or to one of their own, until no move lowers the bound. After a linkage such moves are left out: they lower the bound, and on ten
+//! mock Milky Ways the scores with it (NMI .939 to .936).
 
 use rayon::prelude::*;
 
@@ -173,7 +174,9 @@ impl CoClustering {
         let costs: Vec<f64> = candidates.par_iter().map(|labels| self.cost(labels)).collect();
         let best = (0..costs.len()).min_by(|a, b| costs[*a].total_cmp(&costs[*b]).then(a.cmp(b)));
         let mut labels = best.map_or_else(|| vec![0; n], |at| candidates.swap_remove(at));
-        self.improve(&mut labels);
+        if n > LINKAGE_UP_TO {
+            self.improve(&mut labels);
+        }
         Partition::from_labels(&labels).canonical()
     }
 
@@ -252,5 +255,40 @@ impl CoClustering {
                 break;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three groups of four, of which one object wanders in a fifth of the draws.
+    fn draws() -> Vec<Vec<u32>> {
+        (0..20).map(|d| (0..12).map(|i| if i == 5 && d % 5 == 0 { 2 } else { i / 4 }).collect()).collect()
+    }
+
+    #[test]
+    fn shares_of_draws_are_the_probabilities_and_only_pairs_that_met_are_kept() {
+        let together = CoClustering::of_draws(&draws(), 12);
+        assert_eq!((together.between(0, 1), together.between(5, 4), together.between(4, 5)), (1.0, 0.8, 0.8));
+        assert_eq!((together.between(5, 9), together.between(0, 9), together.between(3, 3)), (0.2, 0.0, 1.0));
+        assert_eq!(together.partners(0).map(|(j, _)| j).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(together.agreement(&together), 1.0);
+    }
+
+    #[test]
+    fn the_estimate_and_single_moves_find_the_groups_and_moves_never_raise_the_bound() {
+        let together = CoClustering::of_draws(&draws(), 12);
+        let truth: Vec<u32> = (0..12).map(|i| i / 4).collect();
+        assert_eq!(together.estimate(&draws()).labels(), truth);
+        for start in [vec![0; 12], (0..12).collect(), (0..12).map(|i| i % 3).collect::<Vec<u32>>()] {
+            let mut labels = start.clone();
+            together.improve(&mut labels);
+            assert!(together.cost(&labels) <= together.cost(&start) + 1e-9);
+        }
+        let mut labels = truth.clone();
+        labels[0] = 2;
+        together.improve(&mut labels);
+        assert_eq!(Partition::from_labels(&labels).canonical().labels(), truth);
     }
 }
