@@ -3,29 +3,14 @@
 //! Both make the same points by the same congruential numbers: 40 blobs with tails. The rival is given its distance
 //! matrix for free. `make bench` runs both.
 
+mod made;
+
 use goc::oracle::Start;
 use goc::oracle::dissimilarities::Dissimilarities;
 use goc::oracle::k_medoids::{KMedoids, Medoids, Seeding};
-use goc::{Points, random::stream};
+use goc::random::stream;
+use made::blobs;
 use std::time::Instant;
-
-/// `n` points of `q` features around 40 centres.
-fn blobs(n: usize, q: usize) -> Points {
-    let mut state = 1_u64;
-    let mut uniform = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as f64 / (1_u64 << 31) as f64
-    };
-    let centres: Vec<f64> = (0..40 * q).map(|_| 20.0 * uniform()).collect();
-    let mut values = Vec::with_capacity(n * q);
-    for _ in 0..n {
-        let blob = (40.0 * uniform()) as usize;
-        for f in 0..q {
-            values.push(centres[blob * q + f] + uniform() + uniform() + uniform() - 1.5);
-        }
-    }
-    Points::new(values, q).expect("finite by construction")
-}
 
 /// The least time of five, so that what else the machine does counts little.
 fn timed(what: &str, mut run: impl FnMut(u64) -> Medoids) {

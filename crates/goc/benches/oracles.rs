@@ -1,8 +1,10 @@
 //! The oracles that look at all pairs, at 2000 points: wall and CPU seconds beside their limits, and the
 //! labels of each in a file for `bench/compare.py`, which runs scikit-learn on the same points.
 //!
-//! The points are those of `k_medoids.rs`: 40 blobs in space, by congruential numbers. Limits: convex and
+//! The points are those of `k_medoids.rs` too: 40 blobs in space, by congruential numbers. Limits: convex and
 //! spectral at most 5 s on two cores; mean-shift and HDBSCAN have none set.
+
+mod made;
 
 use cpu_time::ProcessTime;
 use goc::oracle::{
@@ -12,26 +14,9 @@ use goc::oracle::{
     mean_shift::{Bandwidth, Kernel, MeanShift},
     spectral::{Affinity, Gamma, Spectral},
 };
-use goc::{Points, random::stream};
+use goc::random::stream;
+use made::blobs;
 use std::time::Instant;
-
-/// `n` points of `q` features around 40 centres.
-fn blobs(n: usize, q: usize) -> Points {
-    let mut state = 1_u64;
-    let mut uniform = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as f64 / (1_u64 << 31) as f64
-    };
-    let centres: Vec<f64> = (0..40 * q).map(|_| 20.0 * uniform()).collect();
-    let mut values = Vec::with_capacity(n * q);
-    for _ in 0..n {
-        let blob = (40.0 * uniform()) as usize;
-        for f in 0..q {
-            values.push(centres[blob * q + f] + uniform() + uniform() + uniform() - 1.5);
-        }
-    }
-    Points::new(values, q).expect("finite by construction")
-}
 
 fn main() {
     let points = blobs(2000, 3);

@@ -10,8 +10,8 @@
 //!    by a function `f` (paper, sections 2 and 3.1);
 //! 2. [`candidates`]: the sampled sets of all objects, checked once;
 //! 3. [`scale`]: features made comparable;
-//! 4. [`optimistic`] (GOC), [`pessimistic`] (GPC) and [`baselines`] cluster them, by way of
-//!    any [`oracle`] for plain points;
+//! 4. [`optimistic`] (GOC), [`pessimistic`] (GPC), [`baselines`] and [`marginal`] cluster them, most by way of
+//!    any [`oracle`] for plain points, some by a [`set_distance`];
 //! 5. [`metrics`]: how good is the answer.
 //!
 //! [`synthetic`] makes a catalogue with known truth, to try all of this on.

@@ -1,7 +1,9 @@
-//! Objects for benches: short bent curves around group centres, like the paper's stars in action space.
+//! Data for benches: short bent curves around group centres, like the paper's stars in action space, and plain points.
 
-use goc::Candidates;
+#![allow(dead_code)] // each bench uses its own part
+
 use goc::candidates::CandidatesBuilder;
+use goc::{Candidates, Points};
 use rand::RngExt;
 
 /// `n` objects of `m` candidates in three features, in `groups` groups.
@@ -29,4 +31,22 @@ pub fn curves(n: usize, m: usize, groups: usize, seed: u64) -> Candidates {
         builder.push(&rows, &penalties).expect("finite by construction");
     }
     builder.build().expect("there are objects")
+}
+
+/// `n` points of `q` features around 40 centres; `bench/compare.py` makes the same for the rivals.
+pub fn blobs(n: usize, q: usize) -> Points {
+    let mut state = 1_u64;
+    let mut uniform = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as f64 / (1_u64 << 31) as f64
+    };
+    let centres: Vec<f64> = (0..40 * q).map(|_| 20.0 * uniform()).collect();
+    let mut values = Vec::with_capacity(n * q);
+    for _ in 0..n {
+        let blob = (40.0 * uniform()) as usize;
+        for f in 0..q {
+            values.push(centres[blob * q + f] + uniform() + uniform() + uniform() - 1.5);
+        }
+    }
+    Points::new(values, q).expect("finite by construction")
 }

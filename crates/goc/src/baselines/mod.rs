@@ -18,7 +18,7 @@ pub mod representative_worlds;
 pub mod robust_boxes;
 pub mod set_distances;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod uk_means;
 pub mod uk_medians;
 

@@ -35,7 +35,7 @@ pub(super) fn identical(n: usize) -> Candidates {
 }
 
 /// All labellings of `n` objects with at most `k` clusters, each grouping once.
-pub(super) fn all_partitions(n: usize, k: u32) -> Vec<Vec<u32>> {
+pub(crate) fn all_partitions(n: usize, k: u32) -> Vec<Vec<u32>> {
     let mut all = vec![vec![0u32]];
     for _ in 1..n {
         all = all

@@ -108,23 +108,9 @@ impl PartitionPrior {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
-
-    /// All partitions of `n` objects, as labels that count up.
-    pub(crate) fn partitions(n: usize) -> Vec<Vec<u32>> {
-        let mut all = vec![vec![]];
-        for _ in 0..n {
-            all = all
-                .into_iter()
-                .flat_map(|labels: Vec<u32>| {
-                    let next = labels.iter().max().map_or(0, |most| most + 1);
-                    (0..=next).map(move |l| [&labels[..], &[l]].concat()).collect::<Vec<_>>()
-                })
-                .collect();
-        }
-        all
-    }
+    use crate::baselines::testing::all_partitions;
 
     fn sizes(labels: &[u32]) -> Vec<usize> {
         let k = labels.iter().max().map_or(0, |most| *most as usize + 1);
@@ -135,7 +121,7 @@ pub(super) mod tests {
     fn the_constant_is_the_sum_over_all_partitions() {
         for (n, power, alpha) in [(1, 0.5, 2.0), (4, 1.0, 1.5), (6, 0.5, 3.0), (7, 0.0, 0.7)] {
             let prior = PartitionPrior::new(n, power, Some(alpha));
-            let sum: f64 = partitions(n)
+            let sum: f64 = all_partitions(n, n as u32)
                 .iter()
                 .map(|labels| prior.ln_weight(sizes(labels).into_iter(), alpha).exp())
                 .sum();

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::chain::{Chain, Data};
 use super::cluster::{Base, Cluster, Shape};
 use super::prior::PartitionPrior;
-use super::prior::tests::partitions;
 use super::*;
+use crate::baselines::testing::all_partitions;
 use crate::candidates::CandidatesBuilder;
 use crate::metrics::nmi;
 use crate::random::stream;
@@ -39,7 +39,7 @@ fn exact(
             .collect();
     }
     let mut law = HashMap::new();
-    for labels in partitions(n) {
+    for labels in all_partitions(n, n as u32) {
         let k = *labels.iter().max().unwrap() as usize + 1;
         let mut sum = 0.0;
         for choice in &choices {

@@ -11,7 +11,8 @@ use goc::{Candidates, Ids};
 use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
-use super::method::{Answer, MethodArgs};
+use super::method::MethodArgs;
+use super::solve::Answer;
 use crate::choices::{KRuleName, MethodName, PenaltyScale, typed};
 use crate::fail::Fail;
 use crate::long_table::{LongTable, scores_of};
@@ -209,6 +210,10 @@ impl Clustered {
         }
         let mut put = |key: &str, value: Value| object.insert(key.into(), value);
         put("preset", json!(self.preset));
+        // A method without an oracle says so.
+        if !self.settings.iter().any(|(key, _)| *key == "oracle") {
+            put("oracle", Value::Null);
+        }
         put("n_objects", json!(input.candidates.objects()));
         put("n_candidates", json!(input.candidates.total()));
         put("n_dropped", json!(input.dropped));

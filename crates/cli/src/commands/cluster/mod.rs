@@ -1,10 +1,11 @@
 //! `goc cluster`: candidates in, labels out.
 //!
-//! [`method`] has the flags of the methods and runs them, [`labels`] turns the answer into tables and sentences; both serve
+//! [`method`] has the flags of the methods, [`solve`] runs them, [`labels`] turns the answer into tables and sentences; all serve
 //! `goc stars` too.
 
 mod labels;
 mod method;
+mod solve;
 
 use std::path::PathBuf;
 
