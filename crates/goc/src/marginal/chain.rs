@@ -7,22 +7,35 @@
 //! p(labels, choices, Psi, alpha | data)  ~  p(labels | alpha) p(Psi) prod_i w_{i, choice_i} prod_k M(members of k; Psi).
 //! ```
 //!
-//! A sweep takes each object out in random order, and draws its label and candidate from their exact conditional, the sum
-//! over candidates first (Gibbs). [`super::split_merge`] moves many objects at once. After both, `Psi` is drawn by way of the
-//! covariances of all clusters with two members or more, and `alpha` from its grid.
+//! A sweep takes each object out in random order, and draws its label and candidate from their exact conditional (Gibbs).
+//! [`super::split_merge`] moves many objects at once. After both, `Psi` is drawn by way of the covariances of all clusters with two
+//! members or more, and `alpha` from its grid.
+//!
+//! # Exact, without looking at everything
+//! The conditional is a sum over all clusters and candidates, nearly all of which are negligible. So first every cluster gets an upper
+//! bound of its share (`sketch`), then every run of candidates in the clusters that are left (`cluster`), and only runs that are not
+//! negligible beside the rest are weighed. With their sum `S` and the bound `U` of all others the whole is between `S` and `S + U`, and a number `u` drawn uniformly
+//! decides: if `u S` and `u (S + U)` fall on the same run, that is the draw whatever the others weigh; if not, which is rare,
+//! the others are weighed too. Nothing is approximated.
 
 use rand::RngExt;
 
-use super::cluster::{Cluster, Shape};
-use super::matrix::{inverse, pick, wishart};
+use super::cluster::{Cluster, Shape, bound_all, weigh, weigh_all, weigh_listed};
+use super::matrix::{cholesky, inverse, lower_inverse, pick, wishart};
 use super::prior::PartitionPrior;
+use super::runs::{Extents, LANES, Runs};
+use super::sketch::Sketch;
 use crate::{Candidates, Stream};
+
+/// Runs whose bounds sum up to less than this share of the whole are not weighed at first.
+const NEGLIGIBLE: f64 = 1e-3;
 
 /// What all chains share and none changes.
 pub(super) struct Data<'a> {
     pub(super) candidates: &'a Candidates,
     /// One a candidate, sum 1 for every object, in the order of the candidates.
     pub(super) weights: &'a [f64],
+    pub(super) runs: &'a Runs,
     pub(super) prior: &'a PartitionPrior,
     /// `w H(x)` of every candidate, and its sum for every object: what an object alone has.
     pub(super) alone: &'a [f64],
@@ -31,6 +44,8 @@ pub(super) struct Data<'a> {
     pub(super) metric_df: f64,
     pub(super) metric_inverse: &'a [f64],
     pub(super) learn: bool,
+    /// Objects that lie near each object: pairs that are worth trying to split or merge.
+    pub(super) near: &'a [Vec<u32>],
 }
 
 impl Data<'_> {
@@ -53,10 +68,20 @@ pub(super) struct Chain<'a> {
     pub(super) clusters: Vec<Cluster>,
     pub(super) alpha: f64,
     pub(super) rng: Stream,
-    pub(super) buffer: Vec<f64>,
     /// Split and merge moves tried and taken.
     pub(super) moves: [usize; 2],
+    /// Objects drawn, and those for which everything had to be weighed.
+    pub(super) drawn: [usize; 2],
+    /// How far candidates reach, in the metric of the moment.
+    extents: Extents,
+    sketch: Sketch,
     order: Vec<usize>,
+    /// Clusters that may matter to one object, and bounds of its runs in each.
+    near: Vec<u32>,
+    bounds: Vec<f64>,
+    /// Clusters and runs that were weighed, and what they weigh.
+    listed: Vec<(u32, u32)>,
+    sums: Vec<f64>,
 }
 
 /// An object that is in no cluster for the moment.
@@ -72,7 +97,6 @@ impl<'a> Chain<'a> {
         rng: Stream,
     ) -> Self {
         let n = labels.len();
-        let widest = (0..n).map(|i| data.candidates.count(i)).max().unwrap_or(1);
         let mut chain = Self {
             data,
             shape,
@@ -81,9 +105,15 @@ impl<'a> Chain<'a> {
             clusters: Vec::new(),
             alpha: data.prior.first_alpha(),
             rng,
-            buffer: vec![0.0; widest],
             moves: [0, 0],
+            drawn: [0, 0],
+            extents: Extents::default(),
+            sketch: Sketch::new(Vec::new(), 0, 0),
+            near: Vec::new(),
             order: (0..n).collect(),
+            bounds: Vec::new(),
+            listed: Vec::new(),
+            sums: Vec::new(),
         };
         chain.rebuild();
         chain
@@ -94,20 +124,33 @@ impl<'a> Chain<'a> {
         self.data.candidates.candidate(i, j as usize)
     }
 
-    /// All clusters anew from labels and choices.
+    /// All clusters anew from labels, choices and the metric.
     pub(super) fn rebuild(&mut self) {
+        let q = self.shape.q;
         let k = self.labels.iter().max().map_or(0, |most| *most as usize + 1);
-        self.clusters = vec![Cluster::empty(self.shape.q); k];
-        for i in 0..self.labels.len() {
-            let place = self.place(i, self.choice[i]);
-            self.clusters[self.labels[i] as usize].add(&place, &self.shape);
+        self.clusters = vec![Cluster::empty(q); k];
+        let mut place = vec![0.0; q];
+        for (i, (&label, &j)) in self.labels.iter().zip(&self.choice).enumerate() {
+            self.data.candidates.copy_candidate(i, j as usize, &mut place);
+            self.clusters[label as usize].take_in(&place);
+        }
+        for cluster in &mut self.clusters {
+            cluster.refresh(&self.shape);
+        }
+        // The metric is positive definite: it was so when it was drawn.
+        let low = cholesky(&self.shape.psi, q).map_or_else(|| vec![0.0; q * q], |l| lower_inverse(&l, q));
+        self.extents = self.data.runs.extents(&low);
+        self.sketch = Sketch::new(low, q, self.shape.nu);
+        for k in 0..k {
+            self.sketch_of(k);
         }
     }
 
     /// Gives cluster `k`, which is empty, the number of the last one, and drops it.
-    pub(super) fn drop_cluster(&mut self, k: usize) {
+    fn drop_cluster(&mut self, k: usize) {
         let last = self.clusters.len() - 1;
         self.clusters.swap_remove(k);
+        self.sketch.swap_remove(k);
         if k != last {
             for label in self.labels.iter_mut().filter(|label| **label == last as u32) {
                 *label = k as u32;
@@ -115,66 +158,130 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Every object once. `temperature` above 1 flattens the choice of the label, for the first sweeps.
-    pub(super) fn sweep(&mut self, temperature: f64) {
+    /// Every object once.
+    pub(super) fn sweep(&mut self) {
         let mut order = std::mem::take(&mut self.order);
         for i in (1..order.len()).rev() {
             order.swap(i, self.rng.random_range(0..=i));
         }
-        let mut weights = Vec::new();
         for &i in &order {
-            self.take_out(i);
-            let k = self.clusters.len();
-            weights.clear();
-            for cluster in &self.clusters {
-                let fit = cluster.weigh(
-                    self.data.candidates.block(i),
-                    self.data.weights(i),
-                    &self.shape,
-                    &mut self.buffer,
-                );
-                weights.push(self.data.prior.join(cluster.size) * fit);
-            }
-            weights.push(self.alpha * self.data.alone_sum[i]);
-            if temperature > 1.0 {
-                let most = weights.iter().copied().fold(0.0, f64::max);
-                for w in &mut weights {
-                    *w = libm::pow(*w / most, 1.0 / temperature);
-                }
-            }
-            let to = pick(&weights, weights.iter().sum(), &mut self.rng);
-            self.put(i, to, k);
+            let was = self.take_out(i);
+            let drawn = self.draw(i, was);
+            self.put(i, drawn);
         }
         self.order = order;
     }
 
-    fn take_out(&mut self, i: usize) {
+    /// Returns the cluster that it was in, if that is still there.
+    fn take_out(&mut self, i: usize) -> Option<usize> {
         let (k, place) = (self.labels[i] as usize, self.place(i, self.choice[i]));
         self.labels[i] = NOWHERE;
         self.clusters[k].remove(&place, &self.shape);
         if self.clusters[k].size == 0 {
             self.drop_cluster(k);
+            return None;
+        }
+        self.sketch_of(k);
+        Some(k)
+    }
+
+    fn sketch_of(&mut self, k: usize) {
+        self.sketch.set(k, &self.clusters[k], self.data.prior.join(self.clusters[k].size));
+    }
+
+    /// The exact draw of a cluster and a run; none is a new cluster. `was` is the cluster it comes from.
+    fn draw(&mut self, i: usize, was: Option<usize>) -> Option<(u32, u32)> {
+        let (runs, prior) = (self.data.runs, self.data.prior);
+        let alone = self.alpha * self.data.alone_sum[i];
+        // What is negligible is measured by what is known to be there: the object alone, and where it has been.
+        let mut known = alone;
+        if let Some(k) = was {
+            let run = runs.run_of(i, self.choice[i]);
+            known +=
+                prior.join(self.clusters[k].size) * weigh(&self.clusters[k], runs, run).iter().sum::<f64>();
+        }
+        let slots = runs.groups(i).len() * LANES;
+        let least = NEGLIGIBLE * known / (self.clusters.len() + 1) as f64;
+        let mut others =
+            self.sketch.near(self.extents.centre(i), self.extents.reaches[i], least, &mut self.near);
+        let groups = runs.groups(i);
+        let radii = &self.extents.radii[groups.start * LANES..groups.end * LANES];
+        let (centres, totals) = (runs.centres(groups.clone()), runs.totals(groups));
+        self.bounds.clear();
+        bound_all(&self.clusters, &self.near, prior.joins(), centres, radii, totals, &mut self.bounds);
+        self.listed.clear();
+        let least = least / slots as f64;
+        for (k, bounds) in self.near.iter().zip(self.bounds.chunks_exact(slots)) {
+            for (slot, &bound) in bounds.iter().enumerate() {
+                if bound > least {
+                    self.listed.push((*k, (runs.of(i).start + slot) as u32));
+                } else {
+                    others += bound;
+                }
+            }
+        }
+        self.sums.clear();
+        self.weigh_listed(0);
+        let u = self.rng.random::<f64>();
+        let sum = alone + self.sums.iter().sum::<f64>();
+        self.drawn[0] += 1;
+        let at = self.reach(alone, u * sum);
+        if self.reach(alone, u * (sum + others)) == at && at <= self.sums.len() {
+            return self.listed.get(at.wrapping_sub(1)).copied();
+        }
+        self.drawn[1] += 1;
+        let begin = self.listed.len();
+        let all = (0..self.clusters.len() as u32).flat_map(|k| runs.of(i).map(move |run| (k, run as u32)));
+        let rest: Vec<(u32, u32)> = all.filter(|pair| self.listed.binary_search(pair).is_err()).collect();
+        self.listed.extend(rest);
+        self.weigh_listed(begin);
+        let sum = alone + self.sums.iter().sum::<f64>();
+        let at = self.reach(alone, u * sum).min(self.sums.len());
+        self.listed.get(at.wrapping_sub(1)).copied()
+    }
+
+    /// Weighs the listed runs from `begin` on.
+    fn weigh_listed(&mut self, begin: usize) {
+        weigh_listed(&self.clusters, self.data.runs, &self.listed[begin..], &mut self.sums);
+        for (&(k, _), sum) in self.listed[begin..].iter().zip(&mut self.sums[begin..]) {
+            *sum *= self.data.prior.join(self.clusters[k as usize].size);
         }
     }
 
-    /// Into cluster `to`, a new one if that is `k`; the candidate is drawn.
-    fn put(&mut self, i: usize, to: usize, k: usize) {
-        let m = self.data.candidates.count(i);
-        let j = if to == k {
-            self.clusters.push(Cluster::empty(self.shape.q));
-            pick(self.data.alone(i), self.data.alone_sum[i], &mut self.rng)
-        } else {
-            let total = self.clusters[to].weigh(
-                self.data.candidates.block(i),
-                self.data.weights(i),
-                &self.shape,
-                &mut self.buffer,
-            );
-            pick(&self.buffer[..m], total, &mut self.rng)
+    /// Where the running sum passes `target`: 0 for the object alone, then the listed ones from 1; one more when it never does.
+    fn reach(&self, alone: f64, target: f64) -> usize {
+        let mut left = target - alone;
+        let mut at = 0;
+        while left >= 0.0 && at < self.sums.len() {
+            left -= self.sums[at];
+            at += 1;
+        }
+        if left < 0.0 { at } else { self.sums.len() + 1 }
+    }
+
+    /// Into the cluster drawn, or a new one; the candidate is drawn within the run.
+    fn put(&mut self, i: usize, drawn: Option<(u32, u32)>) {
+        let (to, j) = match drawn {
+            None => {
+                self.clusters.push(Cluster::empty(self.shape.q));
+                let j = pick(self.data.alone(i), self.data.alone_sum[i], &mut self.rng);
+                (self.clusters.len() as u32 - 1, j as u32)
+            }
+            Some((k, run)) => {
+                let weights = weigh(&self.clusters[k as usize], self.data.runs, run as usize);
+                let lane = pick(&weights, weights.iter().sum(), &mut self.rng);
+                (k, self.data.runs.candidate(run as usize, lane))
+            }
         };
-        (self.labels[i], self.choice[i]) = (to as u32, j as u32);
-        let place = self.place(i, j as u32);
-        self.clusters[to].add(&place, &self.shape);
+        (self.labels[i], self.choice[i]) = (to, j);
+        let place = self.place(i, j);
+        self.clusters[to as usize].add(&place, &self.shape);
+        self.sketch_of(to as usize);
+    }
+
+    /// What every candidate of `i` weighs in a cluster, run by run into `out`; returns the sum.
+    pub(super) fn weigh(&self, cluster: &Cluster, i: usize, out: &mut [[f64; LANES]]) -> f64 {
+        weigh_all(cluster, self.data.runs, self.data.runs.of(i), out)
     }
 
     /// Draws the metric and `alpha`. False when numbers ran out of range, which leaves the metric as it was.
@@ -198,7 +305,7 @@ impl<'a> Chain<'a> {
             plural += 1.0;
         }
         let psi = wishart(plural * nu + self.data.metric_df, &inverse(&sum, q)?, q, &mut self.rng)?;
-        super::matrix::cholesky(&psi, q)?;
+        cholesky(&psi, q)?;
         self.shape.psi = psi;
         Some(())
     }

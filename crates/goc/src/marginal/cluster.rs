@@ -18,15 +18,16 @@
 //! `nu` is whole, so the power in the t density is a whole or half one and takes multiplications and at most a root: no
 //! logarithm in the innermost loop, which runs over eight candidates at a time.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use multiversion::multiversion;
 
 use super::matrix::{cholesky, ln_det, lower_inverse};
+use super::runs::{LANES, Runs, squares};
 
 /// Degrees of freedom of the base density.
 const BASE_DF: usize = 5;
-
-/// Candidates that one step of the kernel handles.
-const LANES: usize = 8;
 
 /// Where clusters may lie, `H`.
 #[derive(Clone, Debug)]
@@ -82,6 +83,24 @@ pub(super) struct Shape {
     /// Their scale, `Psi`.
     pub(super) psi: Vec<f64>,
     pub(super) base: Base,
+    /// By the number of members: what of the t density's constant does not depend on where they are.
+    constants: Arc<[f64]>,
+}
+
+impl Shape {
+    /// For clusters of at most `most` members.
+    pub(super) fn new(nu: usize, psi: Vec<f64>, base: Base, most: usize) -> Self {
+        let q = base.q;
+        let constant = |n: usize| {
+            let (n, half) = (n as f64, q as f64 / 2.0);
+            let twice = nu as f64 + n;
+            libm::exp(
+                libm::lgamma(twice / 2.0) - libm::lgamma(twice / 2.0 - half)
+                    + half * libm::log(n / ((n + 1.0) * std::f64::consts::PI)),
+            )
+        };
+        Self { q, nu, psi, base, constants: (0..=most).map(constant).collect() }
+    }
 }
 
 /// Members, and the t density of the next one.
@@ -94,17 +113,39 @@ pub(super) struct Cluster {
     /// The inverse of the lower triangle of `Psi + S`.
     low: Vec<f64>,
     /// The constant of the t density, over `H(mean)`'s shape.
-    scale: f64,
+    pub(super) scale: f64,
+    /// The base's triangle as it acts on the move of the mean, `(x - mean) / (n + 1)`, and on the mean.
+    low_base: Vec<f64>,
+    at_mean: Vec<f64>,
+    /// `n / (n + 1)`, and twice the power of the t density.
+    pub(super) share: f64,
+    twice: usize,
 }
 
 impl Cluster {
     pub(super) fn empty(q: usize) -> Self {
-        let (mean, scatter, low) = (vec![0.0; q], vec![0.0; q * q], vec![0.0; q * q]);
-        Self { size: 0, mean, scatter, low, scale: 0.0 }
+        let square = vec![0.0; q * q];
+        Self {
+            size: 0,
+            mean: vec![0.0; q],
+            scatter: square.clone(),
+            low: square.clone(),
+            scale: 0.0,
+            low_base: square,
+            at_mean: vec![0.0; q],
+            share: 0.0,
+            twice: 0,
+        }
     }
 
     pub(super) fn add(&mut self, x: &[f64], shape: &Shape) {
-        let (q, n) = (shape.q, self.size as f64);
+        self.take_in(x);
+        self.refresh(shape);
+    }
+
+    /// As [`Self::add`], but the density is not ready until [`Self::refresh`].
+    pub(super) fn take_in(&mut self, x: &[f64]) {
+        let (q, n) = (x.len(), self.size as f64);
         let share = n / (n + 1.0);
         for i in 0..q {
             for j in 0..q {
@@ -115,7 +156,6 @@ impl Cluster {
             self.mean[i] += (x[i] - self.mean[i]) / (n + 1.0);
         }
         self.size += 1;
-        self.refresh(shape);
     }
 
     /// Takes a member out. Rounding errors do not pile up: the chain makes all clusters anew after every sweep.
@@ -145,19 +185,37 @@ impl Cluster {
         shape.psi.iter().zip(&self.scatter).map(|(p, s)| p + s).collect()
     }
 
+    /// Makes the density ready.
     pub(super) fn refresh(&mut self, shape: &Shape) {
-        let (q, n) = (shape.q, self.size as f64);
-        let spread = self.spread(shape);
-        // Subtraction can leave a scatter that is negative by rounding; Psi alone is positive definite.
-        let l = cholesky(&spread, q).or_else(|| cholesky(&shape.psi, q)).unwrap_or_else(|| spread.clone());
-        self.low = lower_inverse(&l, q);
-        let df = shape.nu as f64 + n - q as f64;
-        let ln = libm::lgamma((df + q as f64) / 2.0)
-            - libm::lgamma(df / 2.0)
-            - 0.5 * q as f64 * libm::log(std::f64::consts::PI)
-            - 0.5 * ln_det(&l, q)
-            + 0.5 * q as f64 * libm::log(n / (n + 1.0));
-        self.scale = libm::exp(ln) * half_power(shape.base.shape(&self.mean), BASE_DF + q);
+        let q = shape.q;
+        for (slot, (p, s)) in self.low.iter_mut().zip(shape.psi.iter().zip(&self.scatter)) {
+            *slot = p + s;
+        }
+        if !invert_triangle(&mut self.low, q) {
+            // Subtraction can leave a scatter that is negative by rounding; Psi alone is positive definite.
+            self.low.copy_from_slice(&shape.psi);
+            invert_triangle(&mut self.low, q);
+        }
+        // 1 / sqrt(det (Psi + S)).
+        let root: f64 = (0..q).map(|f| self.low[f * q + f]).product();
+        let base = &shape.base;
+        self.share = self.size as f64 / (self.size as f64 + 1.0);
+        self.twice = shape.nu + self.size;
+        let step = 1.0 / (self.size as f64 + 1.0);
+        for (slot, v) in self.low_base.iter_mut().zip(&base.low) {
+            *slot = v * step;
+        }
+        let mut sum = 0.0;
+        for r in 0..q {
+            let mut y = 0.0;
+            for f in 0..=r {
+                y += base.low[r * q + f] * (self.mean[f] - base.middle[f]);
+            }
+            self.at_mean[r] = y;
+            sum += y * y;
+        }
+        let at_mean = half_power(1.0 + sum / BASE_DF as f64, BASE_DF + q);
+        self.scale = shape.constants[self.size] * root * at_mean;
     }
 
     /// `ln M` of the members.
@@ -173,116 +231,179 @@ impl Cluster {
             + 0.5 * nu * ln_det_of(&shape.psi)
             - 0.5 * (nu + n - 1.0) * ln_det_of(&self.spread(shape))
     }
-
-    /// What each candidate multiplies the density by, times its own weight, into `out`; returns the sum. `block` has the candidates
-    /// feature after feature.
-    pub(super) fn weigh(&self, block: &[f64], weights: &[f64], shape: &Shape, out: &mut [f64]) -> f64 {
-        let q = shape.q;
-        let share = 1.0 / (self.size as f64 + 1.0);
-        // The base's triangle acts on the move of the mean, (x - mean) / (n + 1).
-        let low_base: Vec<f64> = shape.base.low.iter().map(|v| v * share).collect();
-        let mut at_mean = vec![0.0; q];
-        for r in 0..q {
-            for f in 0..=r {
-                at_mean[r] += shape.base.low[r * q + f] * (self.mean[f] - shape.base.middle[f]);
-            }
-        }
-        let kernel = Kernel {
-            q,
-            mean: &self.mean,
-            low: &self.low,
-            low_base: &low_base,
-            at_mean: &at_mean,
-            share: self.size as f64 * share,
-            scale: self.scale,
-            twice: shape.nu + self.size,
-        };
-        weigh_all(&kernel, block, weights, out)
-    }
 }
 
-/// The numbers that the innermost loop reads.
-struct Kernel<'a> {
-    q: usize,
-    mean: &'a [f64],
-    low: &'a [f64],
-    low_base: &'a [f64],
-    at_mean: &'a [f64],
-    share: f64,
-    scale: f64,
-    /// Twice the power of the t density.
-    twice: usize,
+/// What each candidate of one run multiplies the density of a cluster by, times its own weight.
+pub(super) fn weigh(cluster: &Cluster, runs: &Runs, run: usize) -> [f64; LANES] {
+    let mut out = [[0.0; LANES]];
+    weigh_each(cluster, runs, run..run + 1, &mut out);
+    out[0]
+}
+
+/// The same of several runs, into `out`; returns the sum.
+pub(super) fn weigh_all(cluster: &Cluster, runs: &Runs, of: Range<usize>, out: &mut [[f64; LANES]]) -> f64 {
+    weigh_each(cluster, runs, of.clone(), out);
+    out[..of.len()].iter().flatten().sum()
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn weigh_all(kernel: &Kernel<'_>, block: &[f64], weights: &[f64], out: &mut [f64]) -> f64 {
+fn weigh_each(cluster: &Cluster, runs: &Runs, of: Range<usize>, out: &mut [[f64; LANES]]) {
+    for (run, slot) in of.zip(out) {
+        *slot = weigh_run(cluster, runs.values(run), runs.weights(run));
+    }
+}
+
+/// Sums of [`weigh`] over runs, of clusters and runs that are listed.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+pub(super) fn weigh_listed(clusters: &[Cluster], runs: &Runs, listed: &[(u32, u32)], sums: &mut Vec<f64>) {
+    for &(k, run) in listed {
+        let (values, weights) = (runs.values(run as usize), runs.weights(run as usize));
+        sums.push(weigh_run(&clusters[k as usize], values, weights).iter().sum());
+    }
+}
+
+/// Upper bounds of the sums of [`weigh`] over each run of some groups in the clusters listed, each cluster's times its `join`: cluster after cluster into
+/// `bounds`. `radii` are those of the groups, in the metric of `Psi`. That of a cluster is wider, so no candidate is nearer to its mean
+/// than the centre of the run less the radius; and the base's part of the density is at most what `scale` has of it.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+pub(super) fn bound_all(
+    clusters: &[Cluster],
+    listed: &[u32],
+    join: &[f64],
+    centres: &[f64],
+    radii: &[f64],
+    totals: &[f64],
+    bounds: &mut Vec<f64>,
+) {
+    let groups = totals.len() / LANES;
+    for &k in listed {
+        let cluster = &clusters[k as usize];
+        let factor = join[cluster.size] * cluster.scale * (1.0 + 1e-9);
+        let q = cluster.mean.len();
+        for group in 0..groups {
+            let values = &centres[group * q * LANES..(group + 1) * q * LANES];
+            let quadratic = quadratic_of(cluster, values);
+            let (radii, totals) = (&radii[group * LANES..], &totals[group * LANES..]);
+            let near: [f64; LANES] = std::array::from_fn(|lane| {
+                let least = (quadratic[lane].sqrt() - radii[lane]).max(0.0);
+                1.0 + cluster.share * (least * least)
+            });
+            let t = half_powers(near, cluster.twice);
+            let of_runs: [f64; LANES] = std::array::from_fn(|lane| factor * totals[lane] / t[lane]);
+            bounds.extend_from_slice(&of_runs);
+        }
+    }
+}
+
+/// `|L (x - mean)|^2` of eight points.
+#[inline(always)]
+fn quadratic_of(cluster: &Cluster, values: &[f64]) -> [f64; LANES] {
     // A number of features that the compiler knows lets it unroll; the body is the same.
-    match kernel.q {
-        1 => weigh_body(kernel, 1, &mut [[0.0; LANES]; 1], block, weights, out),
-        2 => weigh_body(kernel, 2, &mut [[0.0; LANES]; 2], block, weights, out),
-        3 => weigh_body(kernel, 3, &mut [[0.0; LANES]; 3], block, weights, out),
-        4 => weigh_body(kernel, 4, &mut [[0.0; LANES]; 4], block, weights, out),
-        q => weigh_body(kernel, q, &mut vec![[0.0; LANES]; q], block, weights, out),
+    match cluster.mean.len() {
+        1 => squares(&cluster.low, &differences::<1>(cluster, values)),
+        2 => squares(&cluster.low, &differences::<2>(cluster, values)),
+        3 => squares(&cluster.low, &differences::<3>(cluster, values)),
+        4 => squares(&cluster.low, &differences::<4>(cluster, values)),
+        q => {
+            let mut d = vec![[0.0; LANES]; q];
+            fill_differences(cluster, values, &mut d);
+            squares(&cluster.low, &d)
+        }
     }
 }
 
 #[inline(always)]
-fn weigh_body(
-    kernel: &Kernel<'_>,
-    q: usize,
-    d: &mut [[f64; LANES]],
-    block: &[f64],
-    weights: &[f64],
-    out: &mut [f64],
-) -> f64 {
-    let m = weights.len();
-    let mut sum = [0.0; LANES];
-    let mut first = 0;
-    while first < m {
-        let last = (first + LANES).min(m);
-        for f in 0..q {
-            let column = &block[f * m + first..f * m + last];
-            for (slot, x) in d[f].iter_mut().zip(column) {
-                *slot = x - kernel.mean[f];
-            }
+fn weigh_run(cluster: &Cluster, values: &[f64], weights: &[f64]) -> [f64; LANES] {
+    match cluster.mean.len() {
+        1 => weigh_body(cluster, &differences::<1>(cluster, values), weights),
+        2 => weigh_body(cluster, &differences::<2>(cluster, values), weights),
+        3 => weigh_body(cluster, &differences::<3>(cluster, values), weights),
+        4 => weigh_body(cluster, &differences::<4>(cluster, values), weights),
+        q => {
+            let mut d = vec![[0.0; LANES]; q];
+            fill_differences(cluster, values, &mut d);
+            weigh_body(cluster, &d, weights)
         }
-        let (mut quadratic, mut base) = ([0.0; LANES], [0.0; LANES]);
-        for r in 0..q {
-            let (mut y, mut b) = ([0.0; LANES], [kernel.at_mean[r]; LANES]);
-            for f in 0..=r {
-                let (l, lb) = (kernel.low[r * q + f], kernel.low_base[r * q + f]);
-                for lane in 0..LANES {
-                    y[lane] += l * d[f][lane];
-                    b[lane] += lb * d[f][lane];
-                }
-            }
+    }
+}
+
+#[inline(always)]
+fn differences<const Q: usize>(cluster: &Cluster, values: &[f64]) -> [[f64; LANES]; Q] {
+    let mut d = [[0.0; LANES]; Q];
+    fill_differences(cluster, values, &mut d);
+    d
+}
+
+#[inline(always)]
+fn fill_differences(cluster: &Cluster, values: &[f64], d: &mut [[f64; LANES]]) {
+    for ((d, column), mean) in d.iter_mut().zip(values.chunks_exact(LANES)).zip(&cluster.mean) {
+        for (slot, x) in d.iter_mut().zip(column) {
+            *slot = x - mean;
+        }
+    }
+}
+
+#[inline(always)]
+fn weigh_body(cluster: &Cluster, d: &[[f64; LANES]], weights: &[f64]) -> [f64; LANES] {
+    let q = d.len();
+    let quadratic = squares(&cluster.low, d);
+    let mut base = [0.0; LANES];
+    for r in 0..q {
+        let mut b = [cluster.at_mean[r]; LANES];
+        for f in 0..=r {
+            let l = cluster.low_base[r * q + f];
             for lane in 0..LANES {
-                quadratic[lane] += y[lane] * y[lane];
-                base[lane] += b[lane] * b[lane];
+                b[lane] += l * d[f][lane];
             }
         }
-        let density = finish(kernel, quadratic, base, q);
-        for (lane, at) in (first..last).enumerate() {
-            out[at] = weights[at] * density[lane];
-            sum[lane] += out[at];
+        for lane in 0..LANES {
+            base[lane] += b[lane] * b[lane];
         }
-        first = last;
     }
-    sum.iter().sum()
+    let inverse_df = 1.0 / BASE_DF as f64;
+    let t = half_powers(quadratic.map(|v| 1.0 + cluster.share * v), cluster.twice);
+    let h = half_powers(base.map(|v| 1.0 + v * inverse_df), BASE_DF + q);
+    std::array::from_fn(|lane| weights[lane] * cluster.scale / (t[lane] * h[lane]))
 }
 
-/// The t density times the ratio of base densities, of eight candidates.
-#[inline(always)]
-fn finish(kernel: &Kernel<'_>, quadratic: [f64; LANES], base: [f64; LANES], q: usize) -> [f64; LANES] {
-    let df = BASE_DF as f64;
-    let t = half_powers(quadratic.map(|v| 1.0 + kernel.share * v), kernel.twice);
-    let h = half_powers(base.map(|v| 1.0 + v / df), BASE_DF + q);
-    std::array::from_fn(|lane| kernel.scale / (t[lane] * h[lane]))
+/// The inverse of the lower triangle of `a`, in its place; false when `a` is not positive definite.
+fn invert_triangle(a: &mut [f64], q: usize) -> bool {
+    for i in 0..q {
+        for j in 0..=i {
+            let mut sum = a[i * q + j];
+            for k in 0..j {
+                sum -= a[i * q + k] * a[j * q + k];
+            }
+            if i == j {
+                if !(sum > 0.0 && sum.is_finite()) {
+                    return false;
+                }
+                a[i * q + i] = sum.sqrt();
+            } else {
+                a[i * q + j] = sum / a[j * q + j];
+            }
+        }
+    }
+    for i in 0..q {
+        let inverse = 1.0 / a[i * q + i];
+        for j in 0..i {
+            let mut sum = 0.0;
+            for k in j..i {
+                sum -= a[i * q + k] * a[k * q + j];
+            }
+            a[i * q + j] = sum * inverse;
+        }
+        a[i * q + i] = inverse;
+    }
+    for i in 0..q {
+        a[i * q + i + 1..(i + 1) * q].fill(0.0);
+    }
+    true
 }
 
 /// `x^(twice / 2)` of each.
 #[inline(always)]
-fn half_powers(x: [f64; LANES], twice: usize) -> [f64; LANES] {
+pub(super) fn half_powers(x: [f64; LANES], twice: usize) -> [f64; LANES] {
     let mut result = if twice % 2 == 1 { x.map(f64::sqrt) } else { [1.0; LANES] };
     let (mut square, mut left) = (x, twice / 2);
     while left > 0 {
@@ -307,6 +428,7 @@ fn half_power(x: f64, twice: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::candidates::CandidatesBuilder;
 
     fn shape(q: usize, nu: usize) -> Shape {
         let mut psi = vec![0.1; q * q];
@@ -316,7 +438,7 @@ mod tests {
             wide[f * q + f] = 9.0;
         }
         let base = Base::new((0..q).map(|f| 0.2 * f as f64).collect(), &wide).unwrap();
-        Shape { q, nu, psi, base }
+        Shape::new(nu, psi, base, 20)
     }
 
     fn point(i: usize, q: usize) -> Vec<f64> {
@@ -331,23 +453,78 @@ mod tests {
             for i in 0..6 {
                 cluster.add(&point(i, q), &shape);
                 let before = cluster.ln_density(&shape);
-                // Eleven candidates, so that a part of a step is left over.
+                // Eleven candidates, so that a run is not full.
                 let m = 11;
-                let mut block = vec![0.0; q * m];
-                for j in 0..m {
-                    for (f, v) in point(20 + j, q).into_iter().enumerate() {
-                        block[f * m + j] = v;
-                    }
-                }
+                let rows: Vec<f64> = (0..m).flat_map(|j| point(20 + j, q)).collect();
                 let weights: Vec<f64> = (0..m).map(|j| 0.1 + j as f64).collect();
-                let mut out = vec![0.0; m];
-                let sum = cluster.weigh(&block, &weights, &shape, &mut out);
+                let runs = runs_of(&rows, q, &weights);
+                let (mut out, mut by_run) = (vec![0.0; m], vec![[0.0; LANES]; 2]);
+                let sum = weigh_all(&cluster, &runs, 0..2, &mut by_run);
+                for (run, values) in by_run.iter().enumerate() {
+                    for (lane, v) in values.iter().enumerate() {
+                        out[runs.candidate(run, lane) as usize] += v;
+                    }
+                    assert_eq!(*values, weigh(&cluster, &runs, run));
+                }
                 assert!((sum - out.iter().sum::<f64>()).abs() < 1e-12 * sum);
+                let mut sums = Vec::new();
+                weigh_listed(&[cluster.clone()], &runs, &[(0, 0), (0, 1)], &mut sums);
+                assert!((sum - sums[0] - sums[1]).abs() < 1e-12 * sum);
                 for j in 0..m {
                     let mut larger = cluster.clone();
                     larger.add(&point(20 + j, q), &shape);
                     let want = weights[j] * (larger.ln_density(&shape) - before).exp();
                     assert!((out[j] / want - 1.0).abs() < 1e-10, "q {q}, {i} {j}: {} {want}", out[j]);
+                }
+            }
+        }
+    }
+
+    fn runs_of(rows: &[f64], q: usize, weights: &[f64]) -> Runs {
+        let mut builder = CandidatesBuilder::new(q);
+        builder.push(rows, &[]).unwrap();
+        Runs::new(&builder.build().unwrap(), weights)
+    }
+
+    #[test]
+    fn no_run_weighs_more_than_its_bound() {
+        for (q, nu) in [(1, 3), (3, 10), (6, 8)] {
+            let shape = shape(q, nu);
+            let rows: Vec<f64> = (0..101)
+                .flat_map(|j| (0..q).map(move |f| j as f64 * 0.1 - 5.0 + libm::sin((j + f) as f64) * 0.01))
+                .collect();
+            let weights: Vec<f64> = (0..101).map(|j| 1.0 + f64::from(j % 7)).collect();
+            let runs = runs_of(&rows, q, &weights);
+            let low = lower_inverse(&cholesky(&shape.psi, q).unwrap(), q);
+            let radii = runs.extents(&low).radii;
+            let mut clusters = vec![Cluster::empty(q); 3];
+            for i in 0..9 {
+                let place: Vec<f64> = point(i, q).iter().map(|v| v + 3.0 * (i % 3) as f64).collect();
+                clusters[i % 3].add(&place, &shape);
+            }
+            let mut bounds = Vec::new();
+            let join: Vec<f64> = (0..9).map(|n| f64::from(n).sqrt()).collect();
+            bound_all(
+                &clusters,
+                &[0, 1, 2],
+                &join,
+                runs.centres(0..2),
+                &radii,
+                runs.totals(0..2),
+                &mut bounds,
+            );
+            assert_eq!(bounds.len(), 3 * 2 * LANES);
+            for (k, cluster) in clusters.iter().enumerate() {
+                for slot in 0..2 * LANES {
+                    let bound = bounds[k * 2 * LANES + slot];
+                    if slot >= 13 {
+                        assert_eq!(bound, 0.0);
+                        continue;
+                    }
+                    let sum: f64 = join[3] * weigh(cluster, &runs, slot).iter().sum::<f64>();
+                    assert!(bound >= sum, "{bound} {sum}");
+                    // In one dimension a run is short and the bound near.
+                    assert!(q > 1 || bound < 100.0 * sum, "{bound} {sum}");
                 }
             }
         }
@@ -378,10 +555,11 @@ mod tests {
             cluster.add(&[f64::from(a) * step], &shape);
             let first = shape.base.density(&[f64::from(a) * step]);
             let (fine, count) = (0.05, 400);
-            let block: Vec<f64> =
+            let rows: Vec<f64> =
                 (-count..=count).map(|b| f64::from(a) * step + f64::from(b) * fine).collect();
-            let weights = vec![1.0; block.len()];
-            sum += first * cluster.weigh(&block, &weights, &shape, &mut vec![0.0; block.len()]) * step * fine;
+            let runs = runs_of(&rows, 1, &vec![1.0; rows.len()]);
+            let mut out = vec![[0.0; LANES]; runs.of(0).len()];
+            sum += first * weigh_all(&cluster, &runs, runs.of(0), &mut out) * step * fine;
         }
         assert!((sum - 1.0).abs() < 5e-3, "{sum}");
     }

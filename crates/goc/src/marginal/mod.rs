@@ -14,6 +14,8 @@ mod consensus;
 mod diagnostics;
 mod matrix;
 mod prior;
+mod runs;
+mod sketch;
 mod split_merge;
 
 use rayon::prelude::*;
@@ -26,11 +28,15 @@ use cluster::{Base, Shape};
 pub use consensus::CoClustering;
 pub use diagnostics::Diagnostics;
 use prior::PartitionPrior;
+use runs::Runs;
 
 /// Degrees of freedom of the clusters' covariances beyond the features, unless told.
 const NU_BEYOND: usize = 7;
 /// Degrees of freedom of the metric's own prior beyond the features.
 const METRIC_DF_BEYOND: f64 = 2.0;
+
+/// Objects near each that are tried together in splits and mergers.
+const NEAR: usize = 20;
 
 /// Parameters of the marginal mixture; [`Marginal::run`] checks them.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +51,6 @@ pub struct Marginal {
     burn: usize,
     keep: usize,
     moves: usize,
-    temperature: f64,
     begin: Option<usize>,
 }
 
@@ -62,7 +67,6 @@ impl Default for Marginal {
             burn: 80,
             keep: 120,
             moves: 30,
-            temperature: 4.0,
             begin: None,
         }
     }
@@ -241,9 +245,13 @@ impl Marginal {
             psi[f * q + f] = expected;
             metric_inverse[f * q + f] = metric_df / expected;
         }
+        let runs = Runs::new(candidates, &weights);
+        let near = near(candidates);
         let data = Data {
             candidates,
             weights: &weights,
+            runs: &runs,
+            near: &near,
             prior: &prior,
             alone: &alone,
             alone_sum: &alone_sum,
@@ -251,7 +259,7 @@ impl Marginal {
             metric_inverse: &metric_inverse,
             learn: self.learn,
         };
-        let shape = Shape { q, nu, psi, base };
+        let shape = Shape::new(nu, psi, base, n);
         let likeliest: Vec<u32> = (0..n).map(|i| likeliest(data.weights(i))).collect();
         let points = candidates.chosen(&likeliest);
         let k = self.begin.unwrap_or_else(|| first_clusters(n)).clamp(1, n);
@@ -290,15 +298,9 @@ impl Marginal {
             ln_densities: Vec::with_capacity(self.keep),
             moves: [0, 0],
         };
-        // The temperature falls to 1 over the first 70 % of the sweeps that are not kept.
-        let ramp = 0.7 * self.burn as f64;
         for t in 0..self.burn + self.keep {
-            let hot = (1.0 - t as f64 / ramp).max(0.0);
-            let temperature = if t < self.burn { 1.0 + (self.temperature - 1.0) * hot } else { 1.0 };
-            chain.sweep(temperature);
-            for _ in 0..self.moves {
-                chain.split_or_merge();
-            }
+            chain.sweep();
+            chain.split_and_merge(self.moves);
             chain.draw_shape();
             if t >= self.burn {
                 trace.draws.push(Partition::from_labels(&chain.labels).canonical().labels().to_vec());
@@ -317,6 +319,13 @@ impl Marginal {
 /// Clusters to begin with when none are said: many, as it is easier to merge than to find.
 fn first_clusters(n: usize) -> usize {
     (n / 4).clamp(1, 400).max(n.min(3))
+}
+
+/// The objects that lie near each, by the means of their sets.
+fn near(candidates: &Candidates) -> Vec<Vec<u32>> {
+    let count = NEAR.min(candidates.objects().saturating_sub(1));
+    let nearest = crate::oracle::graph::nearest(&candidates.means(), count);
+    nearest.into_iter().map(|row| row.into_iter().map(|(_, j)| j).collect()).collect()
 }
 
 /// The candidate of the largest weight, the lower one on a tie.
@@ -444,5 +453,7 @@ fn memberships(
         .unzip()
 }
 
+#[cfg(test)]
+mod geweke;
 #[cfg(test)]
 mod tests;

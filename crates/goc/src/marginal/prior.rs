@@ -83,9 +83,20 @@ impl PartitionPrior {
         self.table[self.table.len() / 2].0
     }
 
+    /// The values that `alpha` may have.
+    #[cfg(test)]
+    pub(super) fn alphas(&self) -> impl Iterator<Item = f64> + '_ {
+        self.table.iter().map(|(alpha, _)| *alpha)
+    }
+
     /// The weight of joining a cluster of `size`.
     pub(super) fn join(&self, size: usize) -> f64 {
         self.join[size]
+    }
+
+    /// The weights of joining a cluster, by its size.
+    pub(super) fn joins(&self) -> &[f64] {
+        &self.join
     }
 
     /// `ln p(partition)` for these sizes, constant left out.

@@ -1,6 +1,7 @@
 //! Moves of many objects at once: a cluster is split, or two are merged.
 //!
-//! One object at a time, two clusters that ought to be one exchange members for ages. Here two objects are drawn. In one cluster: a split is
+//! One object at a time, two clusters that ought to be one exchange members for ages. Here two objects are drawn, one anywhere and the
+//! other near it (or, now and then, anywhere: the pair does not depend on the state, so any law of it will do). In one cluster: a split is
 //! proposed, the two being its seeds and all others following one after another in random order, each by its exact conditional
 //! given those before it, label and candidate (sequential allocation, Dahl 2005). In two clusters: their merger, every member drawing its
 //! candidate anew. The seeds keep their candidates. Either is accepted by the ratio of Metropolis and Hastings, for which
@@ -11,23 +12,44 @@ use rand::RngExt;
 use super::chain::Chain;
 use super::cluster::Cluster;
 use super::matrix::pick;
+use super::runs::LANES;
+
+/// One pair in so many is drawn from all objects.
+const ANYWHERE: usize = 5;
 
 impl Chain<'_> {
-    /// Proposes a split or a merger.
-    pub(super) fn split_or_merge(&mut self) {
+    /// Proposes splits and mergers. Clusters are to be made anew afterwards, as [`Self::draw_shape`] does.
+    pub(super) fn split_and_merge(&mut self, moves: usize) {
         let n = self.labels.len();
-        if n < 2 {
+        if n < 2 || moves == 0 {
             return;
         }
-        let i = self.rng.random_range(0..n);
-        let mut j = self.rng.random_range(0..n - 1);
-        if j >= i {
-            j += 1;
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.clusters.len()];
+        for (i, &label) in self.labels.iter().enumerate() {
+            members[label as usize].push(i);
         }
+        for _ in 0..moves {
+            let i = self.rng.random_range(0..n);
+            let near = &self.data.near[i];
+            let j = if near.is_empty() || self.rng.random_range(0..ANYWHERE) == 0 {
+                let j = self.rng.random_range(0..n - 1);
+                if j >= i { j + 1 } else { j }
+            } else {
+                near[self.rng.random_range(0..near.len())] as usize
+            };
+            self.split_or_merge(i, j, &mut members);
+        }
+    }
+
+    /// Proposes a split or a merger of two objects' clusters.
+    fn split_or_merge(&mut self, i: usize, j: usize, members: &mut Vec<Vec<usize>>) {
         let (ki, kj) = (self.labels[i], self.labels[j]);
         let splits = ki == kj;
         let mut rest: Vec<usize> =
-            (0..n).filter(|&l| l != i && l != j && (self.labels[l] == ki || self.labels[l] == kj)).collect();
+            members[ki as usize].iter().copied().filter(|&l| l != i && l != j).collect();
+        if !splits {
+            rest.extend(members[kj as usize].iter().filter(|&&l| l != j));
+        }
         for a in (1..rest.len()).rev() {
             rest.swap(a, self.rng.random_range(0..=a));
         }
@@ -44,46 +66,41 @@ impl Chain<'_> {
         let (mut ln_to_parts, mut ln_to_whole) = (0.0, 0.0);
         let (mut ln_weights_parts, mut ln_weights_whole) = (0.0, 0.0);
         let mut drawn = Vec::with_capacity(rest.len());
-        let mut other = vec![0.0; self.buffer.len()];
+        let runs = self.data.runs;
+        let most = runs.most_groups() * LANES;
+        let mut weighed = [vec![[0.0; LANES]; most], vec![[0.0; LANES]; most], vec![[0.0; LANES]; most]];
         for &l in &rest {
-            let m = self.data.candidates.count(l);
-            let (block, weights) = (self.data.candidates.block(l), self.data.weights(l));
-            let fits = [
-                parts[0].weigh(block, weights, &self.shape, &mut self.buffer),
-                parts[1].weigh(block, weights, &self.shape, &mut other),
-            ];
+            let (first, weights) = (runs.of(l).start, self.data.weights(l));
+            let fits: [f64; 2] = std::array::from_fn(|p| self.weigh(&parts[p], l, &mut weighed[p]));
+            let fit = self.weigh(&whole, l, &mut weighed[2]);
             let joins: [f64; 2] = std::array::from_fn(|p| self.data.prior.join(parts[p].size) * fits[p]);
             let total = joins[0] + joins[1];
-            if !(total > 0.0 && total.is_finite()) {
-                return; // too far from both for numbers to tell: no such move
+            if !(total > 0.0 && total.is_finite() && fit > 0.0 && fit.is_finite()) {
+                return; // too far from all for numbers to tell: no such move
             }
+            // Where the candidate that the object has now is found among the runs.
+            let lanes = runs.of(l).len() * LANES;
+            let now = (0..lanes)
+                .find(|at| runs.candidate(first + at / LANES, at % LANES) == self.choice[l])
+                .unwrap_or(0);
             let part = match splits {
                 true => pick(&joins, total, &mut self.rng),
                 false => usize::from(self.labels[l] == kj),
             };
-            let of_part = if part == 0 { &self.buffer[..m] } else { &other[..m] };
-            let at = match splits {
-                true => pick(of_part, fits[part], &mut self.rng),
-                false => self.choice[l] as usize,
-            };
+            let of_part = weighed[part].as_flattened();
+            let at = if splits { pick(&of_part[..lanes], fits[part], &mut self.rng) } else { now };
             ln_to_parts += libm::log(joins[part] / total) + libm::log(of_part[at] / fits[part]);
-            ln_weights_parts += libm::log(weights[at]);
-            let place = self.place(l, at as u32);
-            parts[part].add(&place, &self.shape);
+            let candidate = runs.candidate(first + at / LANES, at % LANES);
+            ln_weights_parts += libm::log(weights[candidate as usize]);
+            parts[part].add(&self.place(l, candidate), &self.shape);
 
-            let fit = whole.weigh(block, weights, &self.shape, &mut self.buffer);
-            if !(fit > 0.0 && fit.is_finite()) {
-                return;
-            }
-            let merged = match splits {
-                true => self.choice[l] as usize,
-                false => pick(&self.buffer[..m], fit, &mut self.rng),
-            };
-            ln_to_whole += libm::log(self.buffer[merged] / fit);
-            ln_weights_whole += libm::log(weights[merged]);
-            let place = self.place(l, merged as u32);
-            whole.add(&place, &self.shape);
-            drawn.push(if splits { (part, at as u32) } else { (0, merged as u32) });
+            let of_whole = weighed[2].as_flattened();
+            let merged = if splits { now } else { pick(&of_whole[..lanes], fit, &mut self.rng) };
+            ln_to_whole += libm::log(of_whole[merged] / fit);
+            let merged = runs.candidate(first + merged / LANES, merged % LANES);
+            ln_weights_whole += libm::log(weights[merged as usize]);
+            whole.add(&self.place(l, merged), &self.shape);
+            drawn.push(if splits { (part, candidate) } else { (0, merged) });
         }
 
         let prior = self.data.prior;
@@ -113,14 +130,24 @@ impl Chain<'_> {
             }
             self.clusters[ki as usize] = first;
             self.clusters.push(second);
+            let all = std::mem::take(&mut members[ki as usize]);
+            let (stay, leave) = all.into_iter().partition(|&l| self.labels[l] == ki);
+            members[ki as usize] = stay;
+            members.push(leave);
         } else {
             self.labels[j] = ki;
             for &l in &rest {
                 self.labels[l] = ki;
             }
             self.clusters[ki as usize] = whole;
-            self.clusters[kj as usize].size = 0;
-            self.drop_cluster(kj as usize);
+            let joining = std::mem::take(&mut members[kj as usize]);
+            members[ki as usize].extend(joining);
+            // The last cluster takes the place of the one that is gone.
+            self.clusters.swap_remove(kj as usize);
+            members.swap_remove(kj as usize);
+            for &l in members.get(kj as usize).map_or(&[][..], |moved| moved) {
+                self.labels[l] = kj;
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::chain::{Chain, Data};
 use super::cluster::{Base, Cluster, Shape};
 use super::prior::PartitionPrior;
+use super::runs::Runs;
 use super::*;
 use crate::baselines::testing::all_partitions;
 use crate::candidates::CandidatesBuilder;
@@ -65,7 +66,7 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
     let model = Marginal::default();
     let weights = model.weights(&candidates);
     let base = Base::new(vec![1.0, 0.4], &[4.0, 0.5, 0.5, 2.0]).unwrap();
-    let shape = Shape { q: 2, nu: 6, psi: vec![1.2, 0.3, 0.3, 0.8], base };
+    let shape = Shape::new(6, vec![1.2, 0.3, 0.3, 0.8], base, 5);
     let (alpha, n) = (1.5, candidates.objects());
     let prior = PartitionPrior::new(n, 0.5, Some(alpha));
     let alone: Vec<f64> = (0..n)
@@ -75,9 +76,13 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
         .collect();
     let offsets = candidates.offsets();
     let alone_sum: Vec<f64> = (0..n).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect();
+    let runs = Runs::new(&candidates, &weights);
+    let near = [vec![1, 2], vec![0], vec![], vec![2, 4, 0], vec![0, 1, 2, 3]].map(|row| row);
     let data = Data {
         candidates: &candidates,
         weights: &weights,
+        runs: &runs,
+        near: &near,
         prior: &prior,
         alone: &alone,
         alone_sum: &alone_sum,
@@ -91,11 +96,9 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
     let mut counts: HashMap<Vec<u32>, f64> = HashMap::new();
     for _ in 0..draws {
         if sweeps {
-            chain.sweep(1.0);
+            chain.sweep();
         }
-        for _ in 0..moves {
-            chain.split_or_merge();
-        }
+        chain.split_and_merge(moves);
         chain.rebuild();
         let labels = Partition::from_labels(&chain.labels).canonical().labels().to_vec();
         *counts.entry(labels).or_default() += 1.0;

@@ -9,10 +9,10 @@ use crate::points::squared_distance;
 use rayon::prelude::*;
 
 /// The `k` nearest other points of one point, nearest first: `(squared distance, number)`.
-pub(super) type Neighbours = Vec<(f64, u32)>;
+pub(crate) type Neighbours = Vec<(f64, u32)>;
 
 /// The `k` nearest other points of every point (all others where there are fewer).
-pub(super) fn nearest(points: &Points, k: usize) -> Vec<Neighbours> {
+pub(crate) fn nearest(points: &Points, k: usize) -> Vec<Neighbours> {
     let n = points.len();
     let k = k.min(n.saturating_sub(1));
     let by_distance = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));

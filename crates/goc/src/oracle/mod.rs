@@ -15,7 +15,7 @@ pub mod convex;
 pub mod custom;
 pub mod dissimilarities;
 pub mod gmm_diag;
-mod graph;
+pub(crate) mod graph;
 pub mod hdbscan;
 pub mod k_means;
 pub mod k_medoids;

@@ -1,0 +1,200 @@
+//! Geweke's test (2004): parameters and data drawn together in two ways must have the same law.
+//!
+//! One way draws everything forward from the prior. The other alternates: the chain's own moves given the data, then new data given
+//! the state. A move that does not leave the posterior as it is, or a density that is not the one the forward draws have,
+//! shows as a difference of means.
+//!
+//! Data: object `i` is seen at `y_i`, and its candidates are `y_i + offset_ij`; the true place is the candidate chosen. So
+//! given labels, choices and metric, places are drawn from the clusters and `y_i` is the place less the offset.
+
+use rand_distr::{Distribution, Gamma, StandardNormal};
+
+use super::chain::{Chain, Data};
+use super::cluster::{Base, Shape};
+use super::matrix::{cholesky, inverse, ln_det, pick, wishart};
+use super::prior::PartitionPrior;
+use super::runs::Runs;
+use crate::baselines::testing::all_partitions;
+use crate::candidates::CandidatesBuilder;
+use crate::random::stream;
+use crate::{Candidates, Stream};
+
+const Q: usize = 2;
+const N: usize = 4;
+const NU: usize = 6;
+const METRIC_DF: f64 = 5.0;
+/// The base density's scale matrix and its triangle.
+const WIDE: [f64; 4] = [4.0, 1.0, 1.0, 2.25];
+const MIDDLE: [f64; 2] = [0.5, -0.25];
+/// Candidates of each object relative to where it is seen, and their weights.
+const OFFSETS: [&[[f64; 2]]; N] = [
+    &[[0.0, 0.0], [1.5, 0.5]],
+    &[[0.0, 0.0], [-1.0, 1.0], [0.7, 0.1]],
+    &[[0.3, 0.0]],
+    &[[0.0, 1.2], [0.0, -1.2], [0.1, 0.0], [2.0, 0.0]],
+];
+const WEIGHTS: [&[f64]; N] = [&[0.7, 0.3], &[0.5, 0.2, 0.3], &[1.0], &[0.2, 0.3, 0.1, 0.4]];
+
+#[derive(Clone)]
+struct State {
+    alpha: f64,
+    labels: Vec<u32>,
+    choice: Vec<u32>,
+    psi: Vec<f64>,
+    seen: Vec<[f64; 2]>,
+}
+
+/// The metric's prior scale, `A / df`, as a matrix.
+fn metric() -> Vec<f64> {
+    vec![0.3, 0.05, 0.05, 0.2]
+}
+
+fn normal_pair(triangle: &[f64], rng: &mut Stream) -> [f64; 2] {
+    let (a, b): (f64, f64) = (StandardNormal.sample(rng), StandardNormal.sample(rng));
+    [triangle[0] * a, triangle[2] * a + triangle[3] * b]
+}
+
+impl State {
+    /// From the prior.
+    fn drawn(prior: &PartitionPrior, rng: &mut Stream) -> Self {
+        let alphas: Vec<f64> = prior.alphas().collect();
+        let alpha = alphas[pick(&vec![1.0; alphas.len()], alphas.len() as f64, rng)];
+        let partitions = all_partitions(N, N as u32);
+        let weight = |labels: &Vec<u32>| {
+            let sizes = (0..N as u32).map(|l| labels.iter().filter(|x| **x == l).count()).filter(|s| *s > 0);
+            prior.ln_weight(sizes, alpha).exp()
+        };
+        let weights: Vec<f64> = partitions.iter().map(weight).collect();
+        let labels = partitions[pick(&weights, weights.iter().sum(), rng)].clone();
+        let choice = WEIGHTS.map(|w| pick(w, 1.0, rng) as u32).to_vec();
+        let psi = wishart(METRIC_DF, &metric(), Q, rng).unwrap();
+        let mut state = Self { alpha, labels, choice, psi, seen: vec![[0.0; 2]; N] };
+        state.draw_data(rng);
+        state
+    }
+
+    /// New data given everything else.
+    fn draw_data(&mut self, rng: &mut Stream) {
+        let base = cholesky(&WIDE, Q).unwrap();
+        let clusters = self.labels.iter().max().unwrap() + 1;
+        for k in 0..clusters {
+            let members: Vec<usize> = (0..N).filter(|i| self.labels[*i] == k).collect();
+            let precision = wishart(NU as f64, &inverse(&self.psi, Q).unwrap(), Q, rng).unwrap();
+            let triangle = cholesky(&inverse(&precision, Q).unwrap(), Q).unwrap();
+            let residuals: Vec<[f64; 2]> = members.iter().map(|_| normal_pair(&triangle, rng)).collect();
+            // A t with five degrees of freedom: a normal over the root of a chi-square.
+            let chi_square = 2.0 * Gamma::new(2.5, 1.0).unwrap().sample(rng);
+            let place = normal_pair(&base, rng).map(|v| v / f64::sqrt(chi_square / 5.0));
+            for (&i, residual) in members.iter().zip(&residuals) {
+                let offset = OFFSETS[i][self.choice[i] as usize];
+                for f in 0..2 {
+                    let mean = residuals.iter().map(|r| r[f]).sum::<f64>() / members.len() as f64;
+                    self.seen[i][f] = MIDDLE[f] + place[f] + residual[f] - mean - offset[f];
+                }
+            }
+        }
+    }
+
+    fn candidates(&self) -> Candidates {
+        let mut builder = CandidatesBuilder::new(Q);
+        for (seen, offsets) in self.seen.iter().zip(OFFSETS) {
+            let rows: Vec<f64> = offsets.iter().flat_map(|o| [seen[0] + o[0], seen[1] + o[1]]).collect();
+            builder.push(&rows, &[]).unwrap();
+        }
+        builder.build().unwrap()
+    }
+
+    /// The chain's moves given the data.
+    fn moved(&mut self, prior: &PartitionPrior, rng: &mut Stream) {
+        let candidates = self.candidates();
+        let weights = WEIGHTS.concat();
+        let base = Base::new(MIDDLE.to_vec(), &WIDE).unwrap();
+        let places = (0..N).flat_map(|i| (0..OFFSETS[i].len()).map(move |j| (i, j)));
+        let alone: Vec<f64> =
+            places.zip(&weights).map(|((i, j), w)| w * base.density(&candidates.candidate(i, j))).collect();
+        let offsets = candidates.offsets();
+        let alone_sum: Vec<f64> = (0..N).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect();
+        let near = [vec![1, 3], vec![0], vec![], vec![2]];
+        let data = Data {
+            candidates: &candidates,
+            weights: &weights,
+            runs: &Runs::new(&candidates, &weights),
+            near: &near,
+            prior,
+            alone: &alone,
+            alone_sum: &alone_sum,
+            metric_df: METRIC_DF,
+            metric_inverse: &inverse(&metric(), Q).unwrap(),
+            learn: true,
+        };
+        let shape = Shape::new(NU, self.psi.clone(), base, N);
+        let mut chain = Chain::new(&data, shape, self.labels.clone(), self.choice.clone(), rng.clone());
+        chain.alpha = self.alpha;
+        chain.sweep();
+        chain.split_and_merge(2);
+        assert!(chain.draw_shape());
+        *rng = chain.rng.clone();
+        self.alpha = chain.alpha;
+        self.psi = chain.shape.psi.clone();
+        (self.labels, self.choice) = (chain.labels.clone(), chain.choice.clone());
+    }
+
+    /// Functions of everything whose means are compared.
+    fn numbers(&self) -> [f64; 12] {
+        let k = f64::from(self.labels.iter().max().unwrap() + 1);
+        let together = |i: usize, j: usize| f64::from(u8::from(self.labels[i] == self.labels[j]));
+        let far = libm::hypot(self.seen[0][0] - self.seen[1][0], self.seen[0][1] - self.seen[1][1]);
+        [
+            k,
+            k * k,
+            together(0, 1),
+            together(2, 3),
+            ln_det(&cholesky(&self.psi, Q).unwrap(), Q),
+            libm::log(self.psi[0]),
+            self.psi[1],
+            f64::from(self.choice[0]),
+            f64::from(self.choice[3]),
+            libm::tanh(self.seen[0][0]),
+            libm::log(far + 0.1),
+            libm::log(self.alpha) * k,
+        ]
+    }
+}
+
+/// Means and their standard errors, by means of batches.
+fn means(numbers: &[[f64; 12]]) -> Vec<(f64, f64)> {
+    let batch = 250;
+    (0..12)
+        .map(|c| {
+            let batches: Vec<f64> = numbers
+                .chunks_exact(batch)
+                .map(|rows| rows.iter().map(|row| row[c]).sum::<f64>() / batch as f64)
+                .collect();
+            let count = batches.len() as f64;
+            let mean = batches.iter().sum::<f64>() / count;
+            let variance = batches.iter().map(|b| (b - mean).powi(2)).sum::<f64>() / (count - 1.0);
+            (mean, (variance / count).sqrt())
+        })
+        .collect()
+}
+
+#[test]
+fn drawing_forward_and_alternating_with_the_chain_give_the_same_law() {
+    for (power, alpha, seed) in [(0.5, Some(1.3), 1), (0.5, None, 2), (1.0, Some(0.8), 3)] {
+        let prior = PartitionPrior::new(N, power, alpha);
+        let rng = &mut stream(seed, 0);
+        let forward: Vec<[f64; 12]> = (0..40_000).map(|_| State::drawn(&prior, rng).numbers()).collect();
+        let mut state = State::drawn(&prior, rng);
+        let alternating: Vec<[f64; 12]> = (0..40_000)
+            .map(|_| {
+                state.moved(&prior, rng);
+                state.draw_data(rng);
+                state.numbers()
+            })
+            .collect();
+        for (at, (a, b)) in means(&forward).iter().zip(means(&alternating)).enumerate() {
+            let z = (a.0 - b.0) / libm::hypot(a.1, b.1).max(1e-12);
+            assert!(z.abs() < 4.0, "power {power}, alpha {alpha:?}, number {at}: {a:?} {b:?}, z = {z:.1}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! The candidates as the sampler reads them: in runs of eight that lie together.
+//!
+//! For every object and cluster the sampler sums a density over all candidates, and nearly all of that sum comes from the few
+//! candidates near the cluster. So the candidates of an object are cut into runs of eight neighbours, each with a centre and a
+//! radius; how much a whole run can matter is bounded by one number, and most runs need no more than that (`cluster`, `chain`). Bounds
+//! of eight runs are computed at a time, which is why runs are in groups of eight themselves.
+//!
+//! A run that is not full repeats its last candidate with weight 0, and a group its last run.
+
+use std::ops::Range;
+
+use crate::Candidates;
+
+/// Candidates of a run, and runs of a group.
+pub(super) const LANES: usize = 8;
+
+/// All candidates, in runs.
+pub(super) struct Runs {
+    q: usize,
+    /// The first run of each object.
+    starts: Vec<usize>,
+    /// The first group of each object.
+    group_starts: Vec<usize>,
+    /// A run after another: eight values of a feature, feature after feature.
+    values: Vec<f64>,
+    weights: Vec<f64>,
+    /// Which candidate of its object each is.
+    which: Vec<u32>,
+    /// A group after another: eight centres of runs, feature after feature.
+    centres: Vec<f64>,
+    /// Sums of the weights of runs, eight a group.
+    totals: Vec<f64>,
+}
+
+impl Runs {
+    /// `weights` are one a candidate.
+    pub(super) fn new(candidates: &Candidates, weights: &[f64]) -> Self {
+        let q = candidates.features();
+        let mut runs = Self {
+            q,
+            starts: vec![0],
+            group_starts: vec![0],
+            values: Vec::new(),
+            weights: Vec::new(),
+            which: Vec::new(),
+            centres: Vec::new(),
+            totals: Vec::new(),
+        };
+        for i in 0..candidates.objects() {
+            let first = candidates.offsets()[i];
+            let mut order: Vec<u32> = (0..candidates.count(i) as u32).collect();
+            neighbours_together(candidates, i, &mut order);
+            let mut middles = Vec::new();
+            for run in order.chunks(LANES) {
+                let at = |lane: usize| run[lane.min(run.len() - 1)] as usize;
+                for f in 0..q {
+                    let column = candidates.feature(i, f);
+                    runs.values.extend((0..LANES).map(|lane| column[at(lane)]));
+                    middles.push((0..LANES).map(|lane| column[at(lane)]).sum::<f64>() / LANES as f64);
+                }
+                runs.weights.extend(
+                    (0..LANES).map(|lane| if lane < run.len() { weights[first + at(lane)] } else { 0.0 }),
+                );
+                runs.which.extend((0..LANES).map(|lane| at(lane) as u32));
+            }
+            let count = order.len().div_ceil(LANES);
+            let run_of = |group: usize, lane: usize| (group * LANES + lane).min(count - 1);
+            for group in 0..count.div_ceil(LANES) {
+                for f in 0..q {
+                    runs.centres.extend((0..LANES).map(|lane| middles[run_of(group, lane) * q + f]));
+                }
+                for lane in 0..LANES {
+                    let own = (runs.starts[i] + run_of(group, lane)) * LANES;
+                    let total: f64 = runs.weights[own..own + LANES].iter().sum();
+                    runs.totals.push(if group * LANES + lane < count { total } else { 0.0 });
+                }
+            }
+            runs.starts.push(runs.starts[i] + count);
+            runs.group_starts.push(runs.group_starts[i] + count.div_ceil(LANES));
+        }
+        runs
+    }
+
+    /// The runs of object `i`.
+    pub(super) fn of(&self, i: usize) -> Range<usize> {
+        self.starts[i]..self.starts[i + 1]
+    }
+
+    /// The groups of object `i`.
+    pub(super) fn groups(&self, i: usize) -> Range<usize> {
+        self.group_starts[i]..self.group_starts[i + 1]
+    }
+
+    /// The most groups that an object has.
+    pub(super) fn most_groups(&self) -> usize {
+        self.group_starts.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)
+    }
+
+    pub(super) fn values(&self, run: usize) -> &[f64] {
+        &self.values[run * LANES * self.q..(run + 1) * LANES * self.q]
+    }
+
+    pub(super) fn weights(&self, run: usize) -> &[f64] {
+        &self.weights[run * LANES..(run + 1) * LANES]
+    }
+
+    pub(super) fn centres(&self, groups: Range<usize>) -> &[f64] {
+        &self.centres[groups.start * LANES * self.q..groups.end * LANES * self.q]
+    }
+
+    pub(super) fn totals(&self, groups: Range<usize>) -> &[f64] {
+        &self.totals[groups.start * LANES..groups.end * LANES]
+    }
+
+    /// The number within its object of a candidate.
+    pub(super) fn candidate(&self, run: usize, lane: usize) -> u32 {
+        self.which[run * LANES + lane]
+    }
+
+    /// The run of object `i` that has candidate `j`.
+    pub(super) fn run_of(&self, i: usize, j: u32) -> usize {
+        let has = |run: &usize| self.which[run * LANES..(run + 1) * LANES].contains(&j);
+        self.of(i).find(has).unwrap_or(self.starts[i])
+    }
+
+    /// How far candidates reach, in the metric with this inverse triangle.
+    pub(super) fn extents(&self, low: &[f64]) -> Extents {
+        let (q, n) = (self.q, self.starts.len() - 1);
+        let mut extents =
+            Extents { radii: vec![0.0; self.totals.len()], centres: vec![0.0; n * q], reaches: vec![0.0; n] };
+        let mut d = vec![[0.0; LANES]; q];
+        let mut centre = vec![0.0; q];
+        for i in 0..n {
+            // The mean of the runs' centres, as groups repeat the last one; whitened.
+            let count = self.of(i).len();
+            let at = |run: usize, f: usize| {
+                let slot = self.group_starts[i] * LANES + run;
+                self.centres[(slot / LANES * q + f) * LANES + slot % LANES]
+            };
+            for (f, slot) in centre.iter_mut().enumerate() {
+                *slot = (0..count).map(|run| at(run, f)).sum::<f64>() / count as f64;
+            }
+            for r in 0..q {
+                extents.centres[i * q + r] = (0..=r).map(|f| low[r * q + f] * centre[f]).sum();
+            }
+            let mut reach = 0.0_f64;
+            for (run, number) in self.of(i).enumerate() {
+                let values = self.values(number);
+                for f in 0..q {
+                    let middle = at(run, f);
+                    for (d, x) in d[f].iter_mut().zip(&values[f * LANES..(f + 1) * LANES]) {
+                        *d = x - middle;
+                    }
+                }
+                // A little more than the largest, for rounding.
+                let radius = squares(low, &d).into_iter().fold(0.0, f64::max).sqrt() * (1.0 + 1e-9);
+                extents.radii[self.group_starts[i] * LANES + run] = radius;
+                for f in 0..q {
+                    d[f] = [at(run, f) - centre[f]; LANES];
+                }
+                reach = reach.max(squares(low, &d)[0].sqrt() * (1.0 + 1e-9) + radius);
+            }
+            extents.reaches[i] = reach;
+        }
+        extents
+    }
+}
+
+/// How far candidates reach in some metric.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Extents {
+    /// Of each run from its centre, in groups as [`Runs::centres`].
+    pub(super) radii: Vec<f64>,
+    /// The centre of each object, in the metric's own coordinates.
+    pub(super) centres: Vec<f64>,
+    /// Of each object from its centre.
+    pub(super) reaches: Vec<f64>,
+}
+
+impl Extents {
+    /// The centre of object `i`.
+    pub(super) fn centre(&self, i: usize) -> &[f64] {
+        let q = self.centres.len() / self.reaches.len();
+        &self.centres[i * q..(i + 1) * q]
+    }
+}
+
+/// `|L d|^2` of eight differences, L lower triangular.
+#[inline(always)]
+pub(super) fn squares(low: &[f64], d: &[[f64; LANES]]) -> [f64; LANES] {
+    let q = d.len();
+    let mut sum = [0.0; LANES];
+    for r in 0..q {
+        let mut y = [0.0; LANES];
+        for f in 0..=r {
+            let l = low[r * q + f];
+            for lane in 0..LANES {
+                y[lane] += l * d[f][lane];
+            }
+        }
+        for lane in 0..LANES {
+            sum[lane] += y[lane] * y[lane];
+        }
+    }
+    sum
+}
+
+/// Orders candidates so that every eight of them lie together: halves along the widest feature, and so on.
+fn neighbours_together(candidates: &Candidates, i: usize, order: &mut [u32]) {
+    if order.len() <= LANES {
+        return;
+    }
+    let width = |f: usize| {
+        let column = candidates.feature(i, f);
+        let of = |j: &u32| column[*j as usize];
+        let most = order.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
+        most - order.iter().map(of).fold(f64::INFINITY, f64::min)
+    };
+    let widths: Vec<f64> = (0..candidates.features()).map(width).collect();
+    let widest = (0..widths.len()).fold(0, |best, f| if widths[f] > widths[best] { f } else { best });
+    let column = candidates.feature(i, widest);
+    order.sort_by(|a, b| column[*a as usize].total_cmp(&column[*b as usize]).then(a.cmp(b)));
+    // The left half has whole runs.
+    let half = order.len().div_ceil(LANES).div_ceil(2) * LANES;
+    let (left, right) = order.split_at_mut(half);
+    neighbours_together(candidates, i, left);
+    neighbours_together(candidates, i, right);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::candidates::CandidatesBuilder;
+
+    /// Objects with 1, 8, 9 and 101 candidates on curves.
+    fn ragged() -> (Candidates, Vec<f64>) {
+        let mut builder = CandidatesBuilder::new(3);
+        for m in [1, 8, 9, 101] {
+            let point = |j: usize| {
+                let t = (j * 37 % m) as f64 / m as f64 * 3.0;
+                [libm::cos(t), libm::sin(t), t * t]
+            };
+            let rows: Vec<f64> = (0..m).flat_map(point).collect();
+            builder.push(&rows, &[]).unwrap();
+        }
+        let weights = (0..119).map(|j| 0.5 + f64::from(j)).collect();
+        (builder.build().unwrap(), weights)
+    }
+
+    #[test]
+    fn every_candidate_is_in_one_run_with_its_weight_and_padding_weighs_nothing() {
+        let (candidates, weights) = ragged();
+        let runs = Runs::new(&candidates, &weights);
+        for i in 0..4 {
+            let mut seen = vec![0.0; candidates.count(i)];
+            for run in runs.of(i) {
+                for lane in 0..LANES {
+                    let j = runs.candidate(run, lane);
+                    seen[j as usize] += runs.weights(run)[lane];
+                    let row: Vec<f64> = (0..3).map(|f| runs.values(run)[f * LANES + lane]).collect();
+                    assert_eq!(row, candidates.candidate(i, j as usize));
+                }
+            }
+            let first = candidates.offsets()[i];
+            assert_eq!(seen, weights[first..first + seen.len()]);
+            let total: f64 = runs.totals(runs.groups(i)).iter().sum();
+            assert!((total - seen.iter().sum::<f64>()).abs() < 1e-9);
+        }
+        assert_eq!(runs.of(3).len(), 13);
+        assert_eq!((runs.groups(3).len(), runs.most_groups()), (2, 2));
+    }
+
+    #[test]
+    fn radii_hold_all_candidates_and_neighbours_make_them_small() {
+        let (candidates, weights) = ragged();
+        let runs = Runs::new(&candidates, &weights);
+        let low = [2.0, 0.0, 0.0, 0.3, 1.0, 0.0, -0.2, 0.1, 0.5];
+        let radii = runs.extents(&low).radii;
+        for (at, run) in runs.of(3).enumerate() {
+            let slot = runs.groups(3).start * LANES + at;
+            let centre: Vec<f64> =
+                (0..3).map(|f| runs.centres[(slot / LANES * 3 + f) * LANES + slot % LANES]).collect();
+            for lane in 0..LANES {
+                let d: Vec<[f64; LANES]> =
+                    (0..3).map(|f| [runs.values(run)[f * LANES + lane] - centre[f]; LANES]).collect();
+                assert!(squares(&low, &d)[0].sqrt() <= radii[slot]);
+            }
+            assert!(radii[slot] < 1.0, "the whole curve is more than 4 long: {}", radii[slot]);
+        }
+    }
+}
