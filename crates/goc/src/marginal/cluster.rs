@@ -23,7 +23,7 @@ use multiversion::multiversion;
 use super::matrix::{cholesky, ln_det, lower_inverse};
 
 /// Degrees of freedom of the base density.
-const BASE_DF: usize = 5;
+pub(super) const BASE_DF: usize = 5;
 
 /// Candidates that one step of the kernel handles.
 const LANES: usize = 8;
