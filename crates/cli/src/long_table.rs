@@ -16,18 +16,19 @@ use goc::metrics::Scores;
 use goc::{Candidates, Ids};
 use goc_tables::{Column, Data, Missing, Table};
 
+use crate::choices::STRENGTH;
 use crate::fail::Fail;
+use crate::features::{FeatureMapName, Roots, root_of};
 use crate::screen::{counted, note};
 
 /// Metadata key under which a candidate table says which columns are its features.
 pub const FEATURES_KEY: &str = "goc_features";
 
 pub const OBJECT_NAMES: [&str; 4] = ["object", "source_id", "i", "id"];
-const PENALTY_NAMES: [&str; 2] = ["penalty", "parallax_penalty"];
+pub const PENALTY_NAMES: [&str; 2] = ["penalty", "parallax_penalty"];
 pub const TRUTH_NAMES: [&str; 2] = ["truth", "true_cluster_id"];
-const ACTIONS: [&str; 3] = ["Jr", "Jz", "Jphi"];
 /// Columns that number the candidates of an object: never a feature.
-const CANDIDATE_NAMES: [&str; 2] = ["candidate", "j"];
+pub const CANDIDATE_NAMES: [&str; 2] = ["candidate", "j"];
 
 /// Which columns of a long table are what.
 #[derive(Args, Clone, Debug)]
@@ -48,6 +49,10 @@ pub struct LongTableArgs {
     #[arg(long, value_name = "COLUMN")]
     pub penalty: Option<String>,
 
+    /// Column of weights, in place of penalties: each candidate's likelihood, in any unit
+    #[arg(long, value_name = "COLUMN", conflicts_with = "penalty")]
+    pub weight: Option<String>,
+
     /// Column of the true groups, or `none` [default: truth or true_cluster_id if there]
     #[arg(long, value_name = "COLUMN")]
     pub truth: Option<String>,
@@ -57,6 +62,20 @@ pub struct LongTableArgs {
     pub missing: String,
 }
 
+/// How a table is to be taken: what its method says.
+#[derive(Clone, Debug)]
+pub struct Taken {
+    pub roots: Roots,
+    /// What a penalty of 1 costs in log likelihood: weights become penalties by it.
+    pub strength: f64,
+}
+
+impl Default for Taken {
+    fn default() -> Self {
+        Self { roots: Roots::By(FeatureMapName::None), strength: STRENGTH }
+    }
+}
+
 /// A long table, read.
 pub struct LongTable {
     pub candidates: Candidates,
@@ -64,52 +83,79 @@ pub struct LongTable {
     pub features: Vec<(String, Option<String>)>,
     /// The true group of each object, as the table writes it.
     pub truth: Option<Vec<String>>,
+    /// Features of which the square root was taken by a map: results are told without it.
+    pub mapped: Vec<bool>,
+    /// The column that the weights came from; such penalties are not to be scaled.
+    pub weight: Option<String>,
     /// The row of the table that each candidate came from; none when that is simply the same order.
     rows: Option<Vec<usize>>,
-    /// Candidates dropped for a missing value.
+    /// Candidates dropped for a missing value or a weight of 0.
     pub dropped: usize,
 }
 
 impl LongTableArgs {
     /// Reads the table and groups its rows; says what was assumed and dropped.
-    pub fn read(&self) -> Result<LongTable, Fail> {
-        self.read_saying(&|message| note(message))
+    pub fn read(&self, taken: &Taken) -> Result<LongTable, Fail> {
+        self.read_saying(taken, &|message| note(message))
     }
 
-    /// As [`Self::read`], without a word.
+    /// As [`Self::read`] with the features as they are, without a word.
     pub fn read_quietly(&self) -> Result<LongTable, Fail> {
-        self.read_saying(&|_| {})
+        self.read_saying(&Taken::default(), &|_| {})
     }
 
-    fn read_saying(&self, say: &dyn Fn(String)) -> Result<LongTable, Fail> {
+    fn read_saying(&self, taken: &Taken, say: &dyn Fn(String)) -> Result<LongTable, Fail> {
         let table = goc_tables::read(&self.input)?;
+        if self.weight.is_some() && !(taken.strength.is_finite() && taken.strength > 0.0) {
+            return Err(Fail::usage(format!(
+                "--strength is {}, but --weight needs a finite number above 0",
+                taken.strength
+            )));
+        }
         if table.rows() == 0 {
             return Err(Fail::failed(format!("{}: the table has no rows", self.input.display())));
         }
-        self.group_saying(&table, say)
+        self.group_saying(&table, taken, say)
     }
 
     /// For a table of candidates that this program has just made; `input` is what messages name.
     pub fn of_candidates(input: PathBuf) -> Self {
-        Self { input, object: None, features: None, penalty: None, truth: None, missing: "none".into() }
+        Self {
+            input,
+            object: None,
+            features: None,
+            penalty: None,
+            weight: None,
+            truth: None,
+            missing: "none".into(),
+        }
     }
 
     /// Groups the rows of a table that is read already.
-    pub fn group(&self, table: &Table) -> Result<LongTable, Fail> {
-        self.group_saying(table, &|message| note(message))
+    pub fn group(&self, table: &Table, taken: &Taken) -> Result<LongTable, Fail> {
+        self.group_saying(table, taken, &|message| note(message))
     }
 
-    fn group_saying(&self, table: &Table, say: &dyn Fn(String)) -> Result<LongTable, Fail> {
+    fn group_saying(&self, table: &Table, taken: &Taken, say: &dyn Fn(String)) -> Result<LongTable, Fail> {
         let missing = Missing::parse(&self.missing)?;
         let object = named(table, self.object.as_deref(), &OBJECT_NAMES)?;
-        let penalty = named(table, self.penalty.as_deref(), &PENALTY_NAMES)?;
-        let truth = named(table, self.truth.as_deref(), &TRUTH_NAMES)?;
-        let roots: Vec<bool> = match &self.features {
-            Some(names) => names.iter().filter(|n| !n.is_empty()).map(|n| root_of(n).is_some()).collect(),
-            None => Vec::new(),
+        let weight = self.weight.as_deref().map(|name| table.require(name)).transpose()?;
+        let penalty = match weight {
+            Some(_) => None,
+            None => named(table, self.penalty.as_deref(), &PENALTY_NAMES)?,
         };
-        let is_root = |f: usize| roots.get(f).copied().unwrap_or(false);
-        let features = self.feature_columns(table, [object, penalty, truth], say)?;
+        let truth = named(table, self.truth.as_deref(), &TRUTH_NAMES)?;
+        let features = self.feature_columns(table, &[object, penalty, weight, truth], say)?;
+        let asked: Vec<bool> = match &self.features {
+            Some(names) => names.iter().filter(|n| !n.is_empty()).map(|n| root_of(n).is_some()).collect(),
+            None => vec![false; features.len()],
+        };
+        let names: Vec<String> = features
+            .iter()
+            .zip(&asked)
+            .map(|(c, root)| if *root { format!("sqrt({})", c.name()) } else { c.name().to_string() })
+            .collect();
+        let mapped = taken.roots.of(&names.iter().map(String::as_str).collect::<Vec<_>>())?;
         if object.is_none() {
             say(format!(
                 "{}: no column names the object (looked for {}); every row is an object of its own",
@@ -120,39 +166,49 @@ impl LongTableArgs {
 
         let (groups, ids) = group(table, object)?;
         let values: Vec<Cow<'_, [f64]>> = features.iter().map(|c| numbers(c)).collect::<Result<_, _>>()?;
-        let penalties = penalty.map(numbers).transpose()?;
+        let penalties = penalty.or(weight).map(numbers).transpose()?;
         let mut builder = CandidatesBuilder::with_capacity(features.len(), groups.len(), table.rows());
         let mut kept_rows = Vec::new();
         let mut plain = groups.order.is_none();
-        let mut dropped = 0;
+        let (mut dropped, mut weightless) = (0, 0);
         let (mut row_values, mut row_penalties) = (Vec::new(), Vec::new());
         for o in 0..groups.len() {
             row_values.clear();
             row_penalties.clear();
             for row in groups.rows(o) {
-                if values.iter().any(|v| missing.is_missing(v[row])) {
+                let gone = values.iter().any(|v| missing.is_missing(v[row]));
+                let weighs_nothing = weight.is_some() && penalties.as_ref().is_some_and(|w| w[row] == 0.0);
+                if gone || weighs_nothing {
                     if plain {
                         // From here on the order of the candidates is not the order of the rows.
                         kept_rows.extend(0..row);
                         plain = false;
                     }
-                    dropped += 1;
+                    (dropped, weightless) = (dropped + usize::from(gone), weightless + usize::from(!gone));
                     continue;
                 }
                 for (f, (column, v)) in features.iter().zip(&values).enumerate() {
                     if !v[row].is_finite() {
                         return Err(not_finite(column, row).into());
                     }
-                    if is_root(f) && v[row] < 0.0 {
-                        let problem =
-                            "is negative and has no square root; mend it, or take the column as it is";
+                    let root = asked[f] || mapped[f];
+                    if root && v[row] < 0.0 {
+                        let way = match taken.roots {
+                            Roots::Of(_) => "drop the row", // a model wants it so
+                            Roots::By(_) if mapped[f] => "use --feature-map none",
+                            Roots::By(_) => "take the column as it is",
+                        };
+                        let problem = format!("is negative and has no square root; mend it, or {way}");
                         return Err(column.value_error(row, problem).into());
                     }
-                    row_values.push(if is_root(f) { v[row].sqrt() } else { v[row] });
+                    row_values.push(if root { v[row].sqrt() } else { v[row] });
                 }
-                if let (Some(column), Some(p)) = (penalty, &penalties) {
+                if let (Some(column), Some(p)) = (penalty.or(weight), &penalties) {
                     if !(p[row].is_finite() && p[row] >= 0.0) {
-                        let problem = "is not a penalty; penalties are finite and not below 0";
+                        let problem = match weight {
+                            Some(_) => "is not a weight; weights are finite and not below 0",
+                            None => "is not a penalty; penalties are finite and not below 0",
+                        };
                         return Err(column.value_error(row, problem).into());
                     }
                     row_penalties.push(p[row]);
@@ -162,14 +218,25 @@ impl LongTableArgs {
                 }
             }
             if row_values.is_empty() {
+                let why = match weight {
+                    Some(column) => format!(
+                        "have a missing feature or the weight 0; drop the object or mend column `{}`",
+                        column.name()
+                    ),
+                    None => "have a missing feature; drop the object or change --missing".to_string(),
+                };
                 return Err(Fail::failed(format!(
-                    "{}: object {} has no candidates left: all {} have a missing feature; drop the object or change --missing",
+                    "{}: object {} has no candidates left: all {} {why}",
                     self.input.display(),
                     ids.name(o),
                     groups.rows(o).count()
                 )));
             }
-            builder.push(&row_values, &row_penalties).map_err(|e| Fail::failed(e.to_string()))?;
+            let pushed = match weight {
+                Some(_) => builder.push_weighted(&row_values, &row_penalties, taken.strength).map(|_| ()),
+                None => builder.push(&row_values, &row_penalties).map(|_| ()),
+            };
+            pushed.map_err(|e| Fail::failed(e.to_string()))?;
         }
         let candidates = builder.build_with(ids.into_ids()).map_err(|e| Fail::failed(e.to_string()))?;
         let truth = truth.map(|column| truth_of(column, &groups, &candidates)).transpose()?;
@@ -181,85 +248,15 @@ impl LongTableArgs {
         if dropped > 0 {
             say(format!("dropped {dropped} of {} candidates: a feature is missing", table.rows()));
         }
-        let named = |(f, column): (usize, &&Column)| match is_root(f) {
-            true => (format!("sqrt({})", column.name()), None),
-            false => (column.name().to_string(), column.unit().map(str::to_string)),
-        };
-        let features = features.iter().enumerate().map(named).collect();
+        if weightless > 0 {
+            say(format!("dropped {weightless} of {} candidates: their weight is 0", table.rows()));
+        }
+        let unit = |f: usize| features[f].unit().filter(|_| !asked[f]).map(str::to_string);
+        let features = names.into_iter().enumerate().map(|(f, name)| (name, unit(f))).collect();
         let rows = (!plain).then_some(kept_rows);
-        Ok(LongTable { candidates, features, truth, rows, dropped })
+        let weight = weight.map(|column| column.name().to_string());
+        Ok(LongTable { candidates, features, truth, mapped, weight, rows, dropped: dropped + weightless })
     }
-
-    fn feature_columns<'t>(
-        &self,
-        table: &'t Table,
-        taken: [Option<&Column>; 3],
-        say: &dyn Fn(String),
-    ) -> Result<Vec<&'t Column>, Fail> {
-        if let Some(names) = &self.features {
-            let mut columns = Vec::new();
-            for name in names.iter().filter(|n| !n.is_empty()) {
-                columns.push(table.require(root_of(name).unwrap_or(name))?);
-            }
-            if columns.is_empty() {
-                return Err(Fail::usage("--features names no column"));
-            }
-            return Ok(columns);
-        }
-        if let Some(names) = table.get_metadata(FEATURES_KEY) {
-            return Ok(names.split(',').map(|n| table.require(n.trim())).collect::<Result<_, _>>()?);
-        }
-        if let Some(columns) = ACTIONS.iter().map(|n| table.column(n)).collect::<Option<Vec<_>>>() {
-            return Ok(columns);
-        }
-        let free = |c: &&Column| {
-            let used = taken.iter().flatten().any(|t| t.name() == c.name());
-            let real = matches!(c.data(), Data::F32(_) | Data::F64(_));
-            // A penalty or a truth that is not used (`none`) does not become a feature.
-            let other = [&CANDIDATE_NAMES[..], &PENALTY_NAMES, &TRUTH_NAMES];
-            real && !used && !other.iter().any(|names| names.contains(&c.name()))
-        };
-        let columns: Vec<&Column> = table.columns().iter().filter(free).collect();
-        if columns.is_empty() {
-            return Err(Fail::usage(format!(
-                "{}: no feature columns found; name them with --features (the table has {})",
-                self.input.display(),
-                table.names().join(", ")
-            )));
-        }
-        let names: Vec<&str> = columns.iter().map(|c| c.name()).collect();
-        // An error bar is not a feature: this is a catalogue, and the step before was left out.
-        let is_error = |name: &&&str| {
-            let value = name.strip_suffix("_error").or_else(|| name.strip_suffix("_err"));
-            value.is_some_and(|v| table.column(v).is_some())
-        };
-        if let Some(error) = names.iter().find(is_error) {
-            return Err(Fail::usage(format!(
-                "{}: column `{error}` looks like an error bar: make candidates first (goc candidates), or name the features with --features",
-                self.input.display()
-            )));
-        }
-        say(format!("features: {}", names.join(", ")));
-        let whole: Vec<&str> = table
-            .columns()
-            .iter()
-            .filter(|c| matches!(c.data(), Data::U8(_) | Data::I16(_) | Data::I32(_) | Data::I64(_)))
-            .map(|c| c.name())
-            .filter(|n| !taken.iter().flatten().any(|t| t.name() == *n) && !CANDIDATE_NAMES.contains(n))
-            .collect();
-        if !whole.is_empty() {
-            say(format!(
-                "not used, as they hold whole numbers: {} (name them with --features)",
-                whole.join(", ")
-            ));
-        }
-        Ok(columns)
-    }
-}
-
-/// The column whose square root is meant: `sqrt(Jr)`.
-fn root_of(name: &str) -> Option<&str> {
-    name.trim().strip_prefix("sqrt(")?.strip_suffix(')').map(str::trim)
 }
 
 /// The column that a flag names (`none`: no column), or the first of the usual names that is there.
@@ -402,6 +399,27 @@ impl LongTable {
     /// The same objects with their candidates changed in place.
     pub fn map_candidates(self, change: impl FnOnce(Candidates) -> Candidates) -> Self {
         Self { candidates: change(self.candidates), ..self }
+    }
+
+    /// One feature vector from what was clustered, scaling undone, to what the table has.
+    pub fn undo_map(&self, row: &mut [f64]) {
+        for (value, _) in row.iter_mut().zip(&self.mapped).filter(|(_, mapped)| **mapped) {
+            *value *= *value;
+        }
+    }
+
+    /// The features as they were clustered, in words.
+    pub fn taken_features(&self) -> Vec<String> {
+        let taken = |((name, _), mapped): (&(String, _), &bool)| match mapped {
+            true => format!("sqrt({name})"),
+            false => name.clone(),
+        };
+        self.features.iter().zip(&self.mapped).map(taken).collect()
+    }
+
+    /// The name of the feature map that was used.
+    pub fn map_name(&self) -> &'static str {
+        if self.mapped.contains(&true) { "actions" } else { "none" }
     }
 
     /// The row of the table, from 0, that candidate `j` of object `i` came from.

@@ -1,15 +1,17 @@
 //! The `goc` command: reads tables, calls the library, prints and writes.
 //!
 //! One file a command under `commands/`. What several need stands beside: [`long_table`] turns a table with a
-//! row a candidate into candidates, [`measured_table`] one with a row an object into uncertainty sets, [`star_table`] finds the columns of stars,
-//! [`choices`] names oracles and methods, [`screen`] talks to people, [`fail`] decides the exit code. There is
+//! row a candidate into candidates, [`features`] says which columns are its features, [`measured_table`] one with a row an object into uncertainty sets, [`star_table`] finds the columns of stars,
+//! [`model_file`] keeps a fitted mixture, [`choices`] names oracles and methods, [`screen`] talks to people, [`fail`] decides the exit code. There is
 //! no arithmetic here.
 
 mod choices;
 mod commands;
 mod fail;
+mod features;
 mod long_table;
 mod measured_table;
+mod model_file;
 mod screen;
 mod star_table;
 
@@ -38,6 +40,7 @@ enum Command {
     // Boxed: these have far more flags than the others.
     Candidates(Box<commands::candidates::Candidates>),
     Cluster(Box<commands::cluster::Cluster>),
+    Predict(commands::predict::Predict),
     Score(commands::score::Score),
     Compare(Box<commands::compare::Compare>),
     Reproduce(commands::reproduce::Reproduce),
@@ -73,6 +76,7 @@ fn run(goc: Goc) -> Result<(), Fail> {
         Command::Stars(stars) => stars.run(),
         Command::Candidates(candidates) => candidates.run(),
         Command::Cluster(cluster) => cluster.run(),
+        Command::Predict(predict) => predict.run(),
         Command::Score(score) => score.run(),
         Command::Compare(compare) => compare.run(),
         Command::Reproduce(reproduce) => reproduce.run(),

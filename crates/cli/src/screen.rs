@@ -65,6 +65,11 @@ pub fn print_json(object: &serde_json::Value) -> Result<(), Fail> {
 pub fn check_output(path: Option<&Path>) -> Result<(), Fail> {
     let Some(path) = path else { return Ok(()) };
     Format::of(path)?;
+    check_place(path)
+}
+
+/// Refuses a file of any kind that could not be written.
+pub fn check_place(path: &Path) -> Result<(), Fail> {
     if path.is_dir() {
         return Err(Fail::failed(format!("{}: is a folder; name a file", path.display())));
     }

@@ -83,6 +83,28 @@ pub enum CandidatesError {
         /// The value found.
         value: f64,
     },
+    /// A weight that is negative, NaN or infinite.
+    #[error("object {object}, candidate {candidate}: weight {value} must be a finite number not below 0")]
+    Weight {
+        /// The object's id or position.
+        object: String,
+        /// Candidate within the object.
+        candidate: usize,
+        /// The value found.
+        value: f64,
+    },
+    /// An object whose candidates all weigh nothing.
+    #[error("object {object}: all weights are 0; at least one must be above")]
+    NoWeight {
+        /// The object's id or position.
+        object: String,
+    },
+    /// A strength by which weights cannot be divided.
+    #[error("strength is {value}, but weights need a finite number above 0")]
+    Strength {
+        /// What was given.
+        value: f64,
+    },
     /// Not one penalty for each candidate.
     #[error("object {object}: {penalties} penalties for {candidates} candidates")]
     PenaltyCount {
@@ -182,6 +204,56 @@ impl CandidatesBuilder {
         }
         self.offsets.push(before + m);
         Ok(self)
+    }
+
+    /// Adds an object whose candidates have weights instead of penalties: likelihoods, in any unit of the object's own.
+    ///
+    /// A method that weighs a penalty `P` by `exp(-strength P)` gives back just these weights: `P = -ln(w / largest) / strength`. A
+    /// candidate of weight 0 is no candidate: it is left out, and the number left out is returned.
+    ///
+    /// ```
+    /// use goc::candidates::CandidatesBuilder;
+    /// let mut builder = CandidatesBuilder::new(1);
+    /// assert_eq!(builder.push_weighted(&[7.0, 8.0, 9.0], &[0.2, 0.0, 0.1], 2.0)?, 1);
+    /// let candidates = builder.build()?;
+    /// assert_eq!(candidates.feature(0, 0), [7.0, 9.0]);
+    /// assert_eq!(candidates.penalty(0, 0), 0.0);
+    /// assert!((candidates.penalty(0, 1) - f64::ln(2.0) / 2.0).abs() < 1e-15);
+    /// # Ok::<(), goc::candidates::CandidatesError>(())
+    /// ```
+    pub fn push_weighted(
+        &mut self,
+        rows: &[f64],
+        weights: &[f64],
+        strength: f64,
+    ) -> Result<usize, CandidatesError> {
+        let object = || (self.offsets.len() - 1).to_string();
+        if !(strength.is_finite() && strength > 0.0) {
+            return Err(CandidatesError::Strength { value: strength });
+        }
+        if let Some(at) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            return Err(CandidatesError::Weight { object: object(), candidate: at, value: weights[at] });
+        }
+        if weights.len() * self.features != rows.len() {
+            let candidates = rows.len() / self.features.max(1);
+            return Err(CandidatesError::PenaltyCount {
+                object: object(),
+                penalties: weights.len(),
+                candidates,
+            });
+        }
+        let largest = weights.iter().copied().fold(0.0, f64::max);
+        if largest == 0.0 {
+            return Err(CandidatesError::NoWeight { object: object() });
+        }
+        let (mut kept, mut penalties) = (Vec::with_capacity(rows.len()), Vec::with_capacity(weights.len()));
+        for (row, w) in rows.chunks_exact(self.features).zip(weights).filter(|(_, w)| **w > 0.0) {
+            kept.extend_from_slice(row);
+            // The difference of logarithms is finite where the ratio of two numbers underflows; the largest has 0, not -0.
+            penalties.push(((libm::log(largest) - libm::log(*w)) / strength).max(0.0));
+        }
+        self.push(&kept, &penalties)?;
+        Ok(weights.len() - penalties.len())
     }
 
     /// The finished candidates, objects called by their position.
@@ -305,12 +377,20 @@ impl Candidates {
 
     /// The same candidates with every penalty divided by the largest, so that the largest is 1 (paper,
     /// section 4.2). Penalties that are all zero stay so.
-    pub fn scale_penalties(mut self) -> Self {
-        let largest = self.penalties.iter().copied().fold(0.0, f64::max);
-        if largest > 0.0 {
-            for p in &mut self.penalties {
-                *p /= largest;
-            }
+    pub fn scale_penalties(self) -> Self {
+        let largest = self.largest_penalty();
+        if largest > 0.0 { self.divide_penalties(largest) } else { self }
+    }
+
+    /// The largest penalty of all; 0 when there are none.
+    pub fn largest_penalty(&self) -> f64 {
+        self.penalties.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// The same candidates with every penalty divided by this number above 0.
+    pub fn divide_penalties(mut self, by: f64) -> Self {
+        for p in &mut self.penalties {
+            *p /= by;
         }
         self
     }
@@ -373,61 +453,4 @@ impl Candidates {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn two_objects() -> Candidates {
-        let mut b = CandidatesBuilder::new(2);
-        b.push(&[1.0, 10.0, 3.0, 30.0], &[]).unwrap();
-        b.push(&[5.0, 50.0], &[4.0]).unwrap();
-        b.build().unwrap()
-    }
-
-    #[test]
-    fn values_lie_feature_after_feature_within_an_object() {
-        let c = two_objects();
-        assert_eq!(c.block(0), [1.0, 3.0, 10.0, 30.0]);
-        assert_eq!(c.feature(0, 1), [10.0, 30.0]);
-        assert_eq!(c.candidate(1, 0), [5.0, 50.0]);
-        assert_eq!(c.means().values(), [2.0, 20.0, 5.0, 50.0]);
-        assert_eq!(c.chosen(&[1, 0]).values(), [3.0, 30.0, 5.0, 50.0]);
-    }
-
-    #[test]
-    fn penalties_missing_for_one_object_are_zero() {
-        let c = two_objects();
-        assert_eq!((c.penalty(0, 1), c.penalty(1, 0)), (0.0, 4.0));
-        assert_eq!(c.scale_penalties().penalty(1, 0), 1.0);
-    }
-
-    #[test]
-    fn bad_sets_are_refused_by_name() {
-        let mut b = CandidatesBuilder::new(2);
-        let cases: [(&[f64], &[f64], &str); 6] = [
-            (&[], &[], "object 0 has no candidates"),
-            (&[1.0], &[], "object 0: 1 values do not make whole candidates of 2 features"),
-            (&[1.0, f64::INFINITY], &[], "object 0, candidate 0, feature 1: inf is not a finite number"),
-            (&[1.0, 1.0], &[-0.5], "object 0, candidate 0: penalty -0.5 must be a finite number not below 0"),
-            (
-                &[1.0, 1.0],
-                &[f64::NAN],
-                "object 0, candidate 0: penalty NaN must be a finite number not below 0",
-            ),
-            (&[1.0, 1.0], &[0.0, 0.0], "object 0: 2 penalties for 1 candidates"),
-        ];
-        for (rows, penalties, message) in cases {
-            assert_eq!(b.push(rows, penalties).unwrap_err().to_string(), message);
-        }
-        assert_eq!(b.build().unwrap_err(), CandidatesError::NoObjects);
-        assert_eq!(CandidatesBuilder::new(0).push(&[], &[]).unwrap_err(), CandidatesError::NoFeatures);
-    }
-
-    #[test]
-    fn the_same_id_twice_is_refused() {
-        let mut b = CandidatesBuilder::new(1);
-        b.push(&[1.0], &[]).unwrap();
-        b.push(&[2.0], &[]).unwrap();
-        let error = b.build_with(Ids::Integer(vec![7, 7])).unwrap_err();
-        assert_eq!(error.to_string(), "object 7 occurs twice");
-    }
-}
+mod tests;

@@ -14,7 +14,7 @@ use super::simulate::Simulate;
 use crate::fail::Fail;
 use crate::screen;
 
-/// Make a mock Milky Way with known truth, cluster its stars in three ways and compare them
+/// Make a mock Milky Way with known truth, cluster its stars in four ways and compare them
 #[derive(Args)]
 #[command(after_help = "Example: goc demo --out my-demo --seed 2")]
 pub struct Demo {
@@ -44,10 +44,12 @@ enum Step {
 }
 
 /// The ways to cluster: name, file of the labels, flags.
-const WAYS: [(&str, &str, &str); 3] = [
-    ("UK-means", "labels-uk-means.csv", "--method uk-means"),
-    ("GOC", "labels-goc.csv", ""),
-    ("GOC, best of 10", "labels-goc-best.csv", "--k-rule constant --starts 10 --swaps 150"),
+const WAYS: [(&str, &str, &str); 4] = [
+    ("UK-means", "labels-uk-means.csv", "--k 50 --method uk-means"),
+    ("GOC", "labels-goc.csv", "--k 50"),
+    ("GOC, best of 10", "labels-goc-best.csv", "--k 50 --k-rule constant --starts 10 --swaps 150"),
+    // Nothing is told to this one.
+    ("marginal mixture", "labels-marginal.csv", "--method marginal"),
 ];
 
 impl Demo {
@@ -70,7 +72,7 @@ impl Demo {
             ]),
         ];
         for (_, file, flags) in WAYS {
-            let line = words(&["cluster", &candidates, "--k", "50", "--seed", &seed]);
+            let line = words(&["cluster", &candidates, "--seed", &seed]);
             let flags: Vec<&str> = flags.split_whitespace().collect();
             commands.push(line.chain(&flags).chain(&["-o", &self.file(file)]));
         }
@@ -78,6 +80,7 @@ impl Demo {
 
         let mut text = format!("{:<16}  {:>5}  {:>5}  {:>3}  {:>7}\n", "", "NMI", "F", "K", "seconds");
         let mut ways = WAYS.iter();
+        let mut columns = String::new();
         for command in &commands {
             match parse(command)?.step {
                 Step::Simulate(simulate) => simulate.run()?,
@@ -85,6 +88,7 @@ impl Demo {
                 Step::Cluster(cluster) => {
                     let done = cluster.work()?;
                     goc_tables::write(&done.labels, &PathBuf::from(&command.0[command.0.len() - 1]))?;
+                    columns = done.labels.names().join(", ");
                     let number = |key: &str| done.summary[key].as_f64().unwrap_or(f64::NAN);
                     text.push_str(&format!(
                         "{:<16}  {:>5.3}  {:>5.3}  {:>3}  {:>7.2}\n",
@@ -96,7 +100,10 @@ impl Demo {
                     ));
                 }
                 Step::Score(score) => {
-                    screen::print(&format!("{text}\nthe last of them, by every score:\n"))?;
+                    let (name, file, _) = WAYS[WAYS.len() - 1];
+                    screen::print(&format!(
+                        "{text}\nthe {name} finds K itself; {file} has the columns\n  {columns}\n\nby every score:\n"
+                    ))?;
                     score.run()?;
                 }
             }

@@ -102,7 +102,8 @@ impl Stars {
         if let Some(path) = &self.candidates {
             goc_tables::write(&made.table, path)?;
         }
-        let long = LongTableArgs::of_candidates(self.input.clone()).group(&made.table)?;
+        let long =
+            LongTableArgs::of_candidates(self.input.clone()).group(&made.table, &self.method.taken())?;
         let done = Clustered::new(&self.method, long, self.seed, false)?;
 
         let n = measured.table().rows();
@@ -125,9 +126,19 @@ impl Stars {
         }
         let mut out = measured.into_table();
         let mut columns = vec![spread_labels(&labels, &row_of)?];
-        for (name, unit) in
-            [("distance", ""), ("penalty", ""), ("Jr", "kpc km/s"), ("Jz", "kpc km/s"), ("Jphi", "kpc km/s")]
-        {
+        if let Some(runner_up) = labels.column("runner_up") {
+            columns.push(spread_runner_up(runner_up, &row_of)?);
+        }
+        for (name, unit) in [
+            ("probability", ""),
+            ("runner_up_probability", ""),
+            ("alone", ""),
+            ("distance", ""),
+            ("penalty", ""),
+            ("Jr", "kpc km/s"),
+            ("Jz", "kpc km/s"),
+            ("Jphi", "kpc km/s"),
+        ] {
             if let Some(column) = labels.column(name) {
                 let values = column.numbers()?;
                 let spread = row_of.iter().map(|i| i.map_or(f64::NAN, |i: usize| values[i])).collect();
@@ -165,6 +176,15 @@ impl Stars {
         screen::note(done.sentence(self.output.as_deref()));
         Ok(())
     }
+}
+
+/// The next best group of each row, null where there is none.
+fn spread_runner_up(column: &Column, row_of: &[Option<usize>]) -> Result<Column, Fail> {
+    let value = |i: &Option<usize>| i.filter(|&i| !column.is_null(i)).map(|i| column.text(i).parse::<i32>());
+    let found: Vec<Option<i32>> = row_of.iter().map(|i| value(i).and_then(Result::ok)).collect();
+    let valid = found.iter().map(Option::is_some).collect();
+    let spread = Column::new("runner_up", Data::I32(found.iter().map(|v| v.unwrap_or(-1)).collect()));
+    Ok(spread.with_description(column.description().unwrap_or_default()).with_valid(valid)?)
 }
 
 /// The label of each row of the input, null for a star that was not clustered.

@@ -5,9 +5,19 @@ use crate::desk::Desk;
 #[test]
 fn help_of_every_command_says_what_it_did_before() {
     let desk = Desk::new();
-    for command in
-        ["", "demo", "simulate", "actions", "stars", "candidates", "cluster", "score", "compare", "reproduce"]
-    {
+    for command in [
+        "",
+        "demo",
+        "simulate",
+        "actions",
+        "stars",
+        "candidates",
+        "cluster",
+        "predict",
+        "score",
+        "compare",
+        "reproduce",
+    ] {
         let run = desk.done(&format!("{command} --help"));
         assert_eq!(run.err, "");
         let name = if command.is_empty() { "goc" } else { command };

@@ -7,6 +7,8 @@ mod compare;
 mod demo;
 mod desk;
 mod help;
+mod marginal;
+mod predict;
 mod reproduce;
 mod score;
 mod stars;

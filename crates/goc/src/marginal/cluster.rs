@@ -27,7 +27,7 @@ use super::matrix::{cholesky, ln_det, lower_inverse};
 use super::runs::{LANES, Runs, squares};
 
 /// Degrees of freedom of the base density.
-const BASE_DF: usize = 5;
+pub(super) const BASE_DF: usize = 5;
 
 /// Where clusters may lie, `H`.
 #[derive(Clone, Debug)]

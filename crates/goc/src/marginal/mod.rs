@@ -13,6 +13,7 @@ mod cluster;
 mod consensus;
 mod diagnostics;
 mod matrix;
+mod model;
 mod prior;
 mod runs;
 mod sketch;
@@ -27,6 +28,7 @@ use chain::{Chain, Data};
 use cluster::{Base, Shape};
 pub use consensus::CoClustering;
 pub use diagnostics::Diagnostics;
+pub use model::{ClusterParts, Model, ModelError, ModelParts, Prediction};
 use prior::PartitionPrior;
 use runs::Runs;
 
@@ -120,6 +122,10 @@ pub struct Posterior {
     pub diagnostics: Diagnostics,
     /// Drawn labels, chain after chain.
     pub draws: Vec<Vec<u32>>,
+    /// The metric `Psi`, its mean over the draws: q x q, row after row.
+    pub metric: Vec<f64>,
+    /// `alpha`, its mean over the draws.
+    pub alpha: f64,
 }
 
 /// What one chain leaves.
@@ -129,6 +135,9 @@ struct Trace {
     counts: Vec<u32>,
     ln_densities: Vec<f64>,
     moves: [usize; 2],
+    /// Sums over the draws of the metric and of `alpha`.
+    metric: Vec<f64>,
+    alpha: f64,
 }
 
 impl Marginal {
@@ -276,8 +285,8 @@ impl Marginal {
         Ok(summarise(candidates, traces))
     }
 
-    /// Candidate weights, sum 1 for every object.
-    fn weights(&self, candidates: &Candidates) -> Vec<f64> {
+    /// The weights of all candidates beforehand, sum 1 for every object.
+    pub fn weights(&self, candidates: &Candidates) -> Vec<f64> {
         let mut weights = Vec::with_capacity(candidates.total());
         for i in 0..candidates.objects() {
             let least =
@@ -297,6 +306,8 @@ impl Marginal {
             counts: vec![0; candidates.total()],
             ln_densities: Vec::with_capacity(self.keep),
             moves: [0, 0],
+            metric: vec![0.0; chain.shape.psi.len()],
+            alpha: 0.0,
         };
         for t in 0..self.burn + self.keep {
             chain.sweep();
@@ -308,6 +319,10 @@ impl Marginal {
                     trace.counts[candidates.offsets()[i] + j as usize] += 1;
                 }
                 trace.ln_densities.push(chain.ln_density());
+                for (sum, psi) in trace.metric.iter_mut().zip(&chain.shape.psi) {
+                    *sum += psi;
+                }
+                trace.alpha += chain.alpha;
             }
             tick();
         }
@@ -341,6 +356,12 @@ fn likeliest(weights: &[f64]) -> u32 {
 
 /// Where clusters may lie: around the median of the objects' medians, as wide as those.
 fn base_of(candidates: &Candidates) -> Result<Base, MarginalError> {
+    let (middle, scale) = base_parts(candidates);
+    Base::new(middle, &scale).ok_or(MarginalError::Flat)
+}
+
+/// The middle and the scale of that density.
+fn base_parts(candidates: &Candidates) -> (Vec<f64>, Vec<f64>) {
     let (n, q) = (candidates.objects(), candidates.features());
     let medians: Vec<Vec<f64>> =
         (0..q).map(|f| (0..n).map(|i| median(candidates.feature(i, f).to_vec())).collect()).collect();
@@ -358,7 +379,7 @@ fn base_of(candidates: &Candidates) -> Result<Base, MarginalError> {
     for f in 0..q {
         scale[f * q + f] += if total > 0.0 { 1e-6 * total } else { 1.0 };
     }
-    Base::new(middle, &scale).ok_or(MarginalError::Flat)
+    (middle, scale)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -376,8 +397,18 @@ fn summarise(candidates: &Candidates, traces: Vec<Trace>) -> Posterior {
             *sum += u64::from(*count);
         }
     }
+    let mut metric = vec![0.0; q * q];
+    for trace in &traces {
+        for (sum, psi) in metric.iter_mut().zip(&trace.metric) {
+            *sum += psi;
+        }
+    }
+    let alpha: f64 = traces.iter().map(|trace| trace.alpha).sum();
     let draws: Vec<Vec<u32>> = traces.into_iter().flat_map(|trace| trace.draws).collect();
     let total = draws.len() as f64;
+    for sum in &mut metric {
+        *sum /= total;
+    }
     let shares: Vec<f64> = counts.iter().map(|count| *count as f64 / total).collect();
     let mut places = vec![0.0; n * q];
     for i in 0..n {
@@ -414,6 +445,8 @@ fn summarise(candidates: &Candidates, traces: Vec<Trace>) -> Posterior {
         places: Points::trusted(places, q),
         diagnostics,
         draws,
+        metric,
+        alpha: alpha / total,
     }
 }
 

@@ -12,6 +12,7 @@ use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
 use super::method::MethodArgs;
+use super::posterior::{certainty_columns, findings, input_units, mean_features};
 use super::solve::Answer;
 use crate::choices::{KRuleName, MethodName, PenaltyScale, typed};
 use crate::fail::Fail;
@@ -26,7 +27,9 @@ pub struct Clustered {
     /// The candidates in scaled features.
     pub input: LongTable,
     pub answer: Answer,
-    scaler: Scaler,
+    pub(super) scaler: Scaler,
+    /// What the penalties were divided by.
+    pub(super) penalty_divisor: f64,
     scores: Option<Scores>,
     seconds: f64,
     settings: Vec<(&'static str, Value)>,
@@ -49,29 +52,44 @@ impl Clustered {
     /// Scales the candidates, runs the method, scores against the truth if there is one.
     pub fn new(method: &MethodArgs, input: LongTable, seed: u64, trace: bool) -> Result<Self, Fail> {
         let began = Instant::now();
-        let scaler = Scaler::fit(method.scale, &input.candidates).map_err(|e| Fail::failed(e.to_string()))?;
+        let scaler =
+            Scaler::fit(method.scaling(), &input.candidates).map_err(|e| Fail::failed(e.to_string()))?;
         for &f in scaler.constant_features() {
             screen::note(format!(
                 "feature {} is the same everywhere; it is centred, not scaled",
                 input.features[f].0
             ));
         }
-        let input = input.map_candidates(|candidates| {
-            let scaled = scaler.apply(candidates);
-            if method.penalty_scale == PenaltyScale::Max { scaled.scale_penalties() } else { scaled }
-        });
+        if method.method == MethodName::Marginal || input.mapped.contains(&true) {
+            let features = input.taken_features().join(", ");
+            screen::note(format!("clustered by {features}; scaling {}", method.scaling()));
+        }
+        // Weights are likelihoods already: dividing their logarithms would change them.
+        let scaled = method.penalty_scale == PenaltyScale::Max && input.weight.is_none();
+        let penalty_divisor = match input.candidates.largest_penalty() {
+            largest if scaled && largest > 0.0 => largest,
+            _ => 1.0,
+        };
+        let input =
+            input.map_candidates(|candidates| scaler.apply(candidates).divide_penalties(penalty_divisor));
         let answer = method.solve(&input.candidates, seed, trace)?;
         let seconds = began.elapsed().as_secs_f64();
         let scores = match &input.truth {
             Some(truth) => scores_of(answer.partition.labels(), truth)?,
             None => None,
         };
-        let unused = method.unused_flags();
+        let mut unused = method.unused_flags();
+        unused.retain(|flag| *flag != "--strength" || input.weight.is_none());
         if !unused.is_empty() {
             screen::note(format!("not used by --method {}: {}", typed(method.method), unused.join(", ")));
         }
+        let mut settings = method.settings(seed);
+        settings.push(("feature_map", json!(input.map_name())));
+        if let Some(column) = &input.weight {
+            settings.push(("weight", json!(column)));
+        }
         Ok(Self {
-            settings: method.settings(seed),
+            settings,
             preset: typed(method.preset),
             constant_k: method.k_rule == Some(KRuleName::Constant),
             falls: matches!(
@@ -90,6 +108,7 @@ impl Clustered {
             input,
             answer,
             scaler,
+            penalty_divisor,
             scores,
             seconds,
         })
@@ -123,7 +142,9 @@ impl Clustered {
             Column::new("object", ids).with_description("object, as the input names it"),
             Column::new("label", Data::I32(labels)).with_description(meaning),
         ];
-        if !answer.confidence.is_empty() {
+        if let Some(p) = &answer.posterior {
+            columns.extend(certainty_columns(p.membership.clone(), &p.runner_up, p.alone.clone())?);
+        } else if !answer.confidence.is_empty() {
             columns.push(
                 Column::new("probability", Data::F64(answer.confidence.clone()))
                     .with_description("how sure the method is of the label, from 0 to 1"),
@@ -154,10 +175,16 @@ impl Clustered {
                 )
                 .with_valid((0..n).map(|i| !is_noise(i)).collect())?,
         );
-        let original = self.scaler.invert(&answer.representatives);
+        let original = match &answer.posterior {
+            Some(posterior) => mean_features(input, &self.scaler, &posterior.candidates),
+            None => input_units(input, &self.scaler, &answer.representatives),
+        };
         for (f, (name, unit)) in input.features.iter().enumerate() {
-            let values = original.rows().map(|row| row[f]).collect();
+            let values = original.iter().map(|row| row[f]).collect();
             let mut column = Column::new(name.clone(), Data::F64(values));
+            if answer.posterior.is_some() {
+                column = column.with_description("mean over the candidates, by their probability");
+            }
             if let Some(unit) = unit {
                 column = column.with_unit(unit.clone());
             }
@@ -171,7 +198,7 @@ impl Clustered {
         for (key, value) in &self.settings {
             table.set_metadata(format!("goc_{key}"), text_of(value));
         }
-        for (key, value) in self.found() {
+        for (key, value) in self.found(false) {
             table.set_metadata(format!("goc_{key}"), text_of(&value));
         }
         Ok(table)
@@ -188,17 +215,21 @@ impl Clustered {
         Ok(Hierarchy::new(&self.input.candidates, &self.answer.partition, chosen, method.lambda)?)
     }
 
-    /// How it ended.
-    fn found(&self) -> Vec<(&'static str, Value)> {
+    /// How it ended. `whole`: tables within it too.
+    fn found(&self, whole: bool) -> Vec<(&'static str, Value)> {
         let answer = &self.answer;
-        vec![
+        let mut found = vec![
             ("k", json!(answer.k())),
             ("n_noise", json!(answer.noise_count())),
             ("iterations", json!(answer.iterations)),
             ("converged", json!(answer.converged)),
             ("cycle", json!(answer.cycle)),
             ("objective", json!(answer.objective)),
-        ]
+        ];
+        if let Some(posterior) = &answer.posterior {
+            found.extend(findings(posterior, whole));
+        }
+        found
     }
 
     /// For machines.
@@ -219,7 +250,7 @@ impl Clustered {
         put("n_dropped", json!(input.dropped));
         put("n_features", json!(input.candidates.features()));
         put("k_initial", json!(answer.k_initial));
-        for (key, value) in self.found() {
+        for (key, value) in self.found(true) {
             put(key, value);
         }
         put("seconds", json!(self.seconds));

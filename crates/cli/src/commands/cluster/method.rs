@@ -8,10 +8,12 @@ use serde_json::{Value, json};
 
 use crate::choices::{
     AlgorithmName, BeginName, BoxName, DistanceName, EveryName, KRuleName, LinkageName, MIN_CLUSTER_SIZE,
-    MethodName, OracleName, OracleSettings, PREFERENCE, PenaltyScale, PresetName, ReadingName, SeedingName,
-    SetDistanceName, at_least_one, typed,
+    MethodName, OracleName, OracleSettings, PREFERENCE, PenaltyScale, PresetName, ReadingName, STRENGTH,
+    SeedingName, SetDistanceName, at_least_one, typed,
 };
 use crate::fail::Fail;
+use crate::features::{FeatureMapName, Roots};
+use crate::long_table::Taken;
 
 /// How objects are clustered.
 #[derive(Args, Clone, Debug)]
@@ -40,9 +42,13 @@ pub struct MethodArgs {
     #[arg(long, value_enum, default_value_t = PenaltyScale::Max)]
     pub penalty_scale: PenaltyScale,
 
-    /// How features are made comparable: standard, robust (median, IQR) or none
-    #[arg(long, default_value = "standard")]
-    pub scale: Scaling,
+    /// How features are made comparable: standard, robust (median, IQR) or none [default: robust for marginal, else standard]
+    #[arg(long)]
+    pub scale: Option<Scaling>,
+
+    /// What is taken of the features [default: auto for marginal, else none]
+    #[arg(long, value_enum, value_name = "MAP")]
+    pub feature_map: Option<FeatureMapName>,
 
     /// Distance of step (III); overrides the preset
     #[arg(long, value_enum)]
@@ -132,6 +138,10 @@ pub struct MethodArgs {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one())]
     pub min_points: usize,
 
+    /// What a penalty of 1 costs in log likelihood: the marginal mixture weighs a candidate by exp(-strength * penalty)
+    #[arg(long, value_name = "X", default_value_t = STRENGTH, allow_negative_numbers = true)]
+    pub strength: f64,
+
     /// Chains of the marginal mixture
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one())]
     pub chains: usize,
@@ -165,6 +175,21 @@ impl MethodArgs {
     /// What can be said before any table is read.
     pub fn check(&self) -> Result<(), Fail> {
         self.wanted().map(|_| ())
+    }
+
+    /// The scaling asked for, or the method's own.
+    pub fn scaling(&self) -> Scaling {
+        let own = if self.method == MethodName::Marginal { Scaling::Robust } else { Scaling::Standard };
+        self.scale.unwrap_or(own)
+    }
+
+    /// How a table is to be taken: by the map asked for, or the method's own.
+    pub fn taken(&self) -> Taken {
+        let own = match self.method {
+            MethodName::Marginal => FeatureMapName::Auto,
+            _ => FeatureMapName::None,
+        };
+        Taken { roots: Roots::By(self.feature_map.unwrap_or(own)), strength: self.strength }
     }
 
     pub fn oracle_settings(&self) -> OracleSettings {
@@ -235,6 +260,7 @@ impl MethodArgs {
             ("--min-cluster-size", self.min_cluster_size != MIN_CLUSTER_SIZE, with(OracleName::Hdbscan)),
             ("--min-points", self.min_points != 3, method == M::Fdbscan),
             ("--eps", self.eps.is_some(), method == M::Fdbscan),
+            ("--strength", self.strength != STRENGTH, method == M::Marginal),
             ("--chains", self.chains != 3, method == M::Marginal),
             ("--burn", self.burn != 80, method == M::Marginal),
             ("--keep", self.draws_kept != 120, method == M::Marginal),
@@ -280,12 +306,20 @@ impl MethodArgs {
         if self.method == MethodName::Goc {
             settings.extend([("starts", json!(self.starts)), ("swaps", json!(self.swaps))]);
         }
+        if self.method == MethodName::Marginal {
+            settings.extend([
+                ("chains", json!(self.chains)),
+                ("sweeps", json!(self.burn + self.draws_kept)),
+                ("burn", json!(self.burn)),
+                ("strength", json!(self.strength)),
+            ]);
+        }
         settings.extend([
             ("penalty_scale", json!(typed(self.penalty_scale))),
             ("max_iterations", json!(self.max_iterations)),
             ("k_asked", json!(self.k)),
             ("lambda", json!(self.lambda)),
-            ("scale", json!(self.scale.to_string())),
+            ("scale", json!(self.scaling().to_string())),
             ("seed", json!(seed)),
         ]);
         settings

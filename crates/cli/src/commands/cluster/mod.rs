@@ -1,10 +1,11 @@
 //! `goc cluster`: candidates in, labels out.
 //!
 //! [`method`] has the flags of the methods, [`solve`] runs them, [`labels`] turns the answer into tables and sentences; all serve
-//! `goc stars` too.
+//! `goc stars` too. [`posterior`] has what only the marginal mixture knows.
 
 mod labels;
 mod method;
+pub mod posterior;
 mod solve;
 
 use std::path::PathBuf;
@@ -21,11 +22,13 @@ use crate::screen;
 pub use labels::{Clustered, NOISE};
 use labels::{history_table, linkage_table, trace_table};
 pub use method::MethodArgs;
+use posterior::PosteriorArgs;
 
 /// Cluster uncertain objects; every object gets a label and its chosen candidate
 #[derive(Args)]
 #[command(after_help = "Example: goc cluster candidates.parquet --k 50 -o labels.parquet\n\
          The authors' published code: --preset authors. Better minima: --k-rule constant --starts 10 --swaps 150.\n\
+         The number of clusters not given, and how sure each label is: --method marginal, with no other flag.\n\
          All methods on the same candidates, in one table: goc compare candidates.parquet --k 50")]
 pub struct Cluster {
     #[command(flatten)]
@@ -58,6 +61,9 @@ pub struct Cluster {
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
+
+    #[command(flatten, next_help_heading = "Marginal mixture")]
+    posterior: PosteriorArgs,
 }
 
 /// What the command has to say, and the labels.
@@ -93,7 +99,9 @@ impl Cluster {
         if self.history.is_some() && !matches!(self.method.method, MethodName::Goc | MethodName::GocTree) {
             return Err(Fail::usage("--history needs --method goc or goc-tree"));
         }
-        let outputs = [&self.output, &self.history, &self.trace, &self.tree];
+        self.posterior.check(self.method.method, &self.table.input)?;
+        let mut outputs = vec![&self.output, &self.history, &self.trace, &self.tree];
+        outputs.extend(self.posterior.outputs().map(|(_, path)| path));
         for (at, path) in outputs.iter().enumerate().filter_map(|(at, path)| Some((at, path.as_ref()?))) {
             if outputs[..at].iter().any(|other| other.as_ref() == Some(path)) {
                 return Err(Fail::usage(format!(
@@ -110,7 +118,8 @@ impl Cluster {
             screen::check_output_of(&self.table.input, self.tree.as_deref())
                 .map_err(|fail| Fail::usage(format!("--tree: {fail}, or .nwk for Newick")))?;
         }
-        let done = Clustered::new(&self.method, self.table.read()?, self.seed, self.trace.is_some())?;
+        let input = self.table.read(&self.method.taken())?;
+        let done = Clustered::new(&self.method, input, self.seed, self.trace.is_some())?;
         let labels = done.label_table()?;
         if let Some(path) = &self.history {
             goc_tables::write(&history_table(&done.answer)?, path)?;
@@ -126,6 +135,7 @@ impl Cluster {
                 goc_tables::write(&linkage_table(&tree)?, path)?;
             }
         }
+        self.posterior.write(&done, &self.method)?;
         let output = self.output.as_deref();
         Ok(Done { summary: done.summary(output), sentence: done.sentence(output), labels })
     }

@@ -12,7 +12,7 @@ use goc::baselines::set_distances::SetDistanceClustering;
 use goc::baselines::uk_means::UkMeans;
 use goc::baselines::uk_medians::UkMedians;
 use goc::baselines::{Method, check_k};
-use goc::marginal::Marginal;
+use goc::marginal::{Marginal, Posterior};
 use goc::optimistic::continuous::{Continuous, Region};
 use goc::optimistic::hierarchy::Hierarchy;
 use goc::optimistic::{Distance, Ending, KRule, Optimistic};
@@ -47,6 +47,8 @@ pub struct Answer {
     pub cycle: bool,
     pub k_initial: usize,
     pub history: Vec<goc::optimistic::Iteration>,
+    /// Everything that the marginal mixture knows.
+    pub posterior: Option<Posterior>,
     /// What the method has to say beside.
     pub remark: String,
 }
@@ -67,6 +69,7 @@ impl Answer {
             cycle: false,
             k_initial,
             history: Vec::new(),
+            posterior: None,
             remark: String::new(),
         }
     }
@@ -75,6 +78,11 @@ impl Answer {
     fn ended(mut self, ending: Ending) -> Self {
         self.converged = matches!(ending, Ending::Converged | Ending::Tolerance);
         self.cycle = matches!(ending, Ending::Cycle { .. });
+        self
+    }
+
+    fn with(mut self, posterior: Posterior) -> Self {
+        self.posterior = Some(posterior);
         self
     }
 
@@ -283,25 +291,30 @@ impl MethodArgs {
         .ended(found.ending))
     }
 
+    /// The marginal mixture with its flags.
+    pub fn mixture(&self) -> Marginal {
+        Marginal::default().length(self.chains, self.burn, self.draws_kept).strength(self.strength)
+    }
+
     fn marginal(&self, candidates: &Candidates, seed: u64) -> Result<Answer, Fail> {
         let sweeps = self.burn + self.draws_kept;
         let bar = screen::progress((self.chains * sweeps) as u64, "sweeps");
-        let model = Marginal::default().length(self.chains, self.burn, self.draws_kept);
-        let found = model.run_watched(candidates, seed, &|| bar.inc(1))?;
+        let found = self.mixture().run_watched(candidates, seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
         let chains = found.diagnostics;
         let advice = if chains.converged() { "" } else { ": more may help, --burn, --keep and --chains" };
         let centres = means(&found.places, &found.partition);
         Ok(Answer {
-            confidence: found.membership,
+            confidence: found.membership.clone(),
             iterations: sweeps,
             converged: chains.converged(),
             remark: format!(
                 "chains agree to {:.2}; their K is worth {:.0} independent draws{advice}",
                 chains.agreement, chains.effective_k
             ),
-            ..Answer::new(found.partition, found.places, centres, self.wanted()?)
-        })
+            ..Answer::new(found.partition.clone(), found.places.clone(), centres, self.wanted()?)
+        }
+        .with(found))
     }
 
     fn optimistic(&self, candidates: &Candidates, k: usize, trace: bool) -> Result<Optimistic, Fail> {

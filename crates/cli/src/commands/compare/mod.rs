@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 use super::cluster::MethodArgs;
 use crate::choices::{PenaltyScale, PresetName, at_least_one, typed};
 use crate::fail::Fail;
-use crate::long_table::{LongTable, LongTableArgs, scores_of};
+use crate::features::{FeatureMapName, Roots};
+use crate::long_table::{LongTable, LongTableArgs, Taken, scores_of};
 use crate::screen;
 use print::Summary;
 use rows::Row;
@@ -61,6 +62,10 @@ pub struct Compare {
     /// How features are made comparable: standard, robust (median, IQR) or none
     #[arg(long, default_value = "standard")]
     scale: Scaling,
+
+    /// What is taken of the features: none (as they are), actions (sqrt(Jr), sqrt(Jz), Jphi), or auto (actions where they have those names)
+    #[arg(long, value_enum, value_name = "MAP", default_value_t = FeatureMapName::None, hide_possible_values = true)]
+    feature_map: FeatureMapName,
 
     /// Divide the penalties by the largest (max), or leave them (none)
     #[arg(long, value_enum, default_value_t = PenaltyScale::Max)]
@@ -231,6 +236,7 @@ impl Compare {
             ("k_asked", json!(self.k())),
             ("lambda", json!(self.lambda)),
             ("scale", json!(self.scale.to_string())),
+            ("feature_map", json!(typed(self.feature_map))),
             ("penalty_scale", json!(typed(self.penalty_scale))),
             ("preset", json!(typed(self.preset))),
             ("flags_for_all", json!(self.flags.join(" "))),
@@ -263,6 +269,7 @@ impl Compare {
         line.push(self.k().to_string());
         line.push(format!("--lambda={}", self.lambda));
         line.push(format!("--scale={}", self.scale));
+        line.push(format!("--feature-map={}", typed(self.feature_map)));
         line.push(format!("--penalty-scale={}", typed(self.penalty_scale)));
         line.push(format!("--preset={}", typed(self.preset)));
         line.extend(self.flags.iter().cloned());
@@ -283,10 +290,11 @@ impl Compare {
             object: self.object.clone(),
             features: self.features.clone(),
             penalty: self.penalty.clone(),
+            weight: None,
             truth: self.truth.clone(),
             missing: self.missing.clone(),
         };
-        let table = args.read()?;
+        let table = args.read(&Taken { roots: Roots::By(self.feature_map), ..Taken::default() })?;
         let scaler = Scaler::fit(self.scale, &table.candidates)
             .map_err(|e| Fail::failed(format!("{}: {e}", path.display())))?;
         Ok(table.map_candidates(|candidates| {

@@ -46,6 +46,7 @@ fn read(id: usize, path: PathBuf) -> Result<Set, Fail> {
         object: None,
         features: None,
         penalty: None,
+        weight: None,
         truth: None,
         missing: "-9999".into(),
     };

@@ -1,0 +1,353 @@
+//! What the chains learned, kept, and the groups of objects that come later.
+//!
+//! A [`Model`] is the [`Posterior`](super::Posterior) in a few numbers: of each cluster its size `n`, the mean `m` and the scatter `S` of
+//! its members, and what all clusters share: the metric `Psi` (its posterior mean), `nu`, `alpha`, the power and the base density `H`. The
+//! members' places are not known but have probabilities, so `m` is the mean of their expected places and
+//!
+//! ```text
+//! S = sum_i (E x_i - m)(E x_i - m)' + (1 - 1/n) sum_i Cov(x_i),
+//! ```
+//!
+//! the expected scatter of members that are placed independently. A new object with candidates `x_j` of weights `w_j` then
+//! belongs, as in the sampler's own sweep,
+//!
+//! ```text
+//! to cluster k      in proportion to   n_k^power sum_j w_j t_k(x_j) H(m'_kj) / H(m_k),
+//! to none of them   in proportion to   alpha     sum_j w_j H(x_j),
+//! ```
+//!
+//! where `t_k` is the Student t of `nu + n - q` degrees of freedom at `m_k` with scale `(Psi + S)(n + 1) / (n (nu + n - q))`, and `m'_kj` the mean
+//! with `x_j` added: the density of the members that [`super`]'s cluster has. New objects are taken one by one: each is weighed against
+//! the clusters as they were, never against other new ones. So two new objects of a group that was not known are both in no group.
+//!
+//! The numbers are those of the features that were clustered, scaled: whoever keeps a model keeps the scaling beside it. Sums are
+//! taken by logarithms, so an object however far away has an answer. Cost `n m K q^2`, side by side over objects.
+
+use rayon::prelude::*;
+
+use super::cluster::BASE_DF;
+use super::matrix::{cholesky, ln_det, lower_inverse};
+use super::{Marginal, NU_BEYOND, Posterior, base_parts};
+use crate::Candidates;
+
+/// One cluster of a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterParts {
+    /// Members.
+    pub size: usize,
+    /// The mean of their expected places, q numbers in scaled features.
+    pub mean: Vec<f64>,
+    /// Their expected scatter, q x q, row after row.
+    pub scatter: Vec<f64>,
+}
+
+/// Everything that a model is made of: what a file keeps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelParts {
+    /// The clusters; their order is that of the labels.
+    pub clusters: Vec<ClusterParts>,
+    /// The scale of the clusters' covariances, `Psi`, q x q.
+    pub metric: Vec<f64>,
+    /// Degrees of freedom of the covariances.
+    pub nu: usize,
+    /// The readiness to open clusters.
+    pub alpha: f64,
+    /// How much larger clusters draw objects in.
+    pub power: f64,
+    /// What a penalty of 1 costs in log likelihood.
+    pub strength: f64,
+    /// The middle of the base density.
+    pub base_middle: Vec<f64>,
+    /// Its scale, q x q.
+    pub base_scale: Vec<f64>,
+}
+
+/// Why numbers are no model, or a model does not fit.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// No cluster, or no feature.
+    #[error("a model needs at least one cluster and one feature")]
+    Empty,
+    /// Not as many numbers as the features ask for.
+    #[error("{what} has {found} numbers, but {features} features need {wanted}")]
+    Count {
+        /// Which part.
+        what: String,
+        /// Numbers there.
+        found: usize,
+        /// Numbers wanted.
+        wanted: usize,
+        /// Features of the model.
+        features: usize,
+    },
+    /// A number that is not possible.
+    #[error("{what} is {value}, but must be {must}")]
+    Number {
+        /// Which part.
+        what: String,
+        /// What it is.
+        value: f64,
+        /// What it may be.
+        must: &'static str,
+    },
+    /// A matrix that is no covariance.
+    #[error("{what} is not a positive definite symmetric matrix")]
+    NotPositive {
+        /// Which part.
+        what: String,
+    },
+    /// Candidates of another number of features.
+    #[error("the model has {model} features, the candidates {candidates}")]
+    Features {
+        /// Features of the model.
+        model: usize,
+        /// Features of the candidates.
+        candidates: usize,
+    },
+}
+
+/// Where a new object belongs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// The likeliest cluster; none when no group at all is likelier than each of them.
+    pub label: Option<u32>,
+    /// The probability of that.
+    pub probability: f64,
+    /// The likeliest other cluster and its probability.
+    pub runner_up: Option<(u32, f64)>,
+    /// The probability of belonging to no cluster of the model.
+    pub alone: f64,
+    /// The probability of each candidate of the object, sum 1.
+    pub candidates: Vec<f64>,
+}
+
+/// A multivariate t: `ln density = ln_scale - power ln(1 + |low (x - middle)|^2 factor)`.
+#[derive(Clone, Debug, PartialEq)]
+struct Student {
+    middle: Vec<f64>,
+    /// The inverse of the lower triangle of the scale matrix.
+    low: Vec<f64>,
+    factor: f64,
+    power: f64,
+    ln_scale: f64,
+}
+
+impl Student {
+    /// Of `df` degrees of freedom and the scale `matrix * stretch / df`.
+    fn new(middle: &[f64], matrix: &[f64], df: f64, stretch: f64) -> Option<Self> {
+        let q = middle.len();
+        let l = cholesky(matrix, q)?;
+        let power = 0.5 * (df + q as f64);
+        let ln_scale = libm::lgamma(power)
+            - libm::lgamma(0.5 * df)
+            - 0.5 * q as f64 * libm::log(std::f64::consts::PI * stretch)
+            - 0.5 * ln_det(&l, q);
+        let (middle, low) = (middle.to_vec(), lower_inverse(&l, q));
+        Some(Self { middle, low, factor: 1.0 / stretch, power, ln_scale })
+    }
+
+    fn ln_density(&self, x: &[f64]) -> f64 {
+        let q = self.middle.len();
+        let mut sum = 0.0;
+        for r in 0..q {
+            let mut y = 0.0;
+            for f in 0..=r {
+                y += self.low[r * q + f] * (x[f] - self.middle[f]);
+            }
+            sum += y * y;
+        }
+        // Beyond the largest number, and where infinities cancel, the sum counts as that number.
+        self.ln_scale - self.power * libm::log1p((sum * self.factor).min(f64::MAX))
+    }
+}
+
+/// A mixture that has been fitted; made by [`Model::fit`], or by [`Model::new`] from parts that were kept.
+///
+/// ```
+/// use goc::marginal::{Marginal, Model};
+/// use goc::{Candidates, Points};
+/// let line = |at: &[f64]| Candidates::from_points(&Points::new(at.to_vec(), 1)?).map_err(Box::<dyn std::error::Error>::from);
+/// let candidates = line(&[0.0, 0.1, 0.2, 9.0, 9.1, 9.2])?; // scaled features
+/// let marginal = Marginal::default();
+/// let model = Model::fit(&marginal, &candidates, &marginal.run(&candidates, 1)?)?;
+/// let new = model.predict(&line(&[0.05, 9.05])?)?;
+/// assert_eq!((new[0].label, new[1].label), (Some(0), Some(1)));
+/// assert!(new[0].probability > 0.9 && new[0].alone < 0.1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    parts: ModelParts,
+    base: Student,
+    /// The density of the next member, `ln n^power`, and `ln H(mean)`.
+    next: Vec<(Student, f64, f64)>,
+}
+
+impl Model {
+    /// The model that `marginal` found: `posterior` is what it gave for these candidates.
+    pub fn fit(
+        marginal: &Marginal,
+        candidates: &Candidates,
+        posterior: &Posterior,
+    ) -> Result<Self, ModelError> {
+        let q = candidates.features();
+        let labels = posterior.partition.labels();
+        let empty = ClusterParts { size: 0, mean: vec![0.0; q], scatter: vec![0.0; q * q] };
+        let mut clusters = vec![empty; posterior.partition.k()];
+        for (i, &label) in labels.iter().enumerate() {
+            let cluster = &mut clusters[label as usize];
+            cluster.size += 1;
+            for (sum, x) in cluster.mean.iter_mut().zip(posterior.places.row(i)) {
+                *sum += x;
+            }
+        }
+        for cluster in &mut clusters {
+            for sum in &mut cluster.mean {
+                *sum /= cluster.size as f64;
+            }
+        }
+        for (i, &label) in labels.iter().enumerate() {
+            let cluster = &mut clusters[label as usize];
+            let share = 1.0 - 1.0 / cluster.size as f64;
+            let place = posterior.places.row(i);
+            let own = &posterior.candidates[candidates.offsets()[i]..candidates.offsets()[i + 1]];
+            for a in 0..q {
+                for b in 0..q {
+                    let (xa, xb) = (candidates.feature(i, a), candidates.feature(i, b));
+                    let covariance: f64 =
+                        (0..own.len()).map(|j| own[j] * (xa[j] - place[a]) * (xb[j] - place[b])).sum();
+                    let apart = (place[a] - cluster.mean[a]) * (place[b] - cluster.mean[b]);
+                    cluster.scatter[a * q + b] += apart + share * covariance;
+                }
+            }
+        }
+        let (base_middle, base_scale) = base_parts(candidates);
+        Self::new(ModelParts {
+            clusters,
+            metric: posterior.metric.clone(),
+            nu: marginal.nu.unwrap_or(q + NU_BEYOND),
+            alpha: posterior.alpha,
+            power: marginal.power,
+            strength: marginal.strength,
+            base_middle,
+            base_scale,
+        })
+    }
+
+    /// From parts that were kept, which are checked.
+    pub fn new(parts: ModelParts) -> Result<Self, ModelError> {
+        let q = parts.base_middle.len();
+        if q == 0 || parts.clusters.is_empty() {
+            return Err(ModelError::Empty);
+        }
+        let number = |what: &str, value: f64, good: bool, must| match good && value.is_finite() {
+            true => Ok(()),
+            false => Err(ModelError::Number { what: what.to_string(), value, must }),
+        };
+        number("alpha", parts.alpha, parts.alpha > 0.0, "a finite number above 0")?;
+        number("power", parts.power, (0.0..=1.0).contains(&parts.power), "from 0 to 1")?;
+        number("strength", parts.strength, parts.strength >= 0.0, "a finite number not below 0")?;
+        number("nu", parts.nu as f64, parts.nu >= q, "at least the number of features")?;
+        check(&parts.base_middle, "the base density's middle", q, q)?;
+        check(&parts.base_scale, "the base density's scale", q, q * q)?;
+        check(&parts.metric, "the metric", q, q * q)?;
+        let not_positive = |what: &str| ModelError::NotPositive { what: what.to_string() };
+        symmetric(&parts.metric, q).ok_or_else(|| not_positive("the metric"))?;
+        let scale =
+            symmetric(&parts.base_scale, q).ok_or_else(|| not_positive("the base density's scale"))?;
+        let base = Student::new(&parts.base_middle, scale, BASE_DF as f64, BASE_DF as f64)
+            .ok_or_else(|| not_positive("the base density's scale"))?;
+        let mut next = Vec::with_capacity(parts.clusters.len());
+        for (k, cluster) in parts.clusters.iter().enumerate() {
+            let n = cluster.size as f64;
+            number(&format!("cluster {k}'s size"), n, cluster.size > 0, "at least 1")?;
+            check(&cluster.mean, &format!("cluster {k}'s mean"), q, q)?;
+            check(&cluster.scatter, &format!("cluster {k}'s scatter"), q, q * q)?;
+            let spread: Vec<f64> = parts.metric.iter().zip(&cluster.scatter).map(|(p, s)| p + s).collect();
+            let df = parts.nu as f64 + n - q as f64;
+            let student = symmetric(&spread, q)
+                .and_then(|spread| Student::new(&cluster.mean, spread, df, (n + 1.0) / n))
+                .ok_or_else(|| not_positive(&format!("cluster {k}'s scatter with the metric")))?;
+            next.push((student, parts.power * libm::log(n), base.ln_density(&cluster.mean)));
+        }
+        Ok(Self { parts, base, next })
+    }
+
+    /// What the model is made of.
+    pub fn parts(&self) -> &ModelParts {
+        &self.parts
+    }
+
+    /// Number of features.
+    pub fn features(&self) -> usize {
+        self.parts.base_middle.len()
+    }
+
+    /// Where each of these objects belongs, each by itself. Features scaled as those of the model were.
+    pub fn predict(&self, candidates: &Candidates) -> Result<Vec<Prediction>, ModelError> {
+        if candidates.features() != self.features() {
+            let (model, candidates) = (self.features(), candidates.features());
+            return Err(ModelError::Features { model, candidates });
+        }
+        Ok((0..candidates.objects()).into_par_iter().map(|i| self.predict_one(candidates, i)).collect())
+    }
+
+    fn predict_one(&self, candidates: &Candidates, i: usize) -> Prediction {
+        let (m, k, q) = (candidates.count(i), self.next.len(), self.features());
+        // One row of candidates for each cluster, and a last one for none of them.
+        let mut ln = vec![0.0; (k + 1) * m];
+        let (mut x, mut moved) = (vec![0.0; q], vec![0.0; q]);
+        let ln_alpha = libm::log(self.parts.alpha);
+        for j in 0..m {
+            candidates.copy_candidate(i, j, &mut x);
+            let ln_weight = -self.parts.strength * candidates.penalty(i, j);
+            for (c, (student, ln_join, ln_base)) in self.next.iter().enumerate() {
+                let share = 1.0 / (self.parts.clusters[c].size as f64 + 1.0);
+                for f in 0..q {
+                    moved[f] = student.middle[f] + share * (x[f] - student.middle[f]);
+                }
+                let ratio = self.base.ln_density(&moved) - ln_base;
+                ln[c * m + j] = ln_weight + ln_join + student.ln_density(&x) + ratio;
+            }
+            ln[k * m + j] = ln_weight + ln_alpha + self.base.ln_density(&x);
+        }
+        let most = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        for value in &mut ln {
+            *value = libm::exp(*value - most);
+        }
+        let total: f64 = ln.iter().sum();
+        let of: Vec<f64> = ln.chunks_exact(m).map(|row| row.iter().sum::<f64>() / total).collect();
+        let shares = (0..m).map(|j| ln.iter().skip(j).step_by(m).sum::<f64>() / total).collect();
+        // The lower label on a tie, and a cluster before none.
+        let best = (0..=k).fold(0, |best, c| if of[c] > of[best] { c } else { best });
+        let other = (0..k).filter(|c| *c != best).reduce(|a, b| if of[b] > of[a] { b } else { a });
+        Prediction {
+            label: (best < k).then_some(best as u32),
+            probability: of[best],
+            runner_up: other.map(|c| (c as u32, of[c])),
+            alone: of[k],
+            candidates: shares,
+        }
+    }
+}
+
+fn check(values: &[f64], what: &str, features: usize, wanted: usize) -> Result<(), ModelError> {
+    if values.len() != wanted {
+        return Err(ModelError::Count { what: what.to_string(), found: values.len(), wanted, features });
+    }
+    match values.iter().find(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(&value) => Err(ModelError::Number { what: what.to_string(), value, must: "finite" }),
+    }
+}
+
+/// The matrix itself when it is symmetric but for rounding, and positive definite.
+fn symmetric(matrix: &[f64], q: usize) -> Option<&[f64]> {
+    let alike = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (a.abs() + b.abs());
+    let even = (0..q).all(|r| (0..r).all(|c| alike(matrix[r * q + c], matrix[c * q + r])));
+    (even && cholesky(matrix, q).is_some()).then_some(matrix)
+}
+
+#[cfg(test)]
+mod tests;
