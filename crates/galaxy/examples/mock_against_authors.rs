@@ -7,6 +7,8 @@
 //!
 //!     cargo run --release -p goc-galaxy --example mock_against_authors
 
+mod made;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,12 +16,9 @@ use goc::metrics::Scores;
 use goc::optimistic::{Optimistic, Preset};
 use goc::oracle::k_means::KMeans;
 use goc::scale::{Scaler, Scaling};
-use goc::uncertainty::{Penalty, Propagation, Sampler, Size, WhenAllRejected};
 use goc_galaxy::actions::{ActionFinder, Variant};
-use goc_galaxy::catalogue::{Catalogue, Far};
-use goc_galaxy::frames::{Galactocentric, JphiSign, Sky, Sun};
+use goc_galaxy::frames::Galactocentric;
 use goc_galaxy::mock::{Mock, MockParams};
-use goc_galaxy::stars::StarActions;
 
 /// Numbers of one collection of stars, by quantity.
 #[derive(Default)]
@@ -157,29 +156,8 @@ fn goc_on(
     finder: &Arc<ActionFinder>,
     seed: u64,
 ) -> Result<(f64, f64, usize), Box<dyn std::error::Error>> {
-    let catalogue = Catalogue::new(Sky::Galactic, Far::Parallax { offset: 0.0 }, Sun::hattori())?;
-    let objects = mock.objects(Size::sigmas(2.0)?)?;
-    let f = StarActions::new(catalogue, Arc::clone(finder), JphiSign::Paper);
-    let (four, report) = Propagation::new(f)
-        .sampler(Sampler::Grid { coordinate: 2 })
-        .draws(101)
-        .penalty(Penalty::SurpriseOf(vec![2]))
-        .scale_penalties(true)
-        .when_all_rejected(WhenAllRejected::LeaveOut)
-        .seed(seed)
-        .propagate(&objects)?;
-    // The energy, behind the three actions, is no feature.
-    let mut builder = goc::candidates::CandidatesBuilder::new(3);
-    for i in 0..four.objects() {
-        let rows: Vec<f64> = (0..four.count(i))
-            .flat_map(|j| (0..3).map(move |f| (j, f)))
-            .map(|(j, f)| four.feature(i, f)[j])
-            .collect();
-        builder.push(&rows, four.penalties(i))?;
-    }
-    let candidates = builder.build()?;
+    let (candidates, truth) = made::candidates(mock, finder, seed)?;
     let candidates = Scaler::fit(Scaling::Standard, &candidates)?.apply(candidates);
-    let truth: Vec<i64> = report.objects().iter().map(|&i| mock.stars[i].group as i64).collect();
     let goc = Optimistic::preset(Preset::Authors, 50).lambda(0.01).check(&candidates)?;
     let run = goc.run(&KMeans::default(), seed)?;
     let scores = Scores::of(run.partition.labels(), &truth)?;

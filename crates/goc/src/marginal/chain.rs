@@ -1,15 +1,15 @@
 //! One Markov chain over partitions and choices of candidates.
 //!
-//! The state is a label and a candidate for every object, the metric `Psi` and `alpha`; everything else is integrated out. Its
+//! The state is a label and a candidate for every object, the metric `Psi` and the prior's `alpha` and `single`; everything else is integrated out. Its
 //! stationary law is, with the candidates' weights `w`,
 //!
 //! ```text
-//! p(labels, choices, Psi, alpha | data)  ~  p(labels | alpha) p(Psi) prod_i w_{i, choice_i} prod_k M(members of k; Psi).
+//! p(labels, choices, Psi, alpha, single | data)  ~  p(labels | alpha, single) p(Psi) prod_i w_{i, choice_i} prod_k M(members of k; Psi).
 //! ```
 //!
 //! A sweep takes each object out in random order, and draws its label and candidate from their exact conditional (Gibbs).
 //! [`super::split_merge`] moves many objects at once. After both, `Psi` is drawn by way of the covariances of all clusters with two
-//! members or more, and `alpha` from its grid.
+//! members or more, and `alpha` and `single` from their grid.
 //!
 //! # Exact, without looking at everything
 //! The conditional is a sum over all clusters and candidates, nearly all of which are negligible. So first every cluster gets an upper
@@ -22,7 +22,7 @@ use rand::RngExt;
 
 use super::cluster::{Cluster, Shape, bound_all, weigh, weigh_all, weigh_listed};
 use super::matrix::{cholesky, inverse, lower_inverse, pick, wishart};
-use super::prior::PartitionPrior;
+use super::prior::{Cohesion, PartitionPrior};
 use super::runs::{Extents, LANES, Runs};
 use super::sketch::Sketch;
 use crate::{Candidates, Stream};
@@ -66,7 +66,9 @@ pub(super) struct Chain<'a> {
     pub(super) labels: Vec<u32>,
     pub(super) choice: Vec<u32>,
     pub(super) clusters: Vec<Cluster>,
-    pub(super) alpha: f64,
+    pub(super) cohesion: Cohesion,
+    /// The weights of joining a cluster, by its size.
+    joins: Vec<f64>,
     pub(super) rng: Stream,
     /// Split and merge moves tried and taken.
     pub(super) moves: [usize; 2],
@@ -103,7 +105,8 @@ impl<'a> Chain<'a> {
             labels,
             choice,
             clusters: Vec::new(),
-            alpha: data.prior.first_alpha(),
+            cohesion: data.prior.first(),
+            joins: Vec::new(),
             rng,
             moves: [0, 0],
             drawn: [0, 0],
@@ -124,7 +127,7 @@ impl<'a> Chain<'a> {
         self.data.candidates.candidate(i, j as usize)
     }
 
-    /// All clusters anew from labels, choices and the metric.
+    /// All clusters anew from labels, choices, the metric and the cohesion.
     pub(super) fn rebuild(&mut self) {
         let q = self.shape.q;
         let k = self.labels.iter().max().map_or(0, |most| *most as usize + 1);
@@ -141,6 +144,7 @@ impl<'a> Chain<'a> {
         let low = cholesky(&self.shape.psi, q).map_or_else(|| vec![0.0; q * q], |l| lower_inverse(&l, q));
         self.extents = self.data.runs.extents(&low);
         self.sketch = Sketch::new(low, q, self.shape.nu);
+        self.joins = self.data.prior.joins(self.cohesion);
         for k in 0..k {
             self.sketch_of(k);
         }
@@ -186,19 +190,19 @@ impl<'a> Chain<'a> {
     }
 
     fn sketch_of(&mut self, k: usize) {
-        self.sketch.set(k, &self.clusters[k], self.data.prior.join(self.clusters[k].size));
+        self.sketch.set(k, &self.clusters[k], self.joins[self.clusters[k].size]);
     }
 
     /// The exact draw of a cluster and a run; none is a new cluster. `was` is the cluster it comes from.
     fn draw(&mut self, i: usize, was: Option<usize>) -> Option<(u32, u32)> {
-        let (runs, prior) = (self.data.runs, self.data.prior);
-        let alone = self.alpha * self.data.alone_sum[i];
+        let runs = self.data.runs;
+        let alone = self.cohesion.alpha * self.cohesion.single * self.data.alone_sum[i];
         // What is negligible is measured by what is known to be there: the object alone, and where it has been.
         let mut known = alone;
         if let Some(k) = was {
             let run = runs.run_of(i, self.choice[i]);
             known +=
-                prior.join(self.clusters[k].size) * weigh(&self.clusters[k], runs, run).iter().sum::<f64>();
+                self.joins[self.clusters[k].size] * weigh(&self.clusters[k], runs, run).iter().sum::<f64>();
         }
         let slots = runs.groups(i).len() * LANES;
         let least = NEGLIGIBLE * known / (self.clusters.len() + 1) as f64;
@@ -208,7 +212,7 @@ impl<'a> Chain<'a> {
         let radii = &self.extents.radii[groups.start * LANES..groups.end * LANES];
         let (centres, totals) = (runs.centres(groups.clone()), runs.totals(groups));
         self.bounds.clear();
-        bound_all(&self.clusters, &self.near, prior.joins(), centres, radii, totals, &mut self.bounds);
+        bound_all(&self.clusters, &self.near, &self.joins, centres, radii, totals, &mut self.bounds);
         self.listed.clear();
         let least = least / slots as f64;
         for (k, bounds) in self.near.iter().zip(self.bounds.chunks_exact(slots)) {
@@ -244,7 +248,7 @@ impl<'a> Chain<'a> {
     fn weigh_listed(&mut self, begin: usize) {
         weigh_listed(&self.clusters, self.data.runs, &self.listed[begin..], &mut self.sums);
         for (&(k, _), sum) in self.listed[begin..].iter().zip(&mut self.sums[begin..]) {
-            *sum *= self.data.prior.join(self.clusters[k as usize].size);
+            *sum *= self.joins[self.clusters[k as usize].size];
         }
     }
 
@@ -279,14 +283,20 @@ impl<'a> Chain<'a> {
         self.sketch_of(to as usize);
     }
 
+    /// The weight of joining a cluster of `size`.
+    pub(super) fn join(&self, size: usize) -> f64 {
+        self.joins[size]
+    }
+
     /// What every candidate of `i` weighs in a cluster, run by run into `out`; returns the sum.
     pub(super) fn weigh(&self, cluster: &Cluster, i: usize, out: &mut [[f64; LANES]]) -> f64 {
         weigh_all(cluster, self.data.runs, self.data.runs.of(i), out)
     }
 
-    /// Draws the metric and `alpha`. False when numbers ran out of range, which leaves the metric as it was.
+    /// Draws the metric and the prior's cohesion. False when numbers ran out of range, which leaves the metric as it was.
     pub(super) fn draw_shape(&mut self) -> bool {
-        self.alpha = self.data.prior.draw_alpha(self.clusters.len(), &mut self.rng);
+        let singles = self.clusters.iter().filter(|cluster| cluster.size == 1).count();
+        self.cohesion = self.data.prior.draw(self.clusters.len(), singles, &mut self.rng);
         let drawn = !self.data.learn || self.draw_metric().is_some();
         self.rebuild();
         drawn
@@ -315,6 +325,6 @@ impl<'a> Chain<'a> {
         let clusters: f64 = self.clusters.iter().map(|cluster| cluster.ln_density(&self.shape)).sum();
         let choices: f64 =
             (0..self.labels.len()).map(|i| libm::log(self.data.weights(i)[self.choice[i] as usize])).sum();
-        clusters + choices + self.data.prior.ln_weight(self.clusters.iter().map(|c| c.size), self.alpha)
+        clusters + choices + self.data.prior.ln_weight(self.clusters.iter().map(|c| c.size), self.cohesion)
     }
 }

@@ -12,7 +12,7 @@ use rand_distr::{Distribution, Gamma, StandardNormal};
 use super::chain::{Chain, Data};
 use super::cluster::{Base, Shape};
 use super::matrix::{cholesky, inverse, ln_det, pick, wishart};
-use super::prior::PartitionPrior;
+use super::prior::{Cohesion, PartitionPrior};
 use super::runs::Runs;
 use crate::baselines::testing::all_partitions;
 use crate::candidates::CandidatesBuilder;
@@ -37,7 +37,7 @@ const WEIGHTS: [&[f64]; N] = [&[0.7, 0.3], &[0.5, 0.2, 0.3], &[1.0], &[0.2, 0.3,
 
 #[derive(Clone)]
 struct State {
-    alpha: f64,
+    cohesion: Cohesion,
     labels: Vec<u32>,
     choice: Vec<u32>,
     psi: Vec<f64>,
@@ -57,18 +57,18 @@ fn normal_pair(triangle: &[f64], rng: &mut Stream) -> [f64; 2] {
 impl State {
     /// From the prior.
     fn drawn(prior: &PartitionPrior, rng: &mut Stream) -> Self {
-        let alphas: Vec<f64> = prior.alphas().collect();
-        let alpha = alphas[pick(&vec![1.0; alphas.len()], alphas.len() as f64, rng)];
+        let grid = prior.grid();
+        let cohesion = grid[pick(&vec![1.0; grid.len()], grid.len() as f64, rng)];
         let partitions = all_partitions(N, N as u32);
         let weight = |labels: &Vec<u32>| {
             let sizes = (0..N as u32).map(|l| labels.iter().filter(|x| **x == l).count()).filter(|s| *s > 0);
-            prior.ln_weight(sizes, alpha).exp()
+            prior.ln_weight(sizes, cohesion).exp()
         };
         let weights: Vec<f64> = partitions.iter().map(weight).collect();
         let labels = partitions[pick(&weights, weights.iter().sum(), rng)].clone();
         let choice = WEIGHTS.map(|w| pick(w, 1.0, rng) as u32).to_vec();
         let psi = wishart(METRIC_DF, &metric(), Q, rng).unwrap();
-        let mut state = Self { alpha, labels, choice, psi, seen: vec![[0.0; 2]; N] };
+        let mut state = Self { cohesion, labels, choice, psi, seen: vec![[0.0; 2]; N] };
         state.draw_data(rng);
         state
     }
@@ -129,19 +129,22 @@ impl State {
         };
         let shape = Shape::new(NU, self.psi.clone(), base, N);
         let mut chain = Chain::new(&data, shape, self.labels.clone(), self.choice.clone(), rng.clone());
-        chain.alpha = self.alpha;
+        chain.cohesion = self.cohesion;
+        chain.rebuild();
         chain.sweep();
         chain.split_and_merge(2);
         assert!(chain.draw_shape());
         *rng = chain.rng.clone();
-        self.alpha = chain.alpha;
+        self.cohesion = chain.cohesion;
         self.psi = chain.shape.psi.clone();
         (self.labels, self.choice) = (chain.labels.clone(), chain.choice.clone());
     }
 
     /// Functions of everything whose means are compared.
-    fn numbers(&self) -> [f64; 12] {
+    fn numbers(&self) -> [f64; 13] {
         let k = f64::from(self.labels.iter().max().unwrap() + 1);
+        let size = |i: usize| self.labels.iter().filter(|l| **l == self.labels[i]).count();
+        let alone = (0..N).filter(|&i| size(i) == 1).count() as f64;
         let together = |i: usize, j: usize| f64::from(u8::from(self.labels[i] == self.labels[j]));
         let far = libm::hypot(self.seen[0][0] - self.seen[1][0], self.seen[0][1] - self.seen[1][1]);
         [
@@ -156,15 +159,16 @@ impl State {
             f64::from(self.choice[3]),
             libm::tanh(self.seen[0][0]),
             libm::log(far + 0.1),
-            libm::log(self.alpha) * k,
+            libm::log(self.cohesion.alpha) * k,
+            libm::log(self.cohesion.single) * alone,
         ]
     }
 }
 
 /// Means and their standard errors, by means of batches.
-fn means(numbers: &[[f64; 12]]) -> Vec<(f64, f64)> {
+fn means(numbers: &[[f64; 13]]) -> Vec<(f64, f64)> {
     let batch = 250;
-    (0..12)
+    (0..13)
         .map(|c| {
             let batches: Vec<f64> = numbers
                 .chunks_exact(batch)
@@ -180,12 +184,18 @@ fn means(numbers: &[[f64; 12]]) -> Vec<(f64, f64)> {
 
 #[test]
 fn drawing_forward_and_alternating_with_the_chain_give_the_same_law() {
-    for (power, alpha, seed) in [(0.5, Some(1.3), 1), (0.5, None, 2), (1.0, Some(0.8), 3)] {
-        let prior = PartitionPrior::new(N, power, alpha);
+    let cases = [
+        (0.5, Some(1.3), Some(1.0), 1),
+        (0.5, None, Some(2.5), 2),
+        (0.5, None, None, 3),
+        (1.0, Some(0.8), Some(1.0), 4),
+    ];
+    for (power, alpha, single, seed) in cases {
+        let prior = PartitionPrior::new(N, power, alpha, single);
         let rng = &mut stream(seed, 0);
-        let forward: Vec<[f64; 12]> = (0..40_000).map(|_| State::drawn(&prior, rng).numbers()).collect();
+        let forward: Vec<[f64; 13]> = (0..40_000).map(|_| State::drawn(&prior, rng).numbers()).collect();
         let mut state = State::drawn(&prior, rng);
-        let alternating: Vec<[f64; 12]> = (0..40_000)
+        let alternating: Vec<[f64; 13]> = (0..40_000)
             .map(|_| {
                 state.moved(&prior, rng);
                 state.draw_data(rng);
@@ -194,7 +204,10 @@ fn drawing_forward_and_alternating_with_the_chain_give_the_same_law() {
             .collect();
         for (at, (a, b)) in means(&forward).iter().zip(means(&alternating)).enumerate() {
             let z = (a.0 - b.0) / libm::hypot(a.1, b.1).max(1e-12);
-            assert!(z.abs() < 4.0, "power {power}, alpha {alpha:?}, number {at}: {a:?} {b:?}, z = {z:.1}");
+            assert!(
+                z.abs() < 4.0,
+                "power {power}, alpha {alpha:?}, single {single:?}, number {at}: {a:?} {b:?}, z = {z:.1}"
+            );
         }
     }
 }

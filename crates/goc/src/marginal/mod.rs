@@ -45,6 +45,7 @@ const NEAR: usize = 20;
 pub struct Marginal {
     power: f64,
     alpha: Option<f64>,
+    single: Option<f64>,
     nu: Option<usize>,
     spread: f64,
     learn: bool,
@@ -54,22 +55,25 @@ pub struct Marginal {
     keep: usize,
     moves: usize,
     begin: Option<usize>,
+    joining: f64,
 }
 
 impl Default for Marginal {
     fn default() -> Self {
         Self {
             power: 0.5,
-            alpha: Some(5.0),
+            alpha: None,
+            single: None,
             nu: None,
             spread: 0.1,
             learn: true,
             strength: 2.0,
-            chains: 3,
-            burn: 80,
+            chains: 4,
+            burn: 30,
             keep: 120,
             moves: 30,
             begin: None,
+            joining: 1.2,
         }
     }
 }
@@ -126,6 +130,8 @@ pub struct Posterior {
     pub metric: Vec<f64>,
     /// `alpha`, its mean over the draws.
     pub alpha: f64,
+    /// `single`, its mean over the draws.
+    pub single: f64,
 }
 
 /// What one chain leaves.
@@ -135,9 +141,10 @@ struct Trace {
     counts: Vec<u32>,
     ln_densities: Vec<f64>,
     moves: [usize; 2],
-    /// Sums over the draws of the metric and of `alpha`.
+    /// Sums over the draws of the metric, of `alpha` and of `single`.
     metric: Vec<f64>,
     alpha: f64,
+    single: f64,
 }
 
 impl Marginal {
@@ -150,6 +157,12 @@ impl Marginal {
     /// The readiness to open clusters; `None` draws it.
     pub fn alpha(mut self, alpha: Option<f64>) -> Self {
         self.alpha = alpha;
+        self
+    }
+
+    /// How much readier objects are to belong to no group than the readiness to open groups says; `None` draws it.
+    pub fn single(mut self, single: Option<f64>) -> Self {
+        self.single = single;
         self
     }
 
@@ -195,6 +208,13 @@ impl Marginal {
         self
     }
 
+    /// What joining objects that are apart costs in the one partition that is given, where parting what is together costs as much as in the
+    /// variation of information; 1 is that itself, more gives more and purer clusters.
+    pub fn joining(mut self, joining: f64) -> Self {
+        self.joining = joining;
+        self
+    }
+
     fn check(&self, q: usize) -> Result<(), MarginalError> {
         let bad = |name, value, must| Err(MarginalError::Parameter { name, value, must });
         if !(0.0..=1.0).contains(&self.power) {
@@ -202,6 +222,9 @@ impl Marginal {
         }
         if let Some(alpha) = self.alpha.filter(|a| !(a.is_finite() && *a > 0.0)) {
             return bad("alpha", alpha, "a finite number above 0");
+        }
+        if let Some(single) = self.single.filter(|s| !(s.is_finite() && *s > 0.0)) {
+            return bad("single", single, "a finite number above 0");
         }
         if let Some(nu) = self.nu.filter(|nu| *nu < q + 2) {
             return bad("nu", nu as f64, "at least the number of features and 2");
@@ -211,6 +234,9 @@ impl Marginal {
         }
         if !(self.strength.is_finite() && self.strength >= 0.0) {
             return bad("strength", self.strength, "a finite number not below 0");
+        }
+        if !(1.0..2.0).contains(&self.joining) {
+            return bad("joining", self.joining, "from 1 to below 2");
         }
         for (name, value) in [("chains", self.chains), ("keep", self.keep)] {
             if value == 0 {
@@ -244,7 +270,7 @@ impl Marginal {
             .collect();
         let offsets = candidates.offsets();
         let alone_sum: Vec<f64> = (0..n).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect();
-        let prior = PartitionPrior::new(n, self.power, self.alpha);
+        let prior = PartitionPrior::new(n, self.power, self.alpha, self.single);
         // The mean of Psi is A; that of a covariance, Psi / (nu - q - 1).
         let metric_df = q as f64 + METRIC_DF_BEYOND;
         let expected = self.spread * self.spread * (nu - q - 1) as f64;
@@ -282,7 +308,7 @@ impl Marginal {
                 Ok(self.walk(chain, tick))
             })
             .collect::<Result<Vec<Trace>, OracleError>>()?;
-        Ok(summarise(candidates, traces))
+        Ok(summarise(candidates, traces, self.joining))
     }
 
     /// The weights of all candidates beforehand, sum 1 for every object.
@@ -308,6 +334,7 @@ impl Marginal {
             moves: [0, 0],
             metric: vec![0.0; chain.shape.psi.len()],
             alpha: 0.0,
+            single: 0.0,
         };
         for t in 0..self.burn + self.keep {
             chain.sweep();
@@ -322,7 +349,8 @@ impl Marginal {
                 for (sum, psi) in trace.metric.iter_mut().zip(&chain.shape.psi) {
                     *sum += psi;
                 }
-                trace.alpha += chain.alpha;
+                trace.alpha += chain.cohesion.alpha;
+                trace.single += chain.cohesion.single;
             }
             tick();
         }
@@ -388,7 +416,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     if n % 2 == 1 { values[n / 2] } else { 0.5 * (values[n / 2 - 1] + values[n / 2]) }
 }
 
-fn summarise(candidates: &Candidates, traces: Vec<Trace>) -> Posterior {
+fn summarise(candidates: &Candidates, traces: Vec<Trace>, joining: f64) -> Posterior {
     let (n, q) = (candidates.objects(), candidates.features());
     let diagnostics = Diagnostics::new(&traces);
     let mut counts = vec![0_u64; candidates.total()];
@@ -404,6 +432,7 @@ fn summarise(candidates: &Candidates, traces: Vec<Trace>) -> Posterior {
         }
     }
     let alpha: f64 = traces.iter().map(|trace| trace.alpha).sum();
+    let single: f64 = traces.iter().map(|trace| trace.single).sum();
     let draws: Vec<Vec<u32>> = traces.into_iter().flat_map(|trace| trace.draws).collect();
     let total = draws.len() as f64;
     for sum in &mut metric {
@@ -418,7 +447,7 @@ fn summarise(candidates: &Candidates, traces: Vec<Trace>) -> Posterior {
         }
     }
     let together = CoClustering::of_draws(&draws, n);
-    let partition = together.estimate(&draws);
+    let partition = together.estimate(&draws, joining);
     let sizes_of: Vec<Vec<usize>> =
         draws.iter().map(|labels| Partition::from_labels(labels).sizes()).collect();
     let alone: Vec<f64> = (0..n)
@@ -447,6 +476,7 @@ fn summarise(candidates: &Candidates, traces: Vec<Trace>) -> Posterior {
         draws,
         metric,
         alpha: alpha / total,
+        single: single / total,
     }
 }
 

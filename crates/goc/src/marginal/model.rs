@@ -1,7 +1,7 @@
 //! What the chains learned, kept, and the groups of objects that come later.
 //!
 //! A [`Model`] is the [`Posterior`](super::Posterior) in a few numbers: of each cluster its size `n`, the mean `m` and the scatter `S` of
-//! its members, and what all clusters share: the metric `Psi` (its posterior mean), `nu`, `alpha`, the power and the base density `H`. The
+//! its members, and what all clusters share: the metric `Psi` (its posterior mean), `nu`, `alpha`, `single`, the power and the base density `H`. The
 //! members' places are not known but have probabilities, so `m` is the mean of their expected places and
 //!
 //! ```text
@@ -13,7 +13,7 @@
 //!
 //! ```text
 //! to cluster k      in proportion to   n_k^power sum_j w_j t_k(x_j) H(m'_kj) / H(m_k),
-//! to none of them   in proportion to   alpha     sum_j w_j H(x_j),
+//! to none of them   in proportion to   alpha single sum_j w_j H(x_j),
 //! ```
 //!
 //! where `t_k` is the Student t of `nu + n - q` degrees of freedom at `m_k` with scale `(Psi + S)(n + 1) / (n (nu + n - q))`, and `m'_kj` the mean
@@ -52,6 +52,8 @@ pub struct ModelParts {
     pub nu: usize,
     /// The readiness to open clusters.
     pub alpha: f64,
+    /// How much readier objects are to belong to no group.
+    pub single: f64,
     /// How much larger clusters draw objects in.
     pub power: f64,
     /// What a penalty of 1 costs in log likelihood.
@@ -180,7 +182,7 @@ impl Student {
 pub struct Model {
     parts: ModelParts,
     base: Student,
-    /// The density of the next member, `ln n^power`, and `ln H(mean)`.
+    /// The density of the next member, the log weight of joining, and `ln H(mean)`.
     next: Vec<(Student, f64, f64)>,
 }
 
@@ -228,6 +230,7 @@ impl Model {
             metric: posterior.metric.clone(),
             nu: marginal.nu.unwrap_or(q + NU_BEYOND),
             alpha: posterior.alpha,
+            single: posterior.single,
             power: marginal.power,
             strength: marginal.strength,
             base_middle,
@@ -246,6 +249,7 @@ impl Model {
             false => Err(ModelError::Number { what: what.to_string(), value, must }),
         };
         number("alpha", parts.alpha, parts.alpha > 0.0, "a finite number above 0")?;
+        number("single", parts.single, parts.single > 0.0, "a finite number above 0")?;
         number("power", parts.power, (0.0..=1.0).contains(&parts.power), "from 0 to 1")?;
         number("strength", parts.strength, parts.strength >= 0.0, "a finite number not below 0")?;
         number("nu", parts.nu as f64, parts.nu >= q, "at least the number of features")?;
@@ -269,7 +273,10 @@ impl Model {
             let student = symmetric(&spread, q)
                 .and_then(|spread| Student::new(&cluster.mean, spread, df, (n + 1.0) / n))
                 .ok_or_else(|| not_positive(&format!("cluster {k}'s scatter with the metric")))?;
-            next.push((student, parts.power * libm::log(n), base.ln_density(&cluster.mean)));
+            // As in the prior: to join one that is alone costs what being alone gains.
+            let ln_join =
+                if cluster.size == 1 { -libm::log(parts.single) } else { parts.power * libm::log(n) };
+            next.push((student, ln_join, base.ln_density(&cluster.mean)));
         }
         Ok(Self { parts, base, next })
     }
@@ -298,7 +305,7 @@ impl Model {
         // One row of candidates for each cluster, and a last one for none of them.
         let mut ln = vec![0.0; (k + 1) * m];
         let (mut x, mut moved) = (vec![0.0; q], vec![0.0; q]);
-        let ln_alpha = libm::log(self.parts.alpha);
+        let ln_alpha = libm::log(self.parts.alpha * self.parts.single);
         for j in 0..m {
             candidates.copy_candidate(i, j, &mut x);
             let ln_weight = -self.parts.strength * candidates.penalty(i, j);

@@ -3,20 +3,24 @@
 //! A product partition model with the cohesion
 //!
 //! ```text
-//! p(partition) = (1 / Z_n) prod_k alpha ((n_k - 1)!)^power
+//! p(partition) = (1 / Z_n) prod_k alpha c(n_k),   c(1) = single,   c(n) = ((n - 1)!)^power
 //! ```
 //!
-//! It is exchangeable for every power, as it depends on the sizes alone. Power 1 is the Dirichlet process, whose large clusters
+//! It is exchangeable for every power, as it depends on the sizes alone. Power 1 (and single 1) is the Dirichlet process, whose large clusters
 //! draw everything in; with a power below 1 sizes stay alike, which is what groups of a few objects need. An object joins
-//! a cluster of `n` in proportion to `n^power` and a new one in proportion to `alpha`.
+//! a cluster of `n` in proportion to `n^power` (one of a single member to `1 / single`) and a new one in proportion to `alpha single`. So
+//! `alpha` says how many groups there are, and `single` how many objects belong to none.
 //!
-//! `alpha` is not given but drawn, on a grid, which takes the constant: `Z_n` is a sum over all partitions, and with `B_m = Z_m / m!`
+//! Both are not given but drawn, on a grid, which takes the constant: `Z_n` is a sum over all partitions, and with `B_m = Z_m / m!`
 //!
 //! ```text
-//! m B_m = sum_{j=1..m} alpha (j - 1)!^power / (j - 1)! B_{m-j},   B_0 = 1.
+//! m B_m = sum_{j=1..m} alpha c(j) / (j - 1)! B_{m-j},   B_0 = 1.
 //! ```
 //!
-//! `O(n^2)` an `alpha`, once; where the terms have died out they are not added, so in practice far less.
+//! `O(n^2)` a point of the grid, once; where the terms have died out they are not added, so in practice far less. For the Dirichlet process,
+//! where they do not die out, the sum is known: `Z_n = alpha (alpha + 1) ... (alpha + n - 1)`.
+
+use rayon::prelude::*;
 
 use super::matrix::pick;
 use crate::Stream;
@@ -24,17 +28,27 @@ use crate::Stream;
 /// The values that `alpha` may have: equal steps of its logarithm, all alike beforehand.
 const FROM: f64 = 0.25;
 const STEP: f64 = std::f64::consts::SQRT_2;
-const VALUES: usize = 20;
+const VALUES: usize = 28;
+
+/// The values that `single` may have.
+const SINGLES: [f64; 8] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
 /// Terms below this share of the largest are not added.
 const NEGLIGIBLE: f64 = -60.0;
 
-/// The prior for `n` objects, with what drawing `alpha` takes.
+/// What of the prior is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Cohesion {
+    pub(super) alpha: f64,
+    pub(super) single: f64,
+}
+
+/// The prior for `n` objects, with what drawing its [`Cohesion`] takes.
 #[derive(Clone, Debug)]
 pub(super) struct PartitionPrior {
     power: f64,
-    /// `alpha` and `ln Z_n`.
-    table: Vec<(f64, f64)>,
+    /// With `ln Z_n`.
+    table: Vec<(Cohesion, f64)>,
     /// `n^power`.
     join: Vec<f64>,
     /// `ln (n - 1)!`.
@@ -42,33 +56,47 @@ pub(super) struct PartitionPrior {
 }
 
 impl PartitionPrior {
-    /// `alpha` fixed, or drawn when not given.
-    pub(super) fn new(n: usize, power: f64, alpha: Option<f64>) -> Self {
+    /// What is given is fixed, what is not is drawn.
+    pub(super) fn new(n: usize, power: f64, alpha: Option<f64>, single: Option<f64>) -> Self {
         let ln_factorial: Vec<f64> = (0..=n + 1).map(|size| libm::lgamma(size.max(1) as f64)).collect();
         let join = (0..=n).map(|size| libm::pow(size as f64, power)).collect();
-        let values = match alpha {
-            Some(alpha) => vec![alpha],
-            None => (0..VALUES).map(|v| FROM * STEP.powi(v as i32)).collect(),
-        };
+        let alphas =
+            alpha.map_or_else(|| (0..VALUES).map(|v| FROM * STEP.powi(v as i32)).collect(), |a| vec![a]);
+        let singles = single.map_or_else(|| SINGLES.to_vec(), |s| vec![s]);
         let mut prior = Self { power, table: Vec::new(), join, ln_factorial };
-        prior.table = values.into_iter().map(|alpha| (alpha, prior.ln_constant(n, alpha))).collect();
+        let grid: Vec<Cohesion> = alphas
+            .iter()
+            .flat_map(|&alpha| singles.iter().map(move |&single| Cohesion { alpha, single }))
+            .collect();
+        prior.table =
+            grid.into_par_iter().map(|cohesion| (cohesion, prior.ln_constant(n, cohesion))).collect();
         prior
     }
 
     /// `ln Z_n`.
-    fn ln_constant(&self, n: usize, alpha: f64) -> f64 {
+    fn ln_constant(&self, n: usize, cohesion: Cohesion) -> f64 {
+        let Cohesion { alpha, single } = cohesion;
+        if self.power == 1.0 && single == 1.0 {
+            return libm::lgamma(alpha + n as f64) - libm::lgamma(alpha);
+        }
         let ln_alpha = libm::log(alpha);
         // alpha (j - 1)!^(power - 1)
-        let term: Vec<f64> = (0..=n).map(|j| ln_alpha + (self.power - 1.0) * self.ln_factorial[j]).collect();
+        let mut term: Vec<f64> =
+            (0..=n).map(|j| ln_alpha + (self.power - 1.0) * self.ln_factorial[j]).collect();
+        if let Some(first) = term.get_mut(1) {
+            *first += libm::log(single);
+        }
         let mut b = vec![0.0; n + 1];
+        let mut values = Vec::new();
         for m in 1..=n {
-            // The terms rise and fall once in j, so the sum stops where they have died out.
-            let (mut most, mut values) = (f64::NEG_INFINITY, Vec::new());
+            // But for the first the terms rise and fall once in j, so the sum stops where they have died out.
+            let mut most = f64::NEG_INFINITY;
+            values.clear();
             for j in 1..=m {
                 let value = term[j] + b[m - j];
                 most = most.max(value);
                 values.push(value);
-                if value < most + NEGLIGIBLE {
+                if j > 2 && value < most + NEGLIGIBLE {
                     break;
                 }
             }
@@ -78,40 +106,42 @@ impl PartitionPrior {
         b[n] + libm::lgamma(n as f64 + 1.0)
     }
 
-    /// The `alpha` to begin with: the middle one.
-    pub(super) fn first_alpha(&self) -> f64 {
+    /// What to begin with: the middle.
+    pub(super) fn first(&self) -> Cohesion {
         self.table[self.table.len() / 2].0
     }
 
-    /// The values that `alpha` may have.
+    /// All that may be drawn.
     #[cfg(test)]
-    pub(super) fn alphas(&self) -> impl Iterator<Item = f64> + '_ {
-        self.table.iter().map(|(alpha, _)| *alpha)
-    }
-
-    /// The weight of joining a cluster of `size`.
-    pub(super) fn join(&self, size: usize) -> f64 {
-        self.join[size]
+    pub(super) fn grid(&self) -> Vec<Cohesion> {
+        self.table.iter().map(|(cohesion, _)| *cohesion).collect()
     }
 
     /// The weights of joining a cluster, by its size.
-    pub(super) fn joins(&self) -> &[f64] {
-        &self.join
+    pub(super) fn joins(&self, cohesion: Cohesion) -> Vec<f64> {
+        let mut joins = self.join.clone();
+        if let Some(one) = joins.get_mut(1) {
+            *one = 1.0 / cohesion.single;
+        }
+        joins
     }
 
     /// `ln p(partition)` for these sizes, constant left out.
-    pub(super) fn ln_weight(&self, sizes: impl Iterator<Item = usize>, alpha: f64) -> f64 {
-        let ln_alpha = libm::log(alpha);
-        sizes.map(|size| ln_alpha + self.power * self.ln_factorial[size]).sum()
+    pub(super) fn ln_weight(&self, sizes: impl Iterator<Item = usize>, cohesion: Cohesion) -> f64 {
+        let (ln_alpha, ln_single) = (libm::log(cohesion.alpha), libm::log(cohesion.single));
+        let of = |size| if size == 1 { ln_single } else { self.power * self.ln_factorial[size] };
+        sizes.map(|size| ln_alpha + of(size)).sum()
     }
 
-    /// Draws `alpha` given the sizes of the clusters.
-    pub(super) fn draw_alpha(&self, clusters: usize, rng: &mut Stream) -> f64 {
+    /// Draws anew given how many clusters there are, and how many of them have a single member.
+    pub(super) fn draw(&self, clusters: usize, singles: usize, rng: &mut Stream) -> Cohesion {
         if self.table.len() == 1 {
             return self.table[0].0;
         }
-        let ln: Vec<f64> =
-            self.table.iter().map(|(alpha, z)| clusters as f64 * libm::log(*alpha) - z).collect();
+        let ln_of = |(cohesion, z): &(Cohesion, f64)| {
+            clusters as f64 * libm::log(cohesion.alpha) + singles as f64 * libm::log(cohesion.single) - z
+        };
+        let ln: Vec<f64> = self.table.iter().map(ln_of).collect();
         let most = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let weights: Vec<f64> = ln.iter().map(|v| libm::exp(v - most)).collect();
         self.table[pick(&weights, weights.iter().sum(), rng)].0
@@ -130,22 +160,30 @@ mod tests {
 
     #[test]
     fn the_constant_is_the_sum_over_all_partitions() {
-        for (n, power, alpha) in [(1, 0.5, 2.0), (4, 1.0, 1.5), (6, 0.5, 3.0), (7, 0.0, 0.7)] {
-            let prior = PartitionPrior::new(n, power, Some(alpha));
+        for (n, power, alpha, single) in [
+            (1, 0.5, 2.0, 4.0),
+            (4, 1.0, 1.5, 1.0),
+            (4, 1.0, 1.5, 0.5),
+            (6, 0.5, 3.0, 1.0),
+            (7, 0.3, 0.7, 9.0),
+        ] {
+            let prior = PartitionPrior::new(n, power, Some(alpha), Some(single));
+            let cohesion = Cohesion { alpha, single };
             let sum: f64 = all_partitions(n, n as u32)
                 .iter()
-                .map(|labels| prior.ln_weight(sizes(labels).into_iter(), alpha).exp())
+                .map(|labels| prior.ln_weight(sizes(labels).into_iter(), cohesion).exp())
                 .sum();
             assert!((prior.table[0].1 - sum.ln()).abs() < 1e-12, "{n} {power} {alpha}");
         }
     }
 
     #[test]
-    fn power_one_is_the_dirichlet_process() {
-        // Z_n = alpha (alpha + 1) ... (alpha + n - 1).
+    fn power_one_is_the_dirichlet_process_and_powers_near_it_come_near() {
         let (n, alpha) = (300, 7.5);
-        let rising = libm::lgamma(alpha + f64::from(n)) - libm::lgamma(alpha);
-        let prior = PartitionPrior::new(n as usize, 1.0, Some(alpha));
+        let rising: f64 = (0..n).map(|i| (alpha + f64::from(i)).ln()).sum();
+        let prior = PartitionPrior::new(n as usize, 1.0, Some(alpha), Some(1.0));
         assert!((prior.table[0].1 - rising).abs() < 1e-9, "{} {rising}", prior.table[0].1);
+        let near = PartitionPrior::new(n as usize, 1.0 - 1e-9, Some(alpha), Some(1.0));
+        assert!((near.table[0].1 - rising).abs() < 1e-5, "{} {rising}", near.table[0].1);
     }
 }

@@ -45,7 +45,7 @@ impl Sketch {
         let q = self.q;
         if k == self.count {
             self.count += 1;
-            if k % LANES == 0 {
+            if k.is_multiple_of(LANES) {
                 self.blocks.resize(self.blocks.len() + (q + 2) * LANES, 0.0);
             }
         }

@@ -73,7 +73,7 @@ impl Chain<'_> {
             let (first, weights) = (runs.of(l).start, self.data.weights(l));
             let fits: [f64; 2] = std::array::from_fn(|p| self.weigh(&parts[p], l, &mut weighed[p]));
             let fit = self.weigh(&whole, l, &mut weighed[2]);
-            let joins: [f64; 2] = std::array::from_fn(|p| self.data.prior.join(parts[p].size) * fits[p]);
+            let joins: [f64; 2] = std::array::from_fn(|p| self.join(parts[p].size) * fits[p]);
             let total = joins[0] + joins[1];
             if !(total > 0.0 && total.is_finite() && fit > 0.0 && fit.is_finite()) {
                 return; // too far from all for numbers to tell: no such move
@@ -104,10 +104,10 @@ impl Chain<'_> {
         }
 
         let prior = self.data.prior;
-        let ln_parts = prior.ln_weight(parts.iter().map(|part| part.size), self.alpha)
+        let ln_parts = prior.ln_weight(parts.iter().map(|part| part.size), self.cohesion)
             + parts.iter().map(|part| part.ln_density(&self.shape)).sum::<f64>()
             + ln_weights_parts;
-        let ln_whole = prior.ln_weight(std::iter::once(whole.size), self.alpha)
+        let ln_whole = prior.ln_weight(std::iter::once(whole.size), self.cohesion)
             + whole.ln_density(&self.shape)
             + ln_weights_whole;
         let ln_ratio = ln_parts - ln_whole + ln_to_whole - ln_to_parts;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::chain::{Chain, Data};
 use super::cluster::{Base, Cluster, Shape};
-use super::prior::PartitionPrior;
+use super::prior::{Cohesion, PartitionPrior};
 use super::runs::Runs;
 use super::*;
 use crate::baselines::testing::all_partitions;
@@ -29,7 +29,7 @@ fn exact(
     weights: &[f64],
     shape: &Shape,
     prior: &PartitionPrior,
-    alpha: f64,
+    cohesion: Cohesion,
 ) -> HashMap<Vec<u32>, f64> {
     let n = candidates.objects();
     let mut choices = vec![vec![]];
@@ -51,7 +51,7 @@ fn exact(
                 weight *= weights[candidates.offsets()[i] + choice[i]];
             }
             let ln: f64 = clusters.iter().map(|c| c.ln_density(shape)).sum();
-            sum += weight * (ln + prior.ln_weight(clusters.iter().map(|c| c.size), alpha)).exp();
+            sum += weight * (ln + prior.ln_weight(clusters.iter().map(|c| c.size), cohesion)).exp();
         }
         law.insert(labels, sum);
     }
@@ -67,8 +67,8 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
     let weights = model.weights(&candidates);
     let base = Base::new(vec![1.0, 0.4], &[4.0, 0.5, 0.5, 2.0]).unwrap();
     let shape = Shape::new(6, vec![1.2, 0.3, 0.3, 0.8], base, 5);
-    let (alpha, n) = (1.5, candidates.objects());
-    let prior = PartitionPrior::new(n, 0.5, Some(alpha));
+    let (cohesion, n) = (Cohesion { alpha: 1.5, single: 0.7 }, candidates.objects());
+    let prior = PartitionPrior::new(n, 0.5, Some(cohesion.alpha), Some(cohesion.single));
     let alone: Vec<f64> = (0..n)
         .flat_map(|i| (0..candidates.count(i)).map(move |j| (i, j)))
         .zip(&weights)
@@ -90,7 +90,7 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
         metric_inverse: &[1.0, 0.0, 0.0, 1.0],
         learn: false,
     };
-    let law = exact(&candidates, &weights, &shape, &prior, alpha);
+    let law = exact(&candidates, &weights, &shape, &prior, cohesion);
     assert_eq!(law.len(), 52);
     let mut chain = Chain::new(&data, shape, vec![0; n], vec![0; n], stream(1, 0));
     let mut counts: HashMap<Vec<u32>, f64> = HashMap::new();
@@ -150,7 +150,7 @@ fn groups(k: usize, each: usize) -> (Candidates, Vec<i64>) {
 #[test]
 fn groups_that_cross_are_found_with_their_number() {
     let (candidates, truth) = groups(8, 6);
-    let found = Marginal::default().alpha(None).run(&candidates, 1).unwrap();
+    let found = Marginal::default().run(&candidates, 1).unwrap();
     assert!(nmi(found.partition.labels(), &truth).unwrap() > 0.95, "{:?}", found.partition.labels());
     assert_eq!(found.partition.k(), 8);
     let mean_k: f64 = found.k.iter().map(|(k, p)| *k as f64 * p).sum();
@@ -197,6 +197,8 @@ fn parameters_out_of_range_are_named() {
     let cases = [
         (Marginal::default().power(1.5), "power is 1.5, but must be from 0 to 1"),
         (Marginal::default().alpha(Some(0.0)), "alpha is 0, but must be a finite number above 0"),
+        (Marginal::default().single(Some(-1.0)), "single is -1, but must be a finite number above 0"),
+        (Marginal::default().joining(2.0), "joining is 2, but must be from 1 to below 2"),
         (Marginal::default().nu(3), "nu is 3, but must be at least the number of features and 2"),
         (Marginal::default().spread(-1.0), "spread is -1, but must be a finite number above 0"),
         (Marginal::default().strength(f64::NAN), "strength is NaN, but must be a finite number not below 0"),

@@ -36,6 +36,16 @@ pub fn paper_set(folder: &std::path::Path, seed: usize) -> PaperSet {
 }
 
 pub fn paper_set_scaled(folder: &std::path::Path, seed: usize, scaling: Scaling) -> PaperSet {
+    paper_set_mapped(folder, seed, scaling, |actions| actions)
+}
+
+/// The same with every (Jr, Jz, Jphi) mapped to other features first.
+pub fn paper_set_mapped(
+    folder: &std::path::Path,
+    seed: usize,
+    scaling: Scaling,
+    map: impl Fn([f64; 3]) -> [f64; 3],
+) -> PaperSet {
     let table = goc_tables::read(&folder.join(format!("paper/seed{seed:02}.fits"))).unwrap();
     let number = |name: &str| table.require(name).unwrap().numbers().unwrap();
     let (object, truth) = (number("i"), number("true_cluster_id"));
@@ -50,7 +60,7 @@ pub fn paper_set_scaled(folder: &std::path::Path, seed: usize, scaling: Scaling)
         truths.push(truth[row] as i64);
         while row < table.rows() && object[row] == this {
             if features.iter().all(|f| f[row] != -9999.0) {
-                values.extend(features.iter().map(|f| f[row]));
+                values.extend(map(std::array::from_fn(|f| features[f][row])));
                 penalties.push(penalty[row]);
             }
             row += 1;

@@ -143,11 +143,11 @@ pub struct MethodArgs {
     pub strength: f64,
 
     /// Chains of the marginal mixture
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one())]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = at_least_one())]
     pub chains: usize,
 
     /// Sweeps of each chain before draws are kept
-    #[arg(long, value_name = "N", default_value_t = 80)]
+    #[arg(long, value_name = "N", default_value_t = 30)]
     pub burn: usize,
 
     /// Draws kept of each chain
@@ -261,8 +261,8 @@ impl MethodArgs {
             ("--min-points", self.min_points != 3, method == M::Fdbscan),
             ("--eps", self.eps.is_some(), method == M::Fdbscan),
             ("--strength", self.strength != STRENGTH, method == M::Marginal),
-            ("--chains", self.chains != 3, method == M::Marginal),
-            ("--burn", self.burn != 80, method == M::Marginal),
+            ("--chains", self.chains != 4, method == M::Marginal),
+            ("--burn", self.burn != 30, method == M::Marginal),
             ("--keep", self.draws_kept != 120, method == M::Marginal),
         ];
         flags.into_iter().filter(|(_, given, used)| *given && !used).map(|(flag, ..)| flag).collect()

@@ -17,6 +17,7 @@ fn parts() -> ModelParts {
         metric: vec![0.6, 0.1, 0.1, 0.4],
         nu: 7,
         alpha: 1.5,
+        single: 1.0,
         power: 0.5,
         strength: 2.0,
         base_middle: vec![0.3, 0.2],
@@ -158,6 +159,7 @@ fn numbers_that_make_no_model_are_refused_by_name() {
     let cases: [(Change, &str); 10] = [
         (|p| p.clusters.clear(), "a model needs at least one cluster and one feature"),
         (|p| p.alpha = 0.0, "alpha is 0, but must be a finite number above 0"),
+        (|p| p.single = f64::NAN, "single is NaN, but must be a finite number above 0"),
         (|p| p.power = 1.5, "power is 1.5, but must be from 0 to 1"),
         (|p| p.strength = -1.0, "strength is -1, but must be a finite number not below 0"),
         (|p| p.nu = 1, "nu is 1, but must be at least the number of features"),

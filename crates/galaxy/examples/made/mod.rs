@@ -1,0 +1,55 @@
+//! What the examples share: a mock Milky Way, and its stars' candidates made as the authors made theirs.
+#![allow(dead_code)] // each example takes what it needs
+
+use std::sync::Arc;
+
+use goc::Candidates;
+use goc::candidates::CandidatesBuilder;
+use goc::scale::{Scaler, Scaling};
+use goc::uncertainty::{Penalty, Propagation, Sampler, Size, WhenAllRejected};
+use goc_galaxy::actions::ActionFinder;
+use goc_galaxy::catalogue::{Catalogue, Far};
+use goc_galaxy::frames::{JphiSign, Sky, Sun};
+use goc_galaxy::mock::Mock;
+use goc_galaxy::stars::StarActions;
+
+pub type Failure = Box<dyn std::error::Error>;
+
+/// Jr, Jz and Jphi of 101 candidates a star, the parallax in even steps with a penalty for it alone; and the true groups.
+pub fn candidates(
+    mock: &Mock,
+    finder: &Arc<ActionFinder>,
+    seed: u64,
+) -> Result<(Candidates, Vec<i64>), Failure> {
+    let catalogue = Catalogue::new(Sky::Galactic, Far::Parallax { offset: 0.0 }, Sun::hattori())?;
+    let objects = mock.objects(Size::sigmas(2.0)?)?;
+    let f = StarActions::new(catalogue, Arc::clone(finder), JphiSign::Paper);
+    let (four, report) = Propagation::new(f)
+        .sampler(Sampler::Grid { coordinate: 2 })
+        .draws(101)
+        .penalty(Penalty::SurpriseOf(vec![2]))
+        .scale_penalties(true)
+        .when_all_rejected(WhenAllRejected::LeaveOut)
+        .seed(seed)
+        .propagate(&objects)?;
+    let truth = report.objects().iter().map(|&i| mock.stars[i].group as i64).collect();
+    // The energy, behind the three actions, is no feature.
+    Ok((rows(&four, |row| row[..3].to_vec())?, truth))
+}
+
+/// As the marginal mixture takes actions: square roots of Jr and Jz, robust scaling.
+pub fn roots(candidates: &Candidates) -> Result<Candidates, Failure> {
+    let roots = rows(candidates, |row| vec![row[0].sqrt(), row[1].sqrt(), row[2]])?;
+    Ok(Scaler::fit(Scaling::Robust, &roots)?.apply(roots))
+}
+
+/// Every candidate mapped to three features.
+fn rows(candidates: &Candidates, map: impl Fn(&[f64]) -> Vec<f64>) -> Result<Candidates, Failure> {
+    let mut builder = CandidatesBuilder::new(3);
+    for i in 0..candidates.objects() {
+        let rows: Vec<f64> =
+            (0..candidates.count(i)).flat_map(|j| map(&candidates.candidate(i, j))).collect();
+        builder.push(&rows, candidates.penalties(i))?;
+    }
+    Ok(builder.build()?)
+}
