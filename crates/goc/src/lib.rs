@@ -12,7 +12,7 @@
 //! 3. [`scale`]: features made comparable;
 //! 4. [`optimistic`] (GOC), [`pessimistic`] (GPC), [`baselines`] and [`marginal`] cluster them, most by way of
 //!    any [`oracle`] for plain points, some by a [`set_distance`];
-//! 5. [`metrics`]: how good is the answer.
+//! 5. [`metrics`]: how good is the answer; [`confidence`]: how sure is it, where the truth is not known.
 //!
 //! [`synthetic`] makes a catalogue with known truth, to try all of this on.
 //!
@@ -20,6 +20,7 @@
 
 pub mod baselines;
 pub mod candidates;
+pub mod confidence;
 mod elementary;
 mod kernel;
 pub mod marginal;

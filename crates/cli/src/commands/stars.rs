@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::actions::{optional, push};
 use super::candidates::{SamplingArgs, WhenEmpty, actions_of};
-use super::cluster::{Clustered, MethodArgs};
+use super::cluster::{Clustered, MethodArgs, SureArgs};
 use crate::fail::Fail;
 use crate::long_table::LongTableArgs;
 use crate::measured_table::{BadRows, MeasuredArgs};
@@ -66,6 +66,9 @@ pub struct Stars {
     #[command(flatten)]
     method: MethodArgs,
 
+    #[command(flatten)]
+    sure: SureArgs,
+
     #[command(flatten, next_help_heading = "Stars")]
     stars: StarArgs,
 
@@ -78,6 +81,7 @@ impl Stars {
     pub fn run(self) -> Result<(), Fail> {
         self.sampling.size()?;
         self.method.check()?;
+        self.sure.check(&self.method, &self.input)?;
         for path in [&self.output, &self.candidates] {
             screen::check_output_of(&self.input, path.as_deref())?;
         }
@@ -102,9 +106,12 @@ impl Stars {
         if let Some(path) = &self.candidates {
             goc_tables::write(&made.table, path)?;
         }
-        let long =
-            LongTableArgs::of_candidates(self.input.clone()).group(&made.table, &self.method.taken())?;
-        let done = Clustered::new(&self.method, long, self.seed, false)?;
+        let method = self.sure.method(&self.method);
+        let long = LongTableArgs::of_candidates(self.input.clone()).group(&made.table, &method.taken())?;
+        let done = Clustered::new(&method, long, self.seed, false)?.judged(&self.sure, &method, self.seed)?;
+        if let (Some(path), Some(table)) = (self.sure.clusters(), done.cluster_table()?) {
+            goc_tables::write(&table, path)?;
+        }
 
         let n = measured.table().rows();
         let labels = done.label_table()?;
@@ -129,7 +136,8 @@ impl Stars {
         if let Some(runner_up) = labels.column("runner_up") {
             columns.push(spread_runner_up(runner_up, &row_of)?);
         }
-        for (name, unit) in [
+        let sure = ["stability", "cluster_stability", "solitude", "log_odds", "p_value", "q_value"];
+        let plain = [
             ("probability", ""),
             ("runner_up_probability", ""),
             ("alone", ""),
@@ -138,7 +146,8 @@ impl Stars {
             ("Jr", "kpc km/s"),
             ("Jz", "kpc km/s"),
             ("Jphi", "kpc km/s"),
-        ] {
+        ];
+        for (name, unit) in plain.into_iter().chain(sure.map(|name| (name, ""))) {
             if let Some(column) = labels.column(name) {
                 let values = column.numbers()?;
                 let spread = row_of.iter().map(|i| i.map_or(f64::NAN, |i: usize| values[i])).collect();

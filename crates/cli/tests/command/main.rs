@@ -12,4 +12,5 @@ mod predict;
 mod reproduce;
 mod score;
 mod stars;
+mod sure;
 mod threads;

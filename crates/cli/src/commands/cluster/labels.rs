@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::method::MethodArgs;
 use super::posterior::{certainty_columns, findings, input_units, mean_features};
 use super::solve::Answer;
+use super::sure::{Sure, SureArgs};
 use crate::choices::{KRuleName, MethodName, PenaltyScale, typed};
 use crate::fail::Fail;
 use crate::long_table::{LongTable, scores_of};
@@ -32,6 +33,7 @@ pub struct Clustered {
     pub(super) penalty_divisor: f64,
     scores: Option<Scores>,
     seconds: f64,
+    sure: Option<Sure>,
     settings: Vec<(&'static str, Value)>,
     preset: String,
     constant_k: bool,
@@ -111,7 +113,25 @@ impl Clustered {
             penalty_divisor,
             scores,
             seconds,
+            sure: None,
         })
+    }
+
+    /// Asks how sure the labels are; `--noise` changes them and the scores.
+    pub fn judged(mut self, sure: &SureArgs, method: &MethodArgs, seed: u64) -> Result<Self, Fail> {
+        let began = Instant::now();
+        self.sure = Some(sure.judge(method, &self.input.candidates, &mut self.answer, seed)?);
+        if let Some(truth) = &self.input.truth {
+            self.scores = scores_of(self.answer.partition.labels(), truth)?;
+        }
+        self.seconds += began.elapsed().as_secs_f64();
+        Ok(self)
+    }
+
+    /// A row a cluster.
+    pub fn cluster_table(&self) -> Result<Option<Table>, Fail> {
+        let Some(sure) = &self.sure else { return Ok(None) };
+        sure.cluster_table(&self.input, &self.answer, &self.scaler).map(Some)
     }
 
     /// The label table: a row an object.
@@ -149,6 +169,9 @@ impl Clustered {
                 Column::new("probability", Data::F64(answer.confidence.clone()))
                     .with_description("how sure the method is of the label, from 0 to 1"),
             );
+        }
+        if let Some(sure) = &self.sure {
+            columns.extend(sure.columns()?);
         }
         if let Some(chosen) = &answer.chosen {
             let penalties = (0..n).map(|i| candidates.penalty(i, chosen[i] as usize)).collect();
@@ -253,6 +276,9 @@ impl Clustered {
         for (key, value) in self.found(true) {
             put(key, value);
         }
+        for (key, value) in self.sure.iter().flat_map(Sure::summary) {
+            put(key, value);
+        }
         put("seconds", json!(self.seconds));
         if let Some(scores) = &self.scores {
             put("nmi", json!(scores.nmi));
@@ -284,13 +310,16 @@ impl Clustered {
         if !answer.remark.is_empty() {
             text.push_str(&format!("\n{}", answer.remark));
         }
+        for remark in self.sure.iter().flat_map(Sure::remarks) {
+            text.push_str(&format!("\n{remark}"));
+        }
         if answer.noise_count() > 0 {
             text.push_str(&format!(
                 "\n{} in no cluster (label {NOISE})",
                 screen::counted(answer.noise_count(), "object")
             ));
         }
-        if answer.k() < answer.k_initial && !self.constant_k && self.falls {
+        if answer.k() < answer.k_initial && answer.noise.is_empty() && !self.constant_k && self.falls {
             let why = match self.why {
                 WhyFewer::Oracle => "the oracle finds K itself",
                 WhyFewer::Emptied => "clusters that emptied were given up; --k-rule constant keeps K",

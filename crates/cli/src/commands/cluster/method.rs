@@ -157,6 +157,14 @@ pub struct MethodArgs {
     /// Radius of FDBSCAN, in scaled features [default: by a rule]
     #[arg(long, value_name = "R")]
     pub eps: Option<f64>,
+
+    /// Many objects may be in no group (`--noise`).
+    #[arg(skip)]
+    pub expects_noise: bool,
+
+    /// A repeat: no progress of its own.
+    #[arg(skip)]
+    pub quiet: bool,
 }
 
 impl MethodArgs {

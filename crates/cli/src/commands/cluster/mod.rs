@@ -1,12 +1,13 @@
 //! `goc cluster`: candidates in, labels out.
 //!
-//! [`method`] has the flags of the methods, [`solve`] runs them, [`labels`] turns the answer into tables and sentences; all serve
-//! `goc stars` too. [`posterior`] has what only the marginal mixture knows.
+//! [`method`] has the flags of the methods, [`solve`] runs them, [`sure`] asks how sure the answer is, [`labels`] turns it into tables and
+//! sentences; all serve `goc stars` too. [`posterior`] has what only the marginal mixture knows.
 
 mod labels;
 mod method;
 pub mod posterior;
 mod solve;
+mod sure;
 
 use std::path::PathBuf;
 
@@ -23,6 +24,7 @@ pub use labels::{Clustered, NOISE};
 use labels::{history_table, linkage_table, trace_table};
 pub use method::MethodArgs;
 use posterior::PosteriorArgs;
+pub use sure::SureArgs;
 
 /// Cluster uncertain objects; every object gets a label and its chosen candidate
 #[derive(Args)]
@@ -40,6 +42,9 @@ pub struct Cluster {
 
     #[command(flatten)]
     method: MethodArgs,
+
+    #[command(flatten)]
+    sure: SureArgs,
 
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
@@ -93,6 +98,7 @@ impl Cluster {
     /// Everything but the printing; writes --history and --trace.
     pub fn work(&self) -> Result<Done, Fail> {
         self.method.check()?;
+        self.sure.check(&self.method, &self.table.input)?;
         if self.trace.is_some() && self.method.method != MethodName::Goc {
             return Err(Fail::usage("--trace needs --method goc"));
         }
@@ -100,7 +106,12 @@ impl Cluster {
             return Err(Fail::usage("--history needs --method goc or goc-tree"));
         }
         self.posterior.check(self.method.method, &self.table.input)?;
-        let mut outputs = vec![&self.output, &self.history, &self.trace, &self.tree];
+        if self.posterior.saves_model() && self.sure.noise() {
+            return Err(Fail::usage(
+                "--save-model keeps the clusters as they were found, --noise changes them: run without --noise to save",
+            ));
+        }
+        let mut outputs = vec![&self.output, &self.history, &self.trace, &self.tree, self.sure.clusters()];
         outputs.extend(self.posterior.outputs().map(|(_, path)| path));
         for (at, path) in outputs.iter().enumerate().filter_map(|(at, path)| Some((at, path.as_ref()?))) {
             if outputs[..at].iter().any(|other| other.as_ref() == Some(path)) {
@@ -118,14 +129,19 @@ impl Cluster {
             screen::check_output_of(&self.table.input, self.tree.as_deref())
                 .map_err(|fail| Fail::usage(format!("--tree: {fail}, or .nwk for Newick")))?;
         }
-        let input = self.table.read(&self.method.taken())?;
-        let done = Clustered::new(&self.method, input, self.seed, self.trace.is_some())?;
+        let method = self.sure.method(&self.method);
+        let input = self.table.read(&method.taken())?;
+        let done = Clustered::new(&method, input, self.seed, self.trace.is_some())?
+            .judged(&self.sure, &method, self.seed)?;
         let labels = done.label_table()?;
         if let Some(path) = &self.history {
             goc_tables::write(&history_table(&done.answer)?, path)?;
         }
         if let Some(path) = &self.trace {
             goc_tables::write(&trace_table(&done.answer, &done.input.candidates)?, path)?;
+        }
+        if let (Some(path), Some(table)) = (self.sure.clusters(), done.cluster_table()?) {
+            goc_tables::write(&table, path)?;
         }
         if let Some(path) = &self.tree {
             let tree = done.tree(&self.method)?;

@@ -42,6 +42,11 @@ pub struct PosteriorArgs {
 }
 
 impl PosteriorArgs {
+    /// Whether a model is to be kept.
+    pub fn saves_model(&self) -> bool {
+        self.save_model.is_some()
+    }
+
     /// The files asked for, by flag.
     pub fn outputs(&self) -> [(&'static str, &Option<PathBuf>); 4] {
         [

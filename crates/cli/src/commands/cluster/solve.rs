@@ -12,6 +12,7 @@ use goc::baselines::set_distances::SetDistanceClustering;
 use goc::baselines::uk_means::UkMeans;
 use goc::baselines::uk_medians::UkMedians;
 use goc::baselines::{Method, check_k};
+use goc::confidence::noise;
 use goc::marginal::{Marginal, Posterior};
 use goc::optimistic::continuous::{Continuous, Region};
 use goc::optimistic::hierarchy::Hierarchy;
@@ -42,6 +43,8 @@ pub struct Answer {
     pub noise: Vec<bool>,
     /// How sure it is of each object; empty when it does not say.
     pub confidence: Vec<f64>,
+    /// Expected value of one over the size of each object's cluster; empty when the method has no posterior.
+    pub solitude: Vec<f64>,
     pub iterations: usize,
     pub converged: bool,
     pub cycle: bool,
@@ -64,6 +67,7 @@ impl Answer {
             objective: None,
             noise: Vec::new(),
             confidence: Vec::new(),
+            solitude: Vec::new(),
             iterations: 0,
             converged: true,
             cycle: false,
@@ -215,7 +219,7 @@ impl MethodArgs {
         trace: bool,
     ) -> Result<Answer, Fail> {
         let valid = self.optimistic(candidates, self.wanted()?, trace)?.check(candidates)?;
-        let bar = screen::counter("iterations and moves");
+        let bar = self.shown(screen::counter("iterations and moves"));
         let found = valid.run_watched(oracle, seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
         // K(0): as asked, or as the first labels have it. An oracle may find fewer.
@@ -298,14 +302,19 @@ impl MethodArgs {
 
     fn marginal(&self, candidates: &Candidates, seed: u64) -> Result<Answer, Fail> {
         let sweeps = self.burn + self.draws_kept;
-        let bar = screen::progress((self.chains * sweeps) as u64, "sweeps");
-        let found = self.mixture().run_watched(candidates, seed, &|| bar.inc(1))?;
+        let bar = self.shown(screen::progress((self.chains * sweeps) as u64, "sweeps"));
+        let mut model = self.mixture();
+        if self.expects_noise {
+            model = noise::expecting(model, candidates.objects());
+        }
+        let found = model.run_watched(candidates, seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
         let chains = found.diagnostics;
         let advice = if chains.converged() { "" } else { ": more may help, --burn, --keep and --chains" };
         let centres = means(&found.places, &found.partition);
         Ok(Answer {
             confidence: found.membership.clone(),
+            solitude: if self.expects_noise { noise::solitude(&found.draws) } else { Vec::new() },
             iterations: sweeps,
             converged: chains.converged(),
             remark: format!(

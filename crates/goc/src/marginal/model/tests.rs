@@ -156,7 +156,7 @@ fn the_same_probabilities_at_any_number_of_threads() {
 #[test]
 fn numbers_that_make_no_model_are_refused_by_name() {
     type Change = fn(&mut ModelParts);
-    let cases: [(Change, &str); 10] = [
+    let cases: [(Change, &str); 11] = [
         (|p| p.clusters.clear(), "a model needs at least one cluster and one feature"),
         (|p| p.alpha = 0.0, "alpha is 0, but must be a finite number above 0"),
         (|p| p.single = f64::NAN, "single is NaN, but must be a finite number above 0"),

@@ -1,0 +1,120 @@
+//! `goc cluster --stability --significance --noise --clusters`.
+
+use crate::desk::{Desk, columns, three_groups};
+
+/// Three tight groups of eight, and twelve objects far from each other, each of two candidates.
+fn groups_and_strays() -> String {
+    let mut text = "object,x,y,penalty,truth\n".to_string();
+    let mut object = 0;
+    let mut put = |x: f64, y: f64, truth: usize| {
+        for (j, off) in [0.0, 0.02].into_iter().enumerate() {
+            text.push_str(&format!("{object},{:.4},{:.4},{},{truth}\n", x + off, y - off, 0.5 * j as f64));
+        }
+        object += 1;
+    };
+    for (g, (x, y)) in [(0.0, 0.0), (4.0, 1.0), (1.0, 5.0)].into_iter().enumerate() {
+        for i in 0..8 {
+            let turn = f64::from(i);
+            put(x + 0.05 * turn.cos(), y + 0.05 * turn.sin(), g);
+        }
+    }
+    for i in 0..12 {
+        let turn = f64::from(i) * 2.4;
+        let far = 1.2 + 0.45 * f64::from(i);
+        put(2.0 + far * turn.cos(), 2.0 + far * turn.sin(), 3 + i as usize);
+    }
+    text
+}
+
+fn desk() -> Desk {
+    Desk::with(&[("c.csv", &three_groups()), ("s.csv", &groups_and_strays())])
+}
+
+#[test]
+fn stability_adds_a_column_for_the_object_and_one_for_its_cluster() {
+    let desk = desk();
+    desk.done("cluster c.csv --k 3 --stability 5 --clusters k.csv -o labels.csv");
+    let table = desk.table("labels.csv");
+    assert_eq!(
+        columns(&table),
+        "object label stability cluster_stability candidate row penalty distance x y truth"
+    );
+    // Three groups far apart: always found with all objects, and valid clusters by Hennig's measure with some of them.
+    for name in ["stability", "cluster_stability"] {
+        assert!(table.require(name).unwrap().numbers().unwrap().iter().all(|v| *v > 0.75), "{name}");
+    }
+    let clusters = desk.table("k.csv");
+    assert_eq!(clusters.require("stability_seeds").unwrap().numbers().unwrap(), [1.0; 3]);
+}
+
+#[test]
+fn significance_tells_groups_from_strays_and_the_cluster_table_has_a_row_each() {
+    let desk = desk();
+    desk.done(
+        "cluster s.csv --k 9 --preset authors --significance 20 --stability 3 --clusters k.csv -o labels.csv",
+    );
+    let labels = desk.table("labels.csv");
+    let q = labels.require("q_value").unwrap();
+    assert!((0..24).all(|i| !q.is_null(i) && q.numbers().unwrap()[i] <= 0.05), "{:?}", q.texts());
+    let clusters = desk.table("k.csv");
+    assert_eq!(
+        columns(&clusters),
+        "label size x x_spread y y_spread stability stability_seeds stability_candidates stability_objects evidence p_value \
+         q_value"
+    );
+    let sizes = clusters.require("size").unwrap().integers().unwrap();
+    assert_eq!(sizes.iter().sum::<i64>(), 36);
+}
+
+#[test]
+fn noise_has_label_minus_one_and_the_sentence_says_how_many_and_why() {
+    let desk = desk();
+    let run = desk.done("cluster s.csv --k 9 --preset authors --noise --clusters k.csv -o labels.csv");
+    assert!(run.err.contains("significant at a false-discovery rate of 0.05"), "{}", run.err);
+    assert!(run.err.contains("noise: ") && run.err.contains("in no cluster (label -1)"), "{}", run.err);
+    let labels = desk.table("labels.csv").require("label").unwrap().integers().unwrap();
+    assert!(labels[..24].iter().filter(|l| **l >= 0).count() >= 22, "{labels:?}");
+    assert!(labels[24..].iter().filter(|l| **l == -1).count() >= 10, "{labels:?}");
+    // Labels without noise run from 0, and the table of clusters has a row for each.
+    let mut used: Vec<i64> = labels.into_iter().filter(|l| *l >= 0).collect();
+    used.sort_unstable();
+    used.dedup();
+    assert_eq!(desk.table("k.csv").require("label").unwrap().integers().unwrap(), used);
+    assert_eq!(used, (0..used.len() as i64).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_marginal_mixture_knows_noise_by_its_posterior() {
+    let desk = desk();
+    let run = desk.done("cluster s.csv --method marginal --noise -o labels.csv");
+    assert!(run.err.contains("by the posterior"), "{}", run.err);
+    let table = desk.table("labels.csv");
+    assert!(columns(&table).starts_with("object label probability solitude"), "{}", columns(&table));
+    let labels = table.require("label").unwrap().integers().unwrap();
+    assert!(labels[..24].iter().all(|l| *l >= 0), "{labels:?}");
+    assert!(labels[24..].iter().filter(|l| **l == -1).count() >= 10, "{labels:?}");
+}
+
+#[test]
+fn how_sure_is_the_same_at_any_number_of_threads() {
+    let desk = desk();
+    let flags = "cluster s.csv --k 9 --preset authors --noise --stability 2 --significance 4";
+    let one = desk.done(&format!("{flags} --threads 1")).out;
+    for threads in [2, 4] {
+        assert_eq!(one, desk.done(&format!("{flags} --threads {threads}")).out);
+    }
+}
+
+#[test]
+fn one_object_and_impossible_requests_are_answered() {
+    let desk = desk();
+    desk.put("one.csv", b"object,x,y\n7,1.0,2.0\n7,1.5,2.0\n");
+    let run = desk.done("cluster one.csv --k 1 --preset authors --noise --stability 2");
+    assert!(run.out.lines().nth(1).unwrap().starts_with("7,-1,1"), "{}", run.out);
+    let run = desk.goc("cluster c.csv --k 3 --noise --fdr 0");
+    assert_eq!((run.code, run.err.contains("--fdr 0 must be above 0 and below 1")), (2, true), "{}", run.err);
+    let run = desk.goc("cluster c.csv --k 3 --stability 2 --init-labels c.csv");
+    assert_eq!((run.code, run.err.contains("leave out --init-labels")), (2, true), "{}", run.err);
+    let run = desk.goc("cluster c.csv --k 3 --clusters x.csv -o x.csv");
+    assert_eq!((run.code, run.err.contains("named for two outputs")), (2, true), "{}", run.err);
+}

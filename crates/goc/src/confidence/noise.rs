@@ -1,0 +1,138 @@
+//! Noise: which objects are in no group.
+//!
+//! Two ways to know, and what they have in common:
+//!
+//! - by the posterior of the marginal mixture: an object's *solitude* is the expected value of one over the size of its cluster,
+//!   `E[1 / |C_i|]`: 1 for an object that is always alone, 1/2 for one of a pair, small for a member of a large group.
+//!   Unlike the probability of being alone it sees that a stray object is in passing company only. An object is noise
+//!   above [`SOLITUDE`].
+//! - by significance: the members of a cluster that is not significant ([`super::significance`]) are noise, and so is
+//!   a member of a significant one whose own log odds ([`super::evidence`]) are below [`ODDS`].
+//!
+//! One that would be left alone in its cluster is noise as well: one object is no group.
+//!
+//! Cost: O(n) for each draw.
+
+use super::significance::Verdict;
+use crate::Partition;
+use crate::marginal::Marginal;
+
+/// Solitude above which an object is noise. Chosen on mock Milky Ways with a third field stars, seeds 201 to 205 (docs/confidence.md).
+pub const SOLITUDE: f64 = 0.37;
+
+/// Log odds below which a member of a significant cluster is noise: even odds, not tuned on any set.
+pub const ODDS: f64 = 0.0;
+
+/// The marginal mixture told that many of `n` objects may be in no group: `alpha` a twentieth of them and `single` 8, chosen on the same
+/// sets. Left to draw both, it takes too many strays into groups, as the density of places that it compares with is a wide and
+/// smooth one.
+pub fn expecting(model: Marginal, n: usize) -> Marginal {
+    model.alpha(Some((n as f64 / 20.0).max(1.0))).single(Some(8.0))
+}
+
+/// `E[1 / |C_i|]` over drawn labels, each of the same objects.
+///
+/// ```
+/// use goc::confidence::noise::solitude;
+/// let draws = [vec![0, 0, 1, 2], vec![0, 0, 0, 0]];
+/// assert_eq!(solitude(&draws), [0.375, 0.375, 0.625, 0.625]);
+/// ```
+pub fn solitude(draws: &[Vec<u32>]) -> Vec<f64> {
+    let n = draws.first().map_or(0, Vec::len);
+    let mut sums = vec![0.0; n];
+    for labels in draws {
+        let partition = Partition::from_labels(labels);
+        let sizes = partition.sizes();
+        for (sum, &label) in sums.iter_mut().zip(partition.labels()) {
+            *sum += 1.0 / sizes[label as usize] as f64;
+        }
+    }
+    sums.into_iter().map(|sum| sum / draws.len() as f64).collect()
+}
+
+/// Noise by solitude above `most`.
+pub fn by_solitude(partition: &Partition, solitude: &[f64], most: f64) -> Vec<bool> {
+    without_single(partition, solitude.iter().map(|s| *s > most).collect())
+}
+
+/// Noise by significance at a false-discovery rate, and by log odds below `least`.
+pub fn by_significance(partition: &Partition, verdict: &Verdict, rate: f64, least: f64) -> Vec<bool> {
+    let significant = verdict.significant(rate);
+    let noise = partition
+        .labels()
+        .iter()
+        .zip(&verdict.evidence.objects)
+        .map(|(&label, odds)| !significant[label as usize] || *odds < least)
+        .collect();
+    without_single(partition, noise)
+}
+
+/// Objects that are noise by either; one that is left alone is noise too.
+pub fn either(partition: &Partition, a: &[bool], b: &[bool]) -> Vec<bool> {
+    without_single(partition, a.iter().zip(b).map(|(a, b)| *a || *b).collect())
+}
+
+/// Whoever is left alone in a cluster is noise.
+fn without_single(partition: &Partition, mut noise: Vec<bool>) -> Vec<bool> {
+    let mut left = vec![0_usize; partition.k()];
+    for (&label, noise) in partition.labels().iter().zip(&noise) {
+        left[label as usize] += usize::from(!noise);
+    }
+    for (&label, noise) in partition.labels().iter().zip(&mut noise) {
+        *noise |= left[label as usize] < 2;
+    }
+    noise
+}
+
+/// The partition with every noise object in a cluster of its own, behind the others.
+pub fn set_apart(partition: &Partition, noise: &[bool]) -> Partition {
+    let k = partition.k();
+    let labels: Vec<usize> = partition
+        .labels()
+        .iter()
+        .zip(noise)
+        .enumerate()
+        .map(|(i, (&label, noise))| if *noise { k + i } else { label as usize })
+        .collect();
+    Partition::from_labels(&labels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::confidence::Significance;
+    use crate::{Candidates, Points};
+    use std::convert::Infallible;
+
+    #[test]
+    fn whoever_is_left_alone_is_noise_too() {
+        let p = Partition::from_labels(&[0, 0, 0, 1, 1, 2]);
+        let noise = by_solitude(&p, &[0.1, 0.2, 0.9, 0.9, 0.1, 0.1], 0.4);
+        assert_eq!(noise, [false, false, true, true, true, true]);
+        assert_eq!(set_apart(&p, &noise).labels(), [0, 0, 1, 2, 3, 4]);
+        assert_eq!(either(&p, &noise, &[true, false, false, false, false, false]), [true; 6]);
+    }
+
+    #[test]
+    fn members_of_no_significant_cluster_are_noise() {
+        let rows: Vec<[f64; 1]> = (0..12).map(|i| [f64::from(i * i)]).collect();
+        let c = Candidates::from_points(&Points::from_rows(&rows).unwrap()).unwrap();
+        let pairs = |c: &Candidates, _: u64| {
+            Ok::<_, Infallible>(Partition::from_labels(&(0..c.objects()).map(|i| i / 2).collect::<Vec<_>>()))
+        };
+        let p = pairs(&c, 1).unwrap();
+        let mut verdict = Significance::new(1).judge(&c, &p, 1, &pairs, &|| {}).unwrap();
+        verdict.q = vec![0.01, 0.2, f64::NAN, 0.01, 0.05, 0.9];
+        verdict.evidence.objects = vec![1.0, 2.0, 5.0, 5.0, 5.0, 5.0, -3.0, 4.0, 0.1, 0.2, 9.0, 9.0];
+        let noise = by_significance(&p, &verdict, 0.05, 0.0);
+        let grouped: Vec<usize> = (0..12).filter(|&i| !noise[i]).collect();
+        // Pair 3 has a member below the odds, so that the other is alone.
+        assert_eq!(grouped, [0, 1, 8, 9]);
+    }
+
+    #[test]
+    fn no_draws_and_no_objects_have_no_solitude() {
+        assert!(solitude(&[]).is_empty());
+        assert_eq!(solitude(&[vec![3]]), [1.0]);
+    }
+}
