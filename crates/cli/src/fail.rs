@@ -114,6 +114,12 @@ impl From<goc::marginal::MarginalError> for Fail {
     }
 }
 
+impl From<goc::choose_k::ChooseError> for Fail {
+    fn from(error: goc::choose_k::ChooseError) -> Self {
+        Fail::Failed(error.to_string())
+    }
+}
+
 impl From<goc::metrics::MetricsError> for Fail {
     fn from(error: goc::metrics::MetricsError) -> Self {
         Fail::Failed(error.to_string())

@@ -68,7 +68,8 @@ fn candidates_of(
 fn by_marginal(candidates: &Candidates) -> Result<Vec<bool>, Box<dyn Error>> {
     let model = noise::expecting(Marginal::default(), candidates.objects());
     let found = model.run(candidates, 1)?;
-    Ok(noise::by_solitude(&found.partition, &noise::solitude(&found.draws), noise::SOLITUDE))
+    let solitude = noise::solitude(&found.draws);
+    Ok(noise::by_solitude(&found.partition, &solitude, noise::SOLITUDE, &found.together).1)
 }
 
 fn by_goc(candidates: &Candidates) -> Result<Vec<bool>, Box<dyn Error>> {

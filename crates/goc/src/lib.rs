@@ -20,6 +20,7 @@
 
 pub mod baselines;
 pub mod candidates;
+pub mod choose_k;
 pub mod confidence;
 mod elementary;
 mod kernel;

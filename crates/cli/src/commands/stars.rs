@@ -108,7 +108,7 @@ impl Stars {
         }
         let method = self.sure.method(&self.method);
         let long = LongTableArgs::of_candidates(self.input.clone()).group(&made.table, &method.taken())?;
-        let done = Clustered::new(&method, long, self.seed, false)?.judged(&self.sure, &method, self.seed)?;
+        let done = Clustered::new(&method, long, self.seed, false)?.judged(&self.sure, self.seed)?;
         if let (Some(path), Some(table)) = (self.sure.clusters(), done.cluster_table()?) {
             goc_tables::write(&table, path)?;
         }

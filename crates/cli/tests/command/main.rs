@@ -1,5 +1,6 @@
 //! The `goc` command as people meet it: what it prints, writes and refuses.
 
+mod auto;
 mod bad_input;
 mod candidates;
 mod cluster;

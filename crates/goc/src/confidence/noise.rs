@@ -13,21 +13,23 @@
 //!
 //! Cost: O(n) for each draw.
 
+use std::collections::BTreeMap;
+
 use super::significance::Verdict;
 use crate::Partition;
-use crate::marginal::Marginal;
+use crate::marginal::{CoClustering, Marginal};
 
 /// Solitude above which an object is noise. Chosen on mock Milky Ways with a third field stars, seeds 201 to 205 (docs/confidence.md).
-pub const SOLITUDE: f64 = 0.37;
+pub const SOLITUDE: f64 = 0.425;
 
 /// Log odds below which a member of a significant cluster is noise: even odds, not tuned on any set.
 pub const ODDS: f64 = 0.0;
 
-/// The marginal mixture told that many of `n` objects may be in no group: `alpha` a twentieth of them and `single` 8, chosen on the same
+/// The marginal mixture told that many of `n` objects may be in no group: `alpha` a thirtieth of them and `single` 8, chosen on the same
 /// sets. Left to draw both, it takes too many strays into groups, as the density of places that it compares with is a wide and
 /// smooth one.
 pub fn expecting(model: Marginal, n: usize) -> Marginal {
-    model.alpha(Some((n as f64 / 20.0).max(1.0))).single(Some(8.0))
+    model.alpha(Some((n as f64 / 30.0).max(1.0))).single(Some(8.0))
 }
 
 /// `E[1 / |C_i|]` over drawn labels, each of the same objects.
@@ -50,9 +52,40 @@ pub fn solitude(draws: &[Vec<u32>]) -> Vec<f64> {
     sums.into_iter().map(|sum| sum / draws.len() as f64).collect()
 }
 
-/// Noise by solitude above `most`.
-pub fn by_solitude(partition: &Partition, solitude: &[f64], most: f64) -> Vec<bool> {
-    without_single(partition, solitude.iter().map(|s| *s > most).collect())
+/// Noise by solitude above `most`, and the partition of the others. One that is not noise but alone in its cluster has company in the
+/// draws, only not always the same: it joins the cluster that it was together with most often. If there is none it is noise after all.
+pub fn by_solitude(
+    partition: &Partition,
+    solitude: &[f64],
+    most: f64,
+    together: &CoClustering,
+) -> (Partition, Vec<bool>) {
+    let noise: Vec<bool> = solitude.iter().map(|s| *s > most).collect();
+    let mut labels = partition.labels().to_vec();
+    let mut members = vec![0_usize; partition.k()];
+    for (&label, _) in labels.iter().zip(&noise).filter(|(_, noise)| !**noise) {
+        members[label as usize] += 1;
+    }
+    for i in 0..labels.len() {
+        if noise[i] || members[labels[i] as usize] > 1 {
+            continue;
+        }
+        let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
+        for (j, p) in together.partners(i).filter(|(j, _)| !noise[*j]) {
+            *sums.entry(labels[j]).or_default() += p;
+        }
+        let mean = |(label, sum): (u32, f64)| (label, sum / members[label as usize] as f64);
+        // The lower label on a tie.
+        let best = sums.into_iter().map(mean).reduce(|a, b| if b.1 > a.1 { b } else { a });
+        if let Some((label, _)) = best {
+            members[labels[i] as usize] -= 1;
+            members[label as usize] += 1;
+            labels[i] = label;
+        }
+    }
+    let partition = Partition::from_labels(&labels);
+    let noise = without_single(&partition, noise);
+    (partition, noise)
 }
 
 /// Noise by significance at a false-discovery rate, and by log odds below `least`.
@@ -107,7 +140,14 @@ mod tests {
     #[test]
     fn whoever_is_left_alone_is_noise_too() {
         let p = Partition::from_labels(&[0, 0, 0, 1, 1, 2]);
-        let noise = by_solitude(&p, &[0.1, 0.2, 0.9, 0.9, 0.1, 0.1], 0.4);
+        // The fifth was together with the first two and the fourth, the sixth with none.
+        let draws = vec![vec![0, 0, 0, 1, 0, 2], vec![0, 0, 1, 2, 2, 3], vec![0, 0, 0, 1, 1, 2]];
+        let together = CoClustering::of_draws(&draws, 6);
+        let solitude = [0.1, 0.2, 0.9, 0.9, 0.1, 0.1];
+        let (regrouped, noise) = by_solitude(&p, &solitude, 0.4, &together);
+        assert_eq!(noise, [false, false, true, true, false, true]);
+        assert_eq!(set_apart(&regrouped, &noise).labels(), [0, 0, 1, 2, 0, 3]);
+        let noise = without_single(&p, solitude.iter().map(|s| *s > 0.4).collect());
         assert_eq!(noise, [false, false, true, true, true, true]);
         assert_eq!(set_apart(&p, &noise).labels(), [0, 0, 1, 2, 3, 4]);
         assert_eq!(either(&p, &noise, &[true, false, false, false, false, false]), [true; 6]);

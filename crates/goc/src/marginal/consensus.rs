@@ -37,7 +37,7 @@ pub struct CoClustering {
 
 impl CoClustering {
     /// Counts over drawn labels, each of `n` objects.
-    pub(super) fn of_draws(draws: &[Vec<u32>], n: usize) -> Self {
+    pub(crate) fn of_draws(draws: &[Vec<u32>], n: usize) -> Self {
         let members: Vec<Vec<Vec<u32>>> = draws
             .par_iter()
             .map(|labels| {

@@ -63,7 +63,7 @@ impl Default for Marginal {
         Self {
             power: 0.5,
             alpha: None,
-            single: None,
+            single: Some(1.0),
             nu: None,
             spread: 0.1,
             learn: true,
@@ -160,7 +160,7 @@ impl Marginal {
         self
     }
 
-    /// How much readier objects are to belong to no group than the readiness to open groups says; `None` draws it.
+    /// How much readier objects are to belong to no group than the readiness to open groups says, 1 by default; `None` draws it.
     pub fn single(mut self, single: Option<f64>) -> Self {
         self.single = single;
         self

@@ -44,11 +44,13 @@ pub mod hierarchy;
 mod joint;
 mod params;
 mod run;
+mod seating;
 pub mod select;
+mod thorough;
 
 pub use distance::Distance;
 pub use params::{
-    Beginning, Detail, KRule, Optimistic, OptimisticError, OracleEvery, Preset, ValidOptimistic,
+    Beginning, Detail, KRule, Optimistic, OptimisticError, OracleEvery, Preset, Search, ValidOptimistic,
 };
 pub use run::{Clustering, Ending, Iteration};
 

@@ -11,7 +11,8 @@ pub enum Preset {
     /// What the paper says: squared distance, the oracle in every iteration, clusters with more than one
     /// member counted, a first representative out of the set.
     Paper,
-    /// What the authors' published code does: unsquared distance in single precision, the oracle once and then Hartigan-Wong k-means
+    /// What the authors' published code does: unsquared distance in single precision, the oracle once and
+    /// then Hartigan-Wong k-means
     /// from the last centres, clusters with a member counted, the set's mean as first representative.
     Authors,
 }
@@ -48,6 +49,18 @@ pub enum Beginning {
     NearestToMean,
 }
 
+/// What is done for a better minimum of the joint objective after the best start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Search {
+    /// Nothing beyond the swap moves asked for: the paper's method.
+    #[default]
+    Plain,
+    /// Swaps of the centre that is best spared to the place that is worth most, with kicks in between, until
+    /// it no longer pays.
+    Thorough,
+}
+
 /// How much of each iteration is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -74,6 +87,7 @@ pub struct Optimistic {
     pub(super) max_iterations: usize,
     pub(super) starts: usize,
     pub(super) swaps: usize,
+    pub(super) search: Search,
     pub(super) initial: Option<Vec<i64>>,
     pub(super) detail: Option<Detail>,
 }
@@ -146,6 +160,7 @@ impl Optimistic {
             max_iterations: 200,
             starts: 1,
             swaps: 0,
+            search: Search::Plain,
             initial: None,
             detail: None,
         };
@@ -209,9 +224,16 @@ impl Optimistic {
         self
     }
 
-    /// Afterwards try so many swap moves: take a centre away, put it at another object, descend, keep what is better.
+    /// Afterwards try so many swap moves: take a centre away, put it at another object, descend, keep what
+    /// is better.
     pub fn swaps(mut self, swaps: usize) -> Self {
         self.swaps = swaps;
+        self
+    }
+
+    /// Afterwards search for better minima.
+    pub fn search(mut self, search: Search) -> Self {
+        self.search = search;
         self
     }
 

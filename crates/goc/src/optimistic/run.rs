@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use super::select::{Choice, Selector};
-use super::{Beginning, Detail, KRule, OptimisticError, OracleEvery, ValidOptimistic};
+use super::{Beginning, Detail, KRule, OptimisticError, OracleEvery, Search, ValidOptimistic};
 use crate::oracle::k_means::{KMeans, means};
 use crate::oracle::{Oracle, Start};
 use crate::points::squared_distance;
@@ -113,6 +113,9 @@ impl ValidOptimistic<'_> {
         };
         if self.params.swaps > 0 {
             self.improve_by_swaps(&mut best, seed, tick);
+        }
+        if self.params.search == Search::Thorough {
+            self.search_thoroughly(&mut best, seed, tick);
         }
         Ok(best)
     }

@@ -148,7 +148,7 @@ impl<'c> Selector<'c> {
 
 /// A bound on the error of a distance computed in single precision: a few roundings of numbers no larger than
 /// the largest coordinate. Centres are means of candidates, so they are no larger.
-fn single_error(candidates: &Candidates) -> f64 {
+pub(super) fn single_error(candidates: &Candidates) -> f64 {
     let largest =
         (0..candidates.objects()).flat_map(|i| candidates.block(i)).fold(0.0f64, |m, x| m.max(x.abs()));
     32.0 * f64::from(f32::EPSILON) * (candidates.features() as f64).sqrt() * largest

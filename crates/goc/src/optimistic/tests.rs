@@ -143,8 +143,91 @@ fn swaps_pay_on_a_harder_set() {
 }
 
 #[test]
+fn the_thorough_search_reaches_the_enumerated_minimum_and_never_rises() {
+    // 5 objects x 2 candidates x 2 clusters: every choice and labelling.
+    for seed in 0..12 {
+        let candidates = curves(5, 2, 2, seed);
+        let base = || constant(2).lambda(0.1);
+        let plain = base().check(&candidates).unwrap().run(&quick(), seed).unwrap();
+        let found = base().search(Search::Thorough).check(&candidates).unwrap().run(&quick(), seed).unwrap();
+        let mut least = f64::INFINITY;
+        for choice in 0..32usize {
+            let chosen: Vec<u32> = (0..5).map(|i| (choice >> i & 1) as u32).collect();
+            let points = candidates.chosen(&chosen);
+            let penalty: f64 = (0..5).map(|i| candidates.penalty(i, chosen[i] as usize)).sum();
+            for code in 0..32u32 {
+                let labels: Vec<u32> = (0..5).map(|i| code >> i & 1).collect();
+                let partition = crate::Partition::from_labels(&labels);
+                let centres = crate::oracle::k_means::means(&points, &partition);
+                let spread: f64 = (0..5)
+                    .map(|i| {
+                        let centre = centres.row(partition.labels()[i] as usize);
+                        crate::points::squared_distance(points.row(i), centre)
+                    })
+                    .sum();
+                least = least.min(spread + 0.1 * penalty);
+            }
+        }
+        assert!(found.objective <= plain.objective);
+        assert!((found.objective - least).abs() < 1e-12, "seed {seed}: {} not {least}", found.objective);
+    }
+}
+
+#[test]
+fn the_thorough_search_beats_random_swaps_and_its_objective_is_that_of_its_choice() {
+    let candidates = curves(200, 15, 20, 5);
+    let oracle = KMeans::default().starts(1);
+    let base = || constant(20).lambda(0.01);
+    let swapped = base().swaps(200).check(&candidates).unwrap().run(&oracle, 1).unwrap();
+    let found = base().search(Search::Thorough).check(&candidates).unwrap().run(&oracle, 1).unwrap();
+    assert!(found.objective < swapped.objective, "{} {}", found.objective, swapped.objective);
+    assert_eq!(found.partition.k(), 20);
+    let points = candidates.chosen(&found.chosen);
+    assert_eq!(found.centres, crate::oracle::k_means::means(&points, &found.partition));
+    let objective: f64 = (0..200)
+        .map(|i| {
+            let centre = found.centres.row(found.partition.labels()[i] as usize);
+            crate::points::squared_distance(points.row(i), centre)
+                + 0.01 * candidates.penalty(i, found.chosen[i] as usize)
+        })
+        .sum();
+    assert_eq!(found.objective, objective);
+}
+
+#[test]
+fn the_thorough_search_has_an_answer_for_one_object_equal_sets_and_k_equal_n() {
+    let run = |candidates: &Candidates, k| {
+        let goc = constant(k).lambda(0.01).search(Search::Thorough).check(candidates).unwrap();
+        goc.run(&quick(), 1).unwrap()
+    };
+    let one = run(&curves(1, 5, 1, 1), 1);
+    assert_eq!((one.partition.k(), one.chosen.len()), (1, 1));
+    let mut builder = CandidatesBuilder::new(2);
+    for _ in 0..6 {
+        builder.push(&[1.0, 2.0, 1.0, 2.0], &[]).unwrap();
+    }
+    let equal = run(&builder.build().unwrap(), 3);
+    assert_eq!((equal.partition.k(), equal.objective), (1, 0.0));
+    let all = run(&curves(7, 5, 3, 1), 7);
+    assert_eq!(all.partition.k(), 7);
+    assert!(
+        all.objective < 1e-12,
+        "every object has its own centre and its least penalty: {}",
+        all.objective
+    );
+    for distance in [Distance::Euclidean, Distance::EuclideanSingle] {
+        let candidates = curves(60, 15, 6, 2);
+        let base = || constant(6).lambda(0.01).distance(distance);
+        let plain = base().check(&candidates).unwrap().run(&quick(), 1).unwrap();
+        let found = base().search(Search::Thorough).check(&candidates).unwrap().run(&quick(), 1).unwrap();
+        assert!(found.objective <= plain.objective);
+    }
+}
+
+#[test]
 fn threads_do_not_change_the_bytes() {
-    let candidates = curves(300, 21, 12, 2);
+    // More objects than one task takes.
+    let candidates = curves(700, 21, 12, 2);
     let results: Vec<Clustering> = [1, 2, 4]
         .into_iter()
         .map(|threads| {
@@ -154,6 +237,7 @@ fn threads_do_not_change_the_bytes() {
                     .lambda(0.02)
                     .starts(4)
                     .swaps(20)
+                    .search(Search::Thorough)
                     .check(&candidates)
                     .unwrap()
                     .run(&quick(), 7)

@@ -11,6 +11,7 @@ use goc::{Candidates, Ids};
 use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
+use super::auto::Found;
 use super::method::MethodArgs;
 use super::posterior::{certainty_columns, findings, input_units, mean_features};
 use super::solve::Answer;
@@ -40,6 +41,10 @@ pub struct Clustered {
     /// K falls because clusters are given up, as GOC does it; other methods find their own.
     falls: bool,
     why: WhyFewer,
+    /// K and lambda where they were to be found.
+    pub auto: Found,
+    /// With numbers in place of wishes.
+    method: MethodArgs,
 }
 
 /// Why there are fewer clusters than asked for.
@@ -74,13 +79,15 @@ impl Clustered {
         };
         let input =
             input.map_candidates(|candidates| scaler.apply(candidates).divide_penalties(penalty_divisor));
+        let asked = method;
+        let (method, auto) = asked.resolved(&input.candidates, seed)?;
         let answer = method.solve(&input.candidates, seed, trace)?;
         let seconds = began.elapsed().as_secs_f64();
         let scores = match &input.truth {
             Some(truth) => scores_of(answer.partition.labels(), truth)?,
             None => None,
         };
-        let mut unused = method.unused_flags();
+        let mut unused = asked.unused_flags();
         unused.retain(|flag| *flag != "--strength" || input.weight.is_none());
         if !unused.is_empty() {
             screen::note(format!("not used by --method {}: {}", typed(method.method), unused.join(", ")));
@@ -91,7 +98,13 @@ impl Clustered {
             settings.push(("weight", json!(column)));
         }
         Ok(Self {
-            settings,
+            settings: {
+                // What was asked takes the place of what came of it.
+                let found = auto.settings();
+                settings.retain(|(key, _)| found.iter().all(|(other, _)| other != key));
+                settings.into_iter().chain(found).collect()
+            },
+            auto,
             preset: typed(method.preset),
             constant_k: method.k_rule == Some(KRuleName::Constant),
             falls: matches!(
@@ -114,13 +127,14 @@ impl Clustered {
             scores,
             seconds,
             sure: None,
+            method,
         })
     }
 
     /// Asks how sure the labels are; `--noise` changes them and the scores.
-    pub fn judged(mut self, sure: &SureArgs, method: &MethodArgs, seed: u64) -> Result<Self, Fail> {
+    pub fn judged(mut self, sure: &SureArgs, seed: u64) -> Result<Self, Fail> {
         let began = Instant::now();
-        self.sure = Some(sure.judge(method, &self.input.candidates, &mut self.answer, seed)?);
+        self.sure = Some(sure.judge(&self.method, &self.input.candidates, &mut self.answer, seed)?);
         if let Some(truth) = &self.input.truth {
             self.scores = scores_of(self.answer.partition.labels(), truth)?;
         }
@@ -235,7 +249,7 @@ impl Clustered {
                 typed(method.method)
             ))
         })?;
-        Ok(Hierarchy::new(&self.input.candidates, &self.answer.partition, chosen, method.lambda)?)
+        Ok(Hierarchy::new(&self.input.candidates, &self.answer.partition, chosen, self.method.lambda())?)
     }
 
     /// How it ended. `whole`: tables within it too.
@@ -279,6 +293,9 @@ impl Clustered {
         for (key, value) in self.sure.iter().flat_map(Sure::summary) {
             put(key, value);
         }
+        if let Some(curve) = self.auto.curve() {
+            put("k_curve", curve);
+        }
         put("seconds", json!(self.seconds));
         if let Some(scores) = &self.scores {
             put("nmi", json!(scores.nmi));
@@ -307,6 +324,10 @@ impl Clustered {
             screen::counted(answer.iterations, "iteration"),
             answer.objective.map_or_else(String::new, |objective| format!(", objective {objective:.6}")),
         );
+        let found = self.auto.sentence();
+        if !found.is_empty() {
+            text.push_str(&format!("\n{found}"));
+        }
         if !answer.remark.is_empty() {
             text.push_str(&format!("\n{}", answer.remark));
         }

@@ -6,6 +6,7 @@ use clap::Args;
 use goc::scale::Scaling;
 use serde_json::{Value, json};
 
+use super::auto::{CriterionName, SearchName, Wish};
 use crate::choices::{
     AlgorithmName, BeginName, BoxName, DistanceName, EveryName, KRuleName, LinkageName, MIN_CLUSTER_SIZE,
     MethodName, OracleName, OracleSettings, PREFERENCE, PenaltyScale, PresetName, ReadingName, STRENGTH,
@@ -30,13 +31,17 @@ pub struct MethodArgs {
     #[arg(long, value_enum, default_value_t = PresetName::Paper)]
     pub preset: PresetName,
 
-    /// Number of clusters to begin with, K(0); not needed by affinity, fdbscan and marginal
+    /// Number of clusters to begin with, K(0), or auto; not needed by affinity, fdbscan and marginal
     #[arg(long, value_name = "K")]
-    pub k: Option<usize>,
+    pub k: Option<Wish<usize>>,
 
-    /// Weight of the penalties
-    #[arg(long, default_value_t = 0.01, allow_negative_numbers = true)]
-    pub lambda: f64,
+    /// How --k auto chooses K [default: marginal]
+    #[arg(long, value_enum)]
+    pub k_by: Option<CriterionName>,
+
+    /// Weight of the penalties, or auto: the one that the likelihood has
+    #[arg(long, default_value = "0.01", allow_negative_numbers = true)]
+    pub lambda: Wish<f64>,
 
     /// Divide the penalties by the largest (max), or leave them (none)
     #[arg(long, value_enum, default_value_t = PenaltyScale::Max)]
@@ -77,6 +82,10 @@ pub struct MethodArgs {
     /// Then try N swap moves
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub swaps: usize,
+
+    /// Search for a better minimum of the joint objective [default: plain; thorough with --k auto]
+    #[arg(long, value_enum)]
+    pub search: Option<SearchName>,
 
     /// Stop once no more than this share of the objects change; 0 is perfect convergence
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
@@ -171,8 +180,9 @@ impl MethodArgs {
     /// The number of clusters asked for; 1 for a method that has no use for it.
     pub(super) fn wanted(&self) -> Result<usize, Fail> {
         match self.k {
-            Some(k) => Ok(k),
-            None if self.method.finds_k() => Ok(1),
+            Some(Wish::Number(k)) => Ok(k),
+            _ if self.method.finds_k() => Ok(1),
+            Some(Wish::Auto) => Err(Fail::usage("--k auto is not for this command; give a number")),
             None => {
                 let method = typed(self.method);
                 Err(Fail::usage(format!("--method {method} needs --k, the number of clusters; see --help")))
@@ -182,7 +192,8 @@ impl MethodArgs {
 
     /// What can be said before any table is read.
     pub fn check(&self) -> Result<(), Fail> {
-        self.wanted().map(|_| ())
+        self.check_wishes()?;
+        if self.k == Some(Wish::Auto) { Ok(()) } else { self.wanted().map(|_| ()) }
     }
 
     /// The scaling asked for, or the method's own.
@@ -231,7 +242,8 @@ impl MethodArgs {
         let with = |name: OracleName| method.uses_oracle() && oracle == name;
         let rounds = matches!(method, M::UkMedians | M::ExpectedKMeans | M::Boxes | M::RobustBoxes);
         let flags = [
-            ("--k", self.k.is_some(), !method.finds_k()),
+            ("--k", matches!(self.k, Some(Wish::Number(_))), !method.finds_k()),
+            ("--lambda", self.lambda == Wish::Auto, method.uses_lambda()),
             ("--oracle", oracle != OracleName::KMeans, method.uses_oracle()),
             ("--distance", self.distance.is_some(), greedy || method == M::Gpc),
             ("--k-rule", self.k_rule.is_some(), greedy || method == M::Gpc),
@@ -240,6 +252,7 @@ impl MethodArgs {
             ("--init-labels", self.init_labels.is_some(), greedy),
             ("--starts", self.starts != 1, greedy),
             ("--swaps", self.swaps != 0, greedy),
+            ("--search", self.search.is_some(), matches!(method, M::Goc | M::GocTree)),
             ("--tolerance", self.tolerance != 0.0, greedy),
             ("--max-iterations", self.max_iterations != 200, greedy || rounds || method == M::Gpc),
             (
@@ -313,6 +326,9 @@ impl MethodArgs {
         }
         if self.method == MethodName::Goc {
             settings.extend([("starts", json!(self.starts)), ("swaps", json!(self.swaps))]);
+            if let Some(search) = self.search {
+                settings.push(("search", json!(typed(search))));
+            }
         }
         if self.method == MethodName::Marginal {
             settings.extend([
@@ -325,8 +341,8 @@ impl MethodArgs {
         settings.extend([
             ("penalty_scale", json!(typed(self.penalty_scale))),
             ("max_iterations", json!(self.max_iterations)),
-            ("k_asked", json!(self.k)),
-            ("lambda", json!(self.lambda)),
+            ("k_asked", json!(self.wanted().ok().filter(|_| self.k.is_some()))),
+            ("lambda", json!(self.lambda())),
             ("scale", json!(self.scaling().to_string())),
             ("seed", json!(seed)),
         ]);

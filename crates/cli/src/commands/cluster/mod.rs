@@ -1,8 +1,10 @@
 //! `goc cluster`: candidates in, labels out.
 //!
-//! [`method`] has the flags of the methods, [`solve`] runs them, [`sure`] asks how sure the answer is, [`labels`] turns it into tables and
-//! sentences; all serve `goc stars` too. [`posterior`] has what only the marginal mixture knows.
+//! [`method`] has the flags of the methods, [`auto`] finds K and lambda where they are not given, [`solve`] runs them, [`sure`] asks how sure
+//! the answer is, [`labels`] turns it into tables and sentences; all serve `goc stars` too. [`posterior`] has what only the marginal
+//! mixture knows.
 
+mod auto;
 mod labels;
 mod method;
 pub mod posterior;
@@ -29,8 +31,9 @@ pub use sure::SureArgs;
 /// Cluster uncertain objects; every object gets a label and its chosen candidate
 #[derive(Args)]
 #[command(after_help = "Example: goc cluster candidates.parquet --k 50 -o labels.parquet\n\
-         The authors' published code: --preset authors. Better minima: --k-rule constant --starts 10 --swaps 150.\n\
+         The authors' published code: --preset authors. Better minima: --k-rule constant --search thorough.\n\
          The number of clusters not given, and how sure each label is: --method marginal, with no other flag.\n\
+         K and lambda of another method not known: --k auto --lambda auto.\n\
          All methods on the same candidates, in one table: goc compare candidates.parquet --k 50")]
 pub struct Cluster {
     #[command(flatten)]
@@ -54,6 +57,10 @@ pub struct Cluster {
     /// (first, second, height, members; objects as leaves). For methods that choose candidates: goc, gpc, goc-tree
     #[arg(long, value_name = "FILE")]
     tree: Option<PathBuf>,
+
+    /// Also write a table with a row for every K that --k auto looked at: k, the criterion, NMI if there is a truth
+    #[arg(long, value_name = "FILE")]
+    k_curve: Option<PathBuf>,
 
     /// Also write a table with a row an iteration: k, objective, objects changed
     #[arg(long, value_name = "FILE")]
@@ -105,13 +112,17 @@ impl Cluster {
         if self.history.is_some() && !matches!(self.method.method, MethodName::Goc | MethodName::GocTree) {
             return Err(Fail::usage("--history needs --method goc or goc-tree"));
         }
+        if self.k_curve.is_some() && !self.method.looks_for_k() {
+            return Err(Fail::usage("--k-curve needs --k auto and a method that takes K"));
+        }
         self.posterior.check(self.method.method, &self.table.input)?;
         if self.posterior.saves_model() && self.sure.noise() {
             return Err(Fail::usage(
                 "--save-model keeps the clusters as they were found, --noise changes them: run without --noise to save",
             ));
         }
-        let mut outputs = vec![&self.output, &self.history, &self.trace, &self.tree, self.sure.clusters()];
+        let mut outputs =
+            vec![&self.output, &self.history, &self.trace, &self.tree, &self.k_curve, self.sure.clusters()];
         outputs.extend(self.posterior.outputs().map(|(_, path)| path));
         for (at, path) in outputs.iter().enumerate().filter_map(|(at, path)| Some((at, path.as_ref()?))) {
             if outputs[..at].iter().any(|other| other.as_ref() == Some(path)) {
@@ -121,7 +132,7 @@ impl Cluster {
                 )));
             }
         }
-        for path in [&self.output, &self.history, &self.trace] {
+        for path in [&self.output, &self.history, &self.trace, &self.k_curve] {
             screen::check_output_of(&self.table.input, path.as_deref())?;
         }
         let newick = self.tree.as_ref().is_some_and(|path| path.extension().is_some_and(|end| end == "nwk"));
@@ -131,9 +142,12 @@ impl Cluster {
         }
         let method = self.sure.method(&self.method);
         let input = self.table.read(&method.taken())?;
-        let done = Clustered::new(&method, input, self.seed, self.trace.is_some())?
-            .judged(&self.sure, &method, self.seed)?;
+        let done =
+            Clustered::new(&method, input, self.seed, self.trace.is_some())?.judged(&self.sure, self.seed)?;
         let labels = done.label_table()?;
+        if let Some(path) = &self.k_curve {
+            goc_tables::write(&done.auto.curve_table(done.input.truth.as_deref())?, path)?;
+        }
         if let Some(path) = &self.history {
             goc_tables::write(&history_table(&done.answer)?, path)?;
         }

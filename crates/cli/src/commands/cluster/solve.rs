@@ -237,7 +237,7 @@ impl MethodArgs {
 
     fn pessimistic(&self, candidates: &Candidates, oracle: &dyn Oracle, seed: u64) -> Result<Answer, Fail> {
         let gpc = Pessimistic {
-            lambda: self.lambda,
+            lambda: self.lambda(),
             distance: self.distance.map_or(Distance::Squared, DistanceName::value),
             k_rule: self.k_rule.map_or(KRule::Plural, KRuleName::value),
             max_iterations: self.max_iterations,
@@ -282,7 +282,7 @@ impl MethodArgs {
         check_k(k, candidates)?;
         let first = (k + k / 2).min(candidates.objects());
         let found = self.optimistic(candidates, first, false)?.check(candidates)?.run(oracle, seed)?;
-        let tree = Hierarchy::new(candidates, &found.partition, &found.chosen, self.lambda)?;
+        let tree = Hierarchy::new(candidates, &found.partition, &found.chosen, self.lambda())?;
         let cut = tree.cut(k.min(found.partition.k()))?;
         let representatives = candidates.chosen(&cut.chosen);
         Ok(Answer {
@@ -328,11 +328,14 @@ impl MethodArgs {
 
     fn optimistic(&self, candidates: &Candidates, k: usize, trace: bool) -> Result<Optimistic, Fail> {
         let mut goc = Optimistic::preset(self.preset.value(), k)
-            .lambda(self.lambda)
+            .lambda(self.lambda())
             .tolerance(self.tolerance)
             .max_iterations(self.max_iterations)
             .starts(self.starts)
             .swaps(self.swaps);
+        if let Some(search) = self.search {
+            goc = goc.search(search.value());
+        }
         if trace {
             goc = goc.history(goc::optimistic::Detail::Full);
         }

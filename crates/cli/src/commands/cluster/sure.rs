@@ -15,6 +15,7 @@ use goc_tables::{Column, Data, Table};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
+use super::auto::Wish;
 use super::method::MethodArgs;
 use super::solve::Answer;
 use crate::choices::{MethodName, at_least_one};
@@ -123,7 +124,10 @@ impl SureArgs {
         method.quiet = true;
         let repeat = |candidates: &Candidates, seed: u64| {
             // The bootstrap has fewer objects than the method may have been asked for clusters.
-            let k = method.k.map(|k| k.min(candidates.objects()));
+            let k = match method.k {
+                Some(Wish::Number(k)) => Some(Wish::Number(k.min(candidates.objects()))),
+                other => other,
+            };
             MethodArgs { k, ..method.clone() }.solve(candidates, seed, false).map(|answer| answer.partition)
         };
         let found = answer.partition.clone();
@@ -176,11 +180,14 @@ impl Sure {
         let mut is_noise = if answer.noise.is_empty() { vec![false; n] } else { answer.noise.clone() };
         let mut reasons = Vec::new();
         let count = |noise: &[bool]| noise.iter().filter(|noise| **noise).count();
-        if !self.solitude.is_empty() {
-            let by = noise::by_solitude(&self.found, &self.solitude, SOLITUDE);
+        let mut grouped = self.found.clone();
+        if let Some(posterior) = &answer.posterior {
+            let (regrouped, by) =
+                noise::by_solitude(&self.found, &self.solitude, SOLITUDE, &posterior.together);
             reasons
                 .push(format!("{} by the posterior (solitude above {SOLITUDE}, or left alone)", count(&by)));
-            is_noise = noise::either(&self.found, &is_noise, &by);
+            grouped = regrouped;
+            is_noise = noise::either(&grouped, &is_noise, &by);
         }
         if let Some(verdict) = &self.verdict {
             let by = noise::by_significance(&self.found, verdict, rate, ODDS);
@@ -188,18 +195,31 @@ impl Sure {
                 "{} by significance (cluster not significant, or log odds of the object below {ODDS})",
                 count(&by)
             ));
-            is_noise = noise::either(&self.found, &is_noise, &by);
+            is_noise = noise::either(&grouped, &is_noise, &by);
         }
         self.remarks.push(format!("noise: {}", reasons.join("; ")));
-        answer.partition = noise::set_apart(&self.found, &is_noise);
+        answer.partition = noise::set_apart(&grouped, &is_noise);
         if let Some(posterior) = &mut answer.posterior {
-            // Clusters that are left have new numbers, and one that is gone is no runner-up.
+            // Clusters that are left have new numbers and members, and one that is gone is no runner-up.
+            let labels = answer.partition.labels();
+            let mut members = vec![Vec::new(); answer.partition.k()];
+            for (i, &label) in labels.iter().enumerate() {
+                members[label as usize].push(i);
+            }
+            answer.confidence = (0..n)
+                .map(|i| {
+                    let mates = members[labels[i] as usize].iter().filter(|&&j| j != i);
+                    let sum: f64 = mates.clone().map(|&j| posterior.together.between(i, j)).sum();
+                    if is_noise[i] { posterior.alone[i] } else { sum / mates.count() as f64 }
+                })
+                .collect();
             let mut now = vec![None; self.found.k()];
             for i in (0..n).filter(|&i| !is_noise[i]) {
-                now[self.found.labels()[i] as usize] = Some(answer.partition.labels()[i]);
+                now[self.found.labels()[i] as usize] = Some(labels[i]);
             }
-            for next in &mut posterior.runner_up {
-                *next = next.and_then(|(label, p)| Some((now[label as usize]?, p)));
+            for (next, own) in posterior.runner_up.iter_mut().zip(labels) {
+                let renamed = next.and_then(|(label, p)| Some((now[label as usize]?, p)));
+                *next = renamed.filter(|(label, _)| label != own);
             }
         }
         answer.centres = means(&answer.representatives, &answer.partition);

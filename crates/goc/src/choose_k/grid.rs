@@ -1,0 +1,128 @@
+//! Coarse to fine: the K with the largest criterion without trying every K.
+//!
+//! First a geometric ladder over the range, each step about a third more than the one before; then, around
+//! the best, the middles of
+//! the gaps to its tried neighbours, again and again until the neighbours are next to it. That is `O(log K)`
+//! clusterings. A criterion
+//! with several peaks closer than the ladder's steps may hide one: what is found is the top of the highest
+//! peak the ladder saw.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+/// Ratio of the ladder.
+const STEP: f64 = 1.35;
+
+/// The K of the largest value, and every value there is, by K. A K for which `value` gives none is passed
+/// over; an
+/// error ends the search. Ties go to the smaller K. None when no K had a value.
+///
+/// ```
+/// use goc::choose_k::grid::peak;
+/// let peak = peak(1..=100, |k| Ok::<_, ()>(Some(-(k as f64 - 37.0).abs())))?;
+/// assert_eq!(peak.best, Some(37));
+/// assert!(peak.values.len() < 25);
+/// # Ok::<(), ()>(())
+/// ```
+pub fn peak<E>(
+    range: RangeInclusive<usize>,
+    value: impl FnMut(usize) -> Result<Option<f64>, E>,
+) -> Result<Peak, E> {
+    peak_with(range, Ties::Smaller, value)
+}
+
+/// Which of several K with the same value is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ties {
+    Smaller,
+    Larger,
+}
+
+/// As [`peak`], with this rule for ties.
+pub(super) fn peak_with<E>(
+    range: RangeInclusive<usize>,
+    ties: Ties,
+    mut value: impl FnMut(usize) -> Result<Option<f64>, E>,
+) -> Result<Peak, E> {
+    let (low, high) = (*range.start(), *range.end());
+    let mut values: BTreeMap<usize, Option<f64>> = BTreeMap::new();
+    let mut k = low;
+    while k <= high {
+        values.insert(k, value(k)?);
+        k = ((k as f64 * STEP) as usize).max(k + 1);
+    }
+    if low <= high && !values.contains_key(&high) {
+        values.insert(high, value(high)?);
+    }
+    while let Some(best) = largest(&values, ties) {
+        let below = values.range(..best).next_back().map(|(k, _)| *k);
+        let above = values.range(best + 1..).next().map(|(k, _)| *k);
+        let middles: Vec<usize> = [below.map(|b| (b + best) / 2), above.map(|a| (a + best) / 2)]
+            .into_iter()
+            .flatten()
+            .filter(|middle| !values.contains_key(middle))
+            .collect();
+        if middles.is_empty() {
+            break;
+        }
+        for middle in middles {
+            values.insert(middle, value(middle)?);
+        }
+    }
+    let best = largest(&values, ties);
+    Ok(Peak { best, values: values.into_iter().filter_map(|(k, v)| Some((k, v?))).collect() })
+}
+
+/// What [`peak`] found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Peak {
+    /// The K with the largest value.
+    pub best: Option<usize>,
+    /// Every K tried that had a value, ascending.
+    pub values: Vec<(usize, f64)>,
+}
+
+fn largest(values: &BTreeMap<usize, Option<f64>>, ties: Ties) -> Option<usize> {
+    let mut best: Option<(usize, f64)> = None;
+    for (&k, value) in values {
+        if let Some(value) = value.filter(|v| !v.is_nan())
+            && best.is_none_or(|(_, most)| value > most || (value == most && ties == Ties::Larger))
+        {
+            best = Some((k, value));
+        }
+    }
+    best.map(|(k, _)| k)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_peak_is_found_wherever_it_is_and_few_k_are_tried() {
+        for top in 1..=137usize {
+            let mut tried = 0;
+            let found = peak(1..=137, |k| {
+                tried += 1;
+                Ok::<_, ()>(Some(-((k as f64).ln() - (top as f64).ln()).abs()))
+            })
+            .unwrap();
+            assert_eq!(found.best, Some(top));
+            assert!(tried <= 30, "{top}: {tried}");
+            assert_eq!(tried, found.values.len());
+        }
+    }
+
+    #[test]
+    fn ties_go_as_asked_and_nothing_to_try_is_none() {
+        assert_eq!(peak(2..=9, |_| Ok::<_, ()>(Some(1.0))).unwrap().best, Some(2));
+        let flat = |k| Ok::<_, ()>(Some(if k <= 6 { 1.0 } else { 0.5 }));
+        assert_eq!(peak_with(2..=90, Ties::Larger, flat).unwrap().best, Some(6));
+        #[allow(clippy::reversed_empty_ranges)]
+        let empty = peak(2..=1, |_| Ok::<_, ()>(Some(1.0))).unwrap();
+        assert_eq!((empty.best, empty.values.len()), (None, 0));
+        assert_eq!(peak(1..=9, |_| Ok::<_, ()>(None)).unwrap().best, None);
+        assert_eq!(peak(1..=9, |k| Ok::<_, ()>((k == 5).then_some(0.0))).unwrap().best, Some(5));
+        assert_eq!(peak(1..=9, |k| if k > 3 { Err("failed") } else { Ok(Some(0.0)) }), Err("failed"));
+    }
+}

@@ -1,0 +1,346 @@
+//! Choosing K and lambda: what the paper asks for and nobody knows.
+//!
+//! A [`Criterion`] gives every number of clusters a value, the larger the better, from a clustering with
+//! that number by whatever method:
+//! [`silhouette`] of the places, BIC and ICL of the [`soft`] model, [`stability`] under resampled
+//! candidates; [`grid`] looks for the
+//! largest. The default asks the marginal mixture ([`crate::marginal`]) instead, which finds K by itself:
+//! its curve is the probability of
+//! each K. [`lambda`](lambda::lambda) takes the weight of the penalties from the soft model.
+//!
+//! None of them looks past half as many clusters as objects. Silhouette and stability cannot see one
+//! cluster. Where no K has a value (one
+//! object, all alike) the answer is one cluster.
+//!
+//! ```
+//! use goc::choose_k::{ChooseError, Chooser, Criterion, Solution};
+//! use goc::oracle::{Oracle, Start, k_means::KMeans};
+//! use goc::{Candidates, Points, random};
+//! let points = Points::new(vec![0.0, 0.1, 0.2, 5.0, 5.1, 5.2, 9.0, 9.1], 1)?;
+//! let candidates = Candidates::from_points(&points)?;
+//! let solve = |c: &Candidates, k: usize, seed: u64| -> Result<Solution, ChooseError> {
+//!     let places = c.means();
+//!     let partition = KMeans::default().cluster(&places, Start::K(k), &mut random::stream(seed, 0)).unwrap();
+//!     Ok(Solution { partition, places })
+//! };
+//! let chosen = Chooser::new(Criterion::Silhouette).choose(&candidates, 1, solve)?;
+//! assert_eq!(chosen.k, 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod grid;
+pub mod lambda;
+pub mod silhouette;
+pub mod soft;
+pub mod stability;
+
+use std::collections::BTreeMap;
+
+use crate::candidates::CandidatesError;
+use crate::marginal::{Marginal, MarginalError};
+use crate::{Candidates, Partition, Points};
+use grid::Ties;
+use soft::{ROUGHLY, Soft, SoftError};
+
+/// What a number of clusters is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Criterion {
+    /// The marginal mixture's own K.
+    #[default]
+    Marginal,
+    /// Mean silhouette of the places.
+    Silhouette,
+    /// Schwarz's criterion of the soft model.
+    Bic,
+    /// The same with the entropy of the memberships taken off.
+    Icl,
+    /// Agreement under resampled candidates.
+    Stability,
+}
+
+/// A clustering with a given K: what criteria judge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// The clusters.
+    pub partition: Partition,
+    /// Where each object is taken to be, in scaled features.
+    pub places: Points,
+}
+
+/// Why K or lambda cannot be chosen.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChooseError {
+    /// The marginal mixture failed.
+    #[error("K by the marginal mixture: {0}; or choose K by another criterion")]
+    Marginal(#[from] MarginalError),
+    /// The soft model failed.
+    #[error(transparent)]
+    Soft(#[from] SoftError),
+    /// Resampling failed.
+    #[error(transparent)]
+    Resampled(#[from] CandidatesError),
+    /// The clusters have no extent that lambda could follow from.
+    #[error("lambda cannot be found: the clusters have no extent in some direction; give lambda")]
+    NoLambda,
+}
+
+/// One K that was looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// Clusters asked for.
+    pub k: usize,
+    /// The criterion; for the marginal mixture the probability of this K.
+    pub value: f64,
+    /// The clusters, where there was a clustering with this K.
+    pub partition: Option<Partition>,
+}
+
+/// The number of clusters and how it came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen {
+    /// The number.
+    pub k: usize,
+    /// Every K that has a value, ascending.
+    pub curve: Vec<Trial>,
+}
+
+/// Chooses K by a criterion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chooser {
+    criterion: Criterion,
+    strength: f64,
+    repeats: usize,
+}
+
+impl Chooser {
+    /// By this criterion.
+    pub fn new(criterion: Criterion) -> Self {
+        Self { criterion, strength: soft::STRENGTH, repeats: stability::REPEATS }
+    }
+
+    /// The weight of a penalty in the log likelihood of the soft model.
+    pub fn strength(mut self, strength: f64) -> Self {
+        self.strength = strength;
+        self
+    }
+
+    /// Clusterings of resampled candidates, for the stability; at least two.
+    pub fn repeats(mut self, repeats: usize) -> Self {
+        self.repeats = repeats.max(2);
+        self
+    }
+
+    /// The K of the largest criterion. `solve` clusters candidates into so many clusters; whatever is random
+    /// follows from the seed it gets.
+    pub fn choose<E: From<ChooseError>>(
+        &self,
+        candidates: &Candidates,
+        seed: u64,
+        mut solve: impl FnMut(&Candidates, usize, u64) -> Result<Solution, E>,
+    ) -> Result<Chosen, E> {
+        let n = candidates.objects();
+        if n == 1 {
+            return Ok(Chosen { k: 1, curve: Vec::new() });
+        }
+        if self.criterion == Criterion::Marginal {
+            return Ok(by_marginal(candidates, seed)?);
+        }
+        let most = n.div_ceil(2);
+        let least = match self.criterion {
+            Criterion::Bic | Criterion::Icl => 1,
+            _ => 2,
+        };
+        let resampled: Vec<stability::Resampled> = match self.criterion {
+            Criterion::Stability => (0..self.repeats as u64)
+                .map(|repeat| stability::resample(candidates, seed, repeat).map_err(ChooseError::from))
+                .collect::<Result<_, _>>()?,
+            _ => Vec::new(),
+        };
+        let mut partitions: BTreeMap<usize, Partition> = BTreeMap::new();
+        let ties = if self.criterion == Criterion::Stability { Ties::Larger } else { Ties::Smaller };
+        let peak = grid::peak_with(least..=most, ties, |k| -> Result<Option<f64>, E> {
+            let solution = solve(candidates, k, seed)?;
+            let value = match self.criterion {
+                Criterion::Stability => {
+                    let mut again = Vec::with_capacity(resampled.len());
+                    for (repeat, sets) in resampled.iter().enumerate() {
+                        let seed = seed.wrapping_add(1 + repeat as u64);
+                        again.push((&sets.objects[..], solve(&sets.candidates, k, seed)?.partition));
+                    }
+                    stability::agreement(&again)
+                }
+                Criterion::Bic | Criterion::Icl => {
+                    match Soft::fit_until(
+                        candidates,
+                        &solution.partition,
+                        &solution.places,
+                        self.strength,
+                        ROUGHLY,
+                    ) {
+                        Ok(soft) if self.criterion == Criterion::Bic => Some(soft.bic()),
+                        Ok(soft) => Some(soft.icl()),
+                        Err(SoftError::Flat) => None,
+                        Err(other) => return Err(ChooseError::Soft(other).into()),
+                    }
+                }
+                _ => silhouette::silhouette(&solution.places, &solution.partition),
+            };
+            partitions.insert(k, solution.partition);
+            Ok(value)
+        })?;
+        let curve =
+            peak.values.into_iter().map(|(k, value)| Trial { k, value, partition: partitions.remove(&k) });
+        Ok(Chosen { k: peak.best.unwrap_or(1), curve: curve.collect() })
+    }
+}
+
+/// K of the partition nearest to all draws of the marginal mixture; the curve is the probability of each K.
+fn by_marginal(candidates: &Candidates, seed: u64) -> Result<Chosen, ChooseError> {
+    let posterior = Marginal::default().run(candidates, seed)?;
+    let trial = |&(k, value): &(usize, f64)| Trial { k, value, partition: None };
+    Ok(Chosen { k: posterior.partition.k(), curve: posterior.k.iter().map(trial).collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::candidates::CandidatesBuilder;
+    use crate::optimistic::{KRule, Optimistic, OptimisticError, Search};
+    use crate::oracle::k_means::KMeans;
+    use crate::random::stream;
+    use rand::RngExt;
+    use rand_distr::StandardNormal;
+
+    const ALL: [Criterion; 5] =
+        [Criterion::Marginal, Criterion::Silhouette, Criterion::Bic, Criterion::Icl, Criterion::Stability];
+
+    #[derive(Debug, thiserror::Error)]
+    enum Failed {
+        #[error(transparent)]
+        Choose(#[from] ChooseError),
+        #[error(transparent)]
+        Goc(#[from] OptimisticError),
+    }
+
+    fn greedy(candidates: &Candidates, k: usize, seed: u64) -> Result<Solution, Failed> {
+        let goc = Optimistic::new(k).k_rule(KRule::Constant).lambda(0.01).search(Search::Thorough);
+        let found = goc.check(candidates)?.run(&KMeans::default().starts(5), seed)?;
+        Ok(Solution { places: candidates.chosen(&found.chosen), partition: found.partition })
+    }
+
+    /// Groups far apart, on a grid; candidates along a short line.
+    fn groups(groups: usize, members: usize, m: usize) -> Candidates {
+        let mut rng = stream(4, 0);
+        let mut builder = CandidatesBuilder::new(2);
+        for i in 0..groups * members {
+            let g = i % groups;
+            let z: [f64; 2] = std::array::from_fn(|_| rng.sample(StandardNormal));
+            let (x, y) = ((g % 3) as f64 * 8.0 + 0.4 * z[0], (g / 3) as f64 * 8.0 + 0.4 * z[1]);
+            let (mut rows, mut penalties) = (Vec::new(), Vec::new());
+            for j in 0..m {
+                let s = if m == 1 { 0.0 } else { 2.0 * j as f64 / (m - 1) as f64 - 1.0 };
+                rows.extend([x + 0.5 * s, y + 0.2 * s]);
+                penalties.push(s * s);
+            }
+            builder.push(&rows, &penalties).unwrap();
+        }
+        builder.build().unwrap()
+    }
+
+    #[test]
+    fn silhouette_bic_and_icl_find_well_separated_groups() {
+        let candidates = groups(6, 9, 7);
+        for criterion in [Criterion::Silhouette, Criterion::Bic, Criterion::Icl] {
+            let chosen = Chooser::new(criterion).choose(&candidates, 1, greedy).unwrap();
+            assert_eq!(chosen.k, 6, "{criterion:?}: {:?}", chosen.curve);
+            let best = chosen.curve.iter().find(|t| t.k == 6).unwrap();
+            assert!(chosen.curve.iter().all(|t| t.value <= best.value));
+        }
+    }
+
+    #[test]
+    fn well_separated_groups_are_perfectly_stable_and_the_largest_such_number_is_taken() {
+        let chosen = Chooser::new(Criterion::Stability).choose(&groups(6, 9, 7), 1, greedy).unwrap();
+        let stable: Vec<usize> = chosen.curve.iter().filter(|t| t.value == 1.0).map(|t| t.k).collect();
+        // A group that happens to have a gap may come out again in two as well: that is all the criterion can see.
+        assert!(stable.contains(&6), "{:?}", chosen.curve);
+        assert_eq!(stable.last(), Some(&chosen.k));
+        assert!(chosen.curve.iter().filter(|t| t.k > 9).all(|t| t.value < 0.95), "{:?}", chosen.curve);
+    }
+
+    #[test]
+    fn plain_points_work_as_well() {
+        let candidates = groups(4, 10, 1);
+        for criterion in &ALL[1..] {
+            let chosen = Chooser::new(*criterion).choose(&candidates, 1, greedy).unwrap();
+            assert_eq!(chosen.k, 4, "{criterion:?}");
+        }
+    }
+
+    #[test]
+    fn the_marginal_mixture_is_asked_for_its_own_k_and_its_probabilities() {
+        let candidates = groups(6, 4, 5);
+        let never = |_: &Candidates, _: usize, _: u64| -> Result<Solution, ChooseError> {
+            panic!("no clustering is needed")
+        };
+        let chosen = Chooser::new(Criterion::Marginal).choose(&candidates, 1, never).unwrap();
+        let posterior = Marginal::default().run(&candidates, 1).unwrap();
+        assert_eq!(chosen.k, posterior.partition.k());
+        assert!((chosen.curve.iter().map(|t| t.value).sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn one_two_and_three_objects_have_an_answer_or_a_named_reason() {
+        for criterion in ALL {
+            for n in 1..=3 {
+                let candidates = groups(n, 1, 5);
+                match Chooser::new(criterion).choose(&candidates, 1, greedy) {
+                    Ok(chosen) => assert!((1..=n).contains(&chosen.k), "{criterion:?} {n}: {}", chosen.k),
+                    Err(Failed::Choose(ChooseError::Marginal(error))) => {
+                        assert_eq!((criterion, error), (Criterion::Marginal, MarginalError::Flat));
+                    }
+                    Err(other) => panic!("{criterion:?} {n}: {other}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn objects_all_alike_are_one_cluster() {
+        let mut builder = CandidatesBuilder::new(2);
+        for _ in 0..8 {
+            builder.push(&[1.0, 2.0, 1.0, 2.0], &[]).unwrap();
+        }
+        let candidates = builder.build().unwrap();
+        for criterion in [Criterion::Silhouette, Criterion::Bic, Criterion::Icl] {
+            assert_eq!(Chooser::new(criterion).choose(&candidates, 1, greedy).unwrap().k, 1, "{criterion:?}");
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_method_comes_through() {
+        let candidates = groups(3, 3, 2);
+        let solve = |_: &Candidates, _: usize, _: u64| -> Result<Solution, Failed> {
+            Err(OptimisticError::NoIterations.into())
+        };
+        let error = Chooser::new(Criterion::Bic).choose(&candidates, 1, solve).unwrap_err();
+        assert_eq!(error.to_string(), "at least one iteration must be allowed");
+    }
+
+    #[test]
+    fn threads_do_not_change_the_curve() {
+        let candidates = groups(5, 6, 5);
+        for criterion in [Criterion::Silhouette, Criterion::Icl, Criterion::Stability] {
+            let curves: Vec<Chosen> = [1, 2, 4]
+                .into_iter()
+                .map(|threads| {
+                    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                    pool.install(|| Chooser::new(criterion).choose(&candidates, 1, greedy).unwrap())
+                })
+                .collect();
+            assert!(curves[0] == curves[1] && curves[0] == curves[2], "{criterion:?}");
+        }
+    }
+}
