@@ -32,7 +32,7 @@ fn main() -> Result<(), made::Failure> {
     let settings: Vec<(&str, Marginal)> = vec![
         ("the defaults", plain()),
         ("joining 1 (plain variation of information)", plain().joining(1.0)),
-        ("joining 1.1", plain().joining(1.1)),
+        ("joining 1.2", plain().joining(1.2)),
         ("joining 1.35", plain().joining(1.35)),
         ("alpha 3", plain().alpha(Some(3.0))),
         ("alpha 5", plain().alpha(Some(5.0))),

@@ -73,7 +73,7 @@ impl Default for Marginal {
             keep: 120,
             moves: 30,
             begin: None,
-            joining: 1.2,
+            joining: 1.1,
         }
     }
 }
