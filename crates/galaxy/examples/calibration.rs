@@ -1,6 +1,6 @@
 //! Is a probability of .8 right eight times in ten? The marginal mixture on twenty mock Milky Ways.
 //!
-//! Mocks of seeds 301 to 320, which no default was chosen on. Three kinds of probabilities, each in ten bins against how often
+//! Mocks of seeds 301 to 320. Three kinds of probabilities, each in ten bins against how often
 //! it came true, with the expected calibration error (the mean distance of the two over all):
 //!
 //! - *together*: of every pair of stars that were together in some draw (the others, nearly all pairs, have probability 0 and would only
