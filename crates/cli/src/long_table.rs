@@ -401,6 +401,38 @@ impl LongTable {
         Self { candidates: change(self.candidates), ..self }
     }
 
+    /// The objects, as the table names them.
+    pub fn object_column(&self) -> Column {
+        let ids = match self.candidates.ids() {
+            Ids::Integer(v) => Data::I64(v.clone()),
+            Ids::Text(v) => Data::Text(v.clone()),
+            _ => Data::I64((0..self.candidates.objects() as i64).collect()),
+        };
+        Column::new("object", ids).with_description("object, as the input names it")
+    }
+
+    /// The features of each object, by these rows, with their units.
+    pub fn feature_columns(&self, rows: &[Vec<f64>], description: Option<&str>) -> Vec<Column> {
+        let column = |(f, (name, unit)): (usize, &(String, Option<String>))| {
+            let mut column = Column::new(name.clone(), Data::F64(rows.iter().map(|row| row[f]).collect()));
+            if let Some(description) = description {
+                column = column.with_description(description);
+            }
+            match unit {
+                Some(unit) => column.with_unit(unit.clone()),
+                None => column,
+            }
+        };
+        self.features.iter().enumerate().map(column).collect()
+    }
+
+    /// The true groups, as numbers where all of them are.
+    pub fn truth_column(&self) -> Option<Column> {
+        let truth = self.truth.as_ref()?;
+        let whole: Result<Vec<i64>, _> = truth.iter().map(|t| t.parse()).collect();
+        Some(Column::new("truth", whole.map_or_else(|_| Data::Text(truth.clone()), Data::I64)))
+    }
+
     /// One feature vector from what was clustered, scaling undone, to what the table has.
     pub fn undo_map(&self, row: &mut [f64]) {
         for (value, _) in row.iter_mut().zip(&self.mapped).filter(|(_, mapped)| **mapped) {

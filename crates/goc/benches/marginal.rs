@@ -36,22 +36,23 @@ fn main() {
         let (seconds, found) = least(3, || Marginal::default().run(&one_set, 1).expect("runs"));
         println!("marginal set=1 all_chains_s={seconds:.3} limit_s=2 k={}", found.partition.k());
         let sweeps = 100;
-        let of = |keep: usize| Marginal::default().length(1, 0, keep).moves(0);
-        // The start and the summary are the same in both and drop out.
+        let of = |burn: usize| Marginal::default().length(1, burn, 1).moves(0);
+        // One draw is kept of both, so the start and the summary (pairs of objects: not linear) drop out.
         let per_sweep = |candidates: &Candidates, begin: usize| {
-            let (short, _) = least(2, || of(1).begin(begin).run(candidates, 1).expect("runs"));
-            let (long, found) = least(2, || of(sweeps + 1).begin(begin).run(candidates, 1).expect("runs"));
+            let (short, _) = least(2, || of(0).begin(begin).run(candidates, 1).expect("runs"));
+            let (long, found) = least(2, || of(sweeps).begin(begin).run(candidates, 1).expect("runs"));
             let clusters = found.k.iter().map(|(k, p)| *k as f64 * p).sum::<f64>();
             ((long - short) / sweeps as f64 * 1e3, clusters)
         };
         let (milliseconds, clusters) = per_sweep(&one_set, 60);
-        println!("marginal set=1 sweep_ms={milliseconds:.3} mean_k={clusters:.1}");
+        println!("marginal set=1 sweep_ms={milliseconds:.3} k={clusters:.0}");
         for n in [1000, 3000, 10_000] {
             let candidates = made::curves(n, 101, 50, 1);
             let (milliseconds, clusters) = per_sweep(&candidates, 60);
             println!(
-                "marginal objects={n} sweep_ms={milliseconds:.2} us_an_object={:.2} mean_k={clusters:.1}",
-                milliseconds * 1e3 / n as f64
+                "marginal objects={n} sweep_ms={milliseconds:.2} us_an_object={:.2} k={clusters:.0} ns_an_object_and_cluster={:.0}",
+                milliseconds * 1e3 / n as f64,
+                milliseconds * 1e6 / (n as f64 * clusters)
             );
         }
     });

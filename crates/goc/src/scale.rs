@@ -368,6 +368,16 @@ fn deviation(candidates: &Candidates, f: usize, mean: f64) -> f64 {
     largest * (sum.total() / (candidates.total() - 1) as f64).sqrt()
 }
 
+/// The median, the mean of the two in the middle of an even number; 0 of nothing.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => values[n / 2],
+        n => 0.5 * (values[n / 2 - 1] + values[n / 2]),
+    }
+}
+
 /// Quantile of type 7: linear between the order statistics around `(n - 1) p`. Reorders the column.
 fn quantile(column: &mut [f64], p: f64) -> f64 {
     let position = (column.len() - 1) as f64 * p;

@@ -6,12 +6,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use goc::Ids;
 use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
 use super::cluster::NOISE;
-use super::cluster::posterior::{certainty_columns, mean_features};
+use super::cluster::posterior::{MEAN_FEATURES, certainty_columns, mean_features};
 use crate::fail::Fail;
 use crate::features::{Roots, any_case, root_of};
 use crate::long_table::{LongTable, LongTableArgs, Taken, scores_of};
@@ -59,30 +58,15 @@ impl Predict {
         let alone = found.iter().map(|p| p.alone).collect();
         let shares: Vec<f64> = found.iter().flat_map(|p| p.candidates.iter().copied()).collect();
         let n = found.len();
-        let ids = match input.candidates.ids() {
-            Ids::Integer(v) => Data::I64(v.clone()),
-            Ids::Text(v) => Data::Text(v.clone()),
-            _ => Data::I64((0..n as i64).collect()),
-        };
         let mut columns = vec![
-            Column::new("object", ids).with_description("object, as the input names it"),
+            input.object_column(),
             Column::new("label", Data::I32(labels.clone()))
                 .with_description("cluster of the model, from 0; -1: in none of them"),
         ];
         columns.extend(certainty_columns(probability, &runner_up, alone)?);
         let means = mean_features(&input, &file.scaler, &shares);
-        for (f, (name, unit)) in input.features.iter().enumerate() {
-            let mut column = Column::new(name.clone(), Data::F64(means.iter().map(|row| row[f]).collect()))
-                .with_description("mean over the candidates, by their probability");
-            if let Some(unit) = unit {
-                column = column.with_unit(unit.clone());
-            }
-            columns.push(column);
-        }
-        if let Some(truth) = &input.truth {
-            let whole: Result<Vec<i64>, _> = truth.iter().map(|t| t.parse()).collect();
-            columns.push(Column::new("truth", whole.map_or_else(|_| Data::Text(truth.clone()), Data::I64)));
-        }
+        columns.extend(input.feature_columns(&means, Some(MEAN_FEATURES)));
+        columns.extend(input.truth_column());
         let mut table = Table::new(columns)?;
         table.set_metadata("goc_version", env!("CARGO_PKG_VERSION"));
         table.set_metadata("goc_method", "predict");

@@ -1,11 +1,9 @@
 //! Coarse to fine: the K with the largest criterion without trying every K.
 //!
 //! First a geometric ladder over the range, each step about a third more than the one before; then, around
-//! the best, the middles of
-//! the gaps to its tried neighbours, again and again until the neighbours are next to it. That is `O(log K)`
-//! clusterings. A criterion
-//! with several peaks closer than the ladder's steps may hide one: what is found is the top of the highest
-//! peak the ladder saw.
+//! the best, the middles of the gaps to its tried neighbours, again and again until the neighbours are next
+//! to it. That is `O(log K)` clusterings. A criterion with several peaks closer than the ladder's steps may
+//! hide one: what is found is the top of the highest peak the ladder saw.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -14,8 +12,7 @@ use std::ops::RangeInclusive;
 const STEP: f64 = 1.35;
 
 /// The K of the largest value, and every value there is, by K. A K for which `value` gives none is passed
-/// over; an
-/// error ends the search. Ties go to the smaller K. None when no K had a value.
+/// over; an error ends the search. Ties go to the smaller K. None when no K had a value.
 ///
 /// ```
 /// use goc::choose_k::grid::peak;

@@ -1,11 +1,9 @@
 //! The weight of the penalties from the data: the likelihood's own.
 //!
 //! GOC minimises `|x - mu|^2 + lambda P`, the soft model `|x - mu|^2 / (2 sigma^2) + strength P`: the same
-//! where
-//! `lambda = 2 strength sigma^2` ([`super::soft`]). The variance within clusters follows from a clustering,
-//! and the clustering from
-//! lambda, so both are found in turn, a few times. It is a weight for the squared distance; the unsquared
-//! one has no such likelihood.
+//! where `lambda = 2 strength sigma^2` ([`super::soft`]). The variance within clusters follows from a
+//! clustering, and the clustering from lambda, so both are found in turn, a few times. It is a weight for the
+//! squared distance; the unsquared one has no such likelihood.
 
 use super::soft::{ROUGHLY, Soft, SoftError};
 use super::{ChooseError, Solution};

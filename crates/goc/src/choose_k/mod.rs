@@ -1,16 +1,13 @@
 //! Choosing K and lambda: what the paper asks for and nobody knows.
 //!
-//! A [`Criterion`] gives every number of clusters a value, the larger the better, from a clustering with
-//! that number by whatever method:
-//! [`silhouette`] of the places, BIC and ICL of the [`soft`] model, [`stability`] under resampled
-//! candidates; [`grid`] looks for the
-//! largest. The default asks the marginal mixture ([`crate::marginal`]) instead, which finds K by itself:
-//! its curve is the probability of
-//! each K. [`lambda`](lambda::lambda) takes the weight of the penalties from the soft model.
+//! A [`Criterion`] gives every number of clusters a value, the larger the better, from a clustering with that
+//! number by whatever method: [`silhouette`] of the places, BIC and ICL of the [`soft`] model, [`stability`]
+//! under resampled candidates; [`grid`] looks for the largest. The default asks the marginal mixture
+//! ([`crate::marginal`]) instead, which finds K by itself: its curve is the probability of each K.
+//! [`lambda`](lambda::lambda) takes the weight of the penalties from the soft model.
 //!
-//! None of them looks past half as many clusters as objects. Silhouette and stability cannot see one
-//! cluster. Where no K has a value (one
-//! object, all alike) the answer is one cluster.
+//! None of them looks past half as many clusters as objects. Silhouette and stability cannot see one cluster.
+//! Where no K has a value (one object, all alike) the answer is one cluster.
 //!
 //! ```
 //! use goc::choose_k::{ChooseError, Chooser, Criterion, Solution};
@@ -153,9 +150,9 @@ impl Chooser {
             _ => 2,
         };
         let resampled: Vec<stability::Resampled> = match self.criterion {
-            Criterion::Stability => (0..self.repeats as u64)
-                .map(|repeat| stability::resample(candidates, seed, repeat).map_err(ChooseError::from))
-                .collect::<Result<_, _>>()?,
+            Criterion::Stability => {
+                (0..self.repeats as u64).map(|repeat| stability::resample(candidates, seed, repeat)).collect()
+            }
             _ => Vec::new(),
         };
         let mut partitions: BTreeMap<usize, Partition> = BTreeMap::new();

@@ -2,16 +2,15 @@
 //! than to the next.
 //!
 //! With `a_i` the mean distance of an object's place to the others of its cluster and `b_i` the least, over
-//! the other clusters, of
-//! the mean distance to their members,
+//! the other clusters, of the mean distance to their members,
 //!
 //! ```text
 //! s_i = (b_i - a_i) / max(a_i, b_i),        s_i = 0 for an object alone in its cluster
 //! ```
 //!
-//! and the mean over the objects is the criterion. It needs two clusters and fewer clusters than objects.
-//! The places are the chosen
-//! candidates (GOC) or what else stands for an object, so it is optimistic where GOC is. `O(n^2 q)`.
+//! and the mean over the objects is the criterion. It needs two clusters and fewer clusters than objects. The
+//! places are the chosen candidates (GOC) or what else stands for an object, so it is optimistic where GOC
+//! is. `O(n^2 q)`.
 
 use rayon::prelude::*;
 

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! maximised by EM (Dempster, Laird & Rubin 1977) from a clustering that is there already. One full
-//! covariance for all clusters keeps
-//! clusters of one object possible and is what k-means and GOC assume, but for the shape. From it follow
+//! covariance for all clusters keeps clusters of one object possible and is what k-means and GOC assume, but
+//! for the shape. From it follow
 //!
 //! - `BIC = 2 ln L - p ln n` with `p = K - 1 + K q + q (q + 1) / 2` (Schwarz 1978) and `ICL = BIC - 2 sum_i
 //!   H_i`, `H_i` the entropy of an object's
@@ -18,11 +18,11 @@
 //!   `|x - mu|^2 + lambda P` is, with `lambda = 2 strength sigma^2` and `sigma^2` the mean variance.
 //!
 //! One round costs `n m K q`; exponentials only of the pairs that are not lost to rounding in an object's
-//! sum. Sums run
-//! over fixed chunks of objects in order: the same bytes at any number of threads.
+//! sum. Sums run over fixed chunks of objects in order: the same bytes at any number of threads.
 
 use rayon::prelude::*;
 
+use crate::matrix::{cholesky, ln_det, lower_inverse};
 use crate::oracle::k_means::means;
 use crate::{Candidates, Partition, Points};
 
@@ -124,9 +124,8 @@ impl Soft {
                 }
             }
         }
-        // The optimistic choice makes clusters tighter than they are, to nothing where every object is
-        // alone: begin no
-        // narrower than a small share of the whole extent, which EM is free to leave.
+        // The optimistic choice makes clusters tighter than they are, to nothing where every object is alone:
+        // begin no narrower than a small share of the whole extent, which EM is free to leave.
         let whole = extent(places);
         for f in 0..q {
             covariance[f * q + f] = covariance[f * q + f].max(1e-4 * whole[f]);
@@ -377,32 +376,10 @@ fn maximise(sums: &Sums, old: &Points, n: usize) -> (Vec<f64>, Points, Vec<f64>)
 /// The inverse of the lower triangle L with `L L' = a`, and `ln det a`; none when `a` is not positive
 /// definite.
 fn whitening(a: &[f64], q: usize) -> Option<(Vec<f64>, f64)> {
-    let mut l = vec![0.0; q * q];
-    let mut log_det = 0.0;
-    for i in 0..q {
-        for j in 0..=i {
-            let sum = a[i * q + j] - (0..j).map(|k| l[i * q + k] * l[j * q + k]).sum::<f64>();
-            if i == j {
-                // What is left of a variance after the other features may not be mere rounding.
-                if !(sum.is_finite() && sum > 1e-14 * a[i * q + i]) {
-                    return None;
-                }
-                l[i * q + i] = sum.sqrt();
-                log_det += libm::log(sum);
-            } else {
-                l[i * q + j] = sum / l[j * q + j];
-            }
-        }
-    }
-    let mut inverse = vec![0.0; q * q];
-    for i in 0..q {
-        inverse[i * q + i] = 1.0 / l[i * q + i];
-        for j in 0..i {
-            let sum: f64 = (j..i).map(|k| l[i * q + k] * inverse[k * q + j]).sum();
-            inverse[i * q + j] = -sum / l[i * q + i];
-        }
-    }
-    Some((inverse, log_det))
+    let l = cholesky(a, q)?;
+    // What is left of a variance after the other features may not be mere rounding.
+    let flat = (0..q).any(|f| l[f * q + f] * l[f * q + f] <= 1e-14 * a[f * q + f]);
+    (!flat).then(|| (lower_inverse(&l, q), ln_det(&l, q)))
 }
 
 /// A lower triangle times a vector.

@@ -106,8 +106,7 @@ fn one_cluster_of_plain_points_is_the_closed_form() {
 }
 
 /// scikit-learn 1.9: GaussianMixture(3, covariance_type="tied", means_init, weights_init, precisions_init of
-/// the
-/// same start, reg_covar=0, tol=1e-9, max_iter=1000) on the points below; bic() there is minus ours.
+/// the same start, reg_covar=0, tol=1e-9, max_iter=1000) on the points below; bic() there is minus ours.
 #[test]
 fn plain_points_agree_with_scikit_learn() {
     let points = Points::new(POINTS.to_vec(), 2).unwrap();

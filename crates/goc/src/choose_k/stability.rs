@@ -10,8 +10,8 @@
 use rand::RngExt;
 use rayon::prelude::*;
 
-use crate::candidates::{CandidatesBuilder, CandidatesError};
 use crate::metrics::Contingency;
+use crate::resample::{candidates_of_each, subset};
 use crate::{Candidates, Partition, random};
 
 /// Repetitions unless told.
@@ -33,8 +33,8 @@ pub struct Resampled {
 }
 
 /// Four fifths of the objects, rounded up, with resampled candidates.
-pub fn resample(candidates: &Candidates, seed: u64, repeat: u64) -> Result<Resampled, CandidatesError> {
-    let (n, q) = (candidates.objects(), candidates.features());
+pub fn resample(candidates: &Candidates, seed: u64, repeat: u64) -> Resampled {
+    let n = candidates.objects();
     let mut rng = random::stream(seed, STREAM + repeat);
     let mut objects: Vec<usize> = (0..n).collect();
     let kept = (n * KEPT_OF_FIVE).div_ceil(5);
@@ -43,26 +43,8 @@ pub fn resample(candidates: &Candidates, seed: u64, repeat: u64) -> Result<Resam
     }
     objects.truncate(kept);
     objects.sort_unstable();
-    let mut builder = CandidatesBuilder::with_capacity(q, kept, candidates.total());
-    let (mut rows, mut penalties) = (Vec::new(), Vec::new());
-    let mut row = vec![0.0; q];
-    for &i in &objects {
-        rows.clear();
-        penalties.clear();
-        let m = candidates.count(i);
-        let mut drawn: Vec<usize> = (0..m).map(|_| rng.random_range(0..m)).collect();
-        // Neighbours in storage stay neighbours in space.
-        drawn.sort_unstable();
-        for j in drawn {
-            candidates.copy_candidate(i, j, &mut row);
-            rows.extend_from_slice(&row);
-            if candidates.has_penalties() {
-                penalties.push(candidates.penalty(i, j));
-            }
-        }
-        builder.push(&rows, &penalties)?;
-    }
-    Ok(Resampled { objects, candidates: builder.build()? })
+    let candidates = candidates_of_each(&subset(candidates, &objects), &mut rng);
+    Resampled { objects, candidates }
 }
 
 /// The adjusted Rand index on shared objects, averaged over all pairs of clusterings, each of ascending objects; none for
@@ -93,6 +75,7 @@ fn shared(a: &(&[usize], Partition), b: &(&[usize], Partition)) -> (Vec<u32>, Ve
 mod tests {
     use super::*;
     use crate::Points;
+    use crate::candidates::CandidatesBuilder;
 
     #[test]
     fn resampled_candidates_are_the_objects_own_and_follow_the_seed() {
@@ -102,7 +85,7 @@ mod tests {
             builder.push(&[x, x + 1.0, x + 2.0], &[x, x + 1.0, x + 2.0]).unwrap();
         }
         let candidates = builder.build().unwrap();
-        let drawn = resample(&candidates, 1, 0).unwrap();
+        let drawn = resample(&candidates, 1, 0);
         assert_eq!((drawn.objects.len(), drawn.candidates.objects()), (8, 8));
         assert!(drawn.objects.windows(2).all(|w| w[0] < w[1]));
         for (at, &i) in drawn.objects.iter().enumerate() {
@@ -113,10 +96,10 @@ mod tests {
                 assert_eq!(drawn.candidates.penalty(at, j), x);
             }
         }
-        assert_eq!(drawn, resample(&candidates, 1, 0).unwrap());
-        assert!((1..4).all(|repeat| resample(&candidates, 1, repeat).unwrap() != drawn));
+        assert_eq!(drawn, resample(&candidates, 1, 0));
+        assert!((1..4).all(|repeat| resample(&candidates, 1, repeat) != drawn));
         let plain = Candidates::from_points(&Points::new(vec![1.0, 2.0], 1).unwrap()).unwrap();
-        assert_eq!(resample(&plain, 3, 1).unwrap().candidates, plain);
+        assert_eq!(resample(&plain, 3, 1).candidates, plain);
     }
 
     #[test]

@@ -23,7 +23,8 @@ use rand_distr::{Distribution, StandardNormal};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::evidence::robust_spreads;
-use super::resample::moved;
+use crate::resample::moved;
+use crate::scale::median;
 use crate::{Candidates, Stream};
 
 /// How places are made anew.
@@ -62,7 +63,7 @@ impl Background {
             Self::Smooth { blur } => {
                 let shrink = 1.0 / (1.0 + blur * blur).sqrt();
                 let spread = robust_spreads(&means);
-                let middle: Vec<f64> = columns.iter().map(|column| median(column)).collect();
+                let middle: Vec<f64> = columns.iter().map(|column| median(column.clone())).collect();
                 let mut fresh = vec![vec![0.0; n]; q];
                 for i in 0..n {
                     let e: Vec<f64> = (0..q).map(|_| StandardNormal.sample(rng)).collect();
@@ -100,12 +101,6 @@ impl Background {
             (0..n).map(|i| (0..q).map(|f| back[f][i] - columns[f][i]).collect()).collect();
         moved(candidates, &shifts)
     }
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted[sorted.len() / 2]
 }
 
 /// The normal quantile of each value's rank, equal values sharing their mean rank.

@@ -23,6 +23,7 @@
 use rayon::prelude::*;
 
 use super::whiten::Whiten;
+use crate::scale::median;
 use crate::{Candidates, Partition, Points};
 
 /// What a penalty of 1 costs in log likelihood (the paper's penalties; see [`crate::marginal`]).
@@ -90,7 +91,7 @@ pub fn evidence(candidates: &Candidates, partition: &Partition) -> Evidence {
         .collect();
     let of = |own: &Vec<usize>| match own.len() {
         0 | 1 => f64::NEG_INFINITY,
-        _ => middle(own.iter().map(|&i| objects[i]).collect()),
+        _ => median(own.iter().map(|&i| objects[i]).collect()),
     };
     let clusters: Vec<f64> = fit.members.iter().map(of).collect();
     Evidence { objects, clusters, sizes, places: Points::trusted(fit.places, q) }
@@ -154,18 +155,7 @@ fn centres_of(places: &[f64], members: &[Vec<usize>], q: usize) -> Vec<f64> {
 }
 
 fn centre_of(places: &[f64], own: impl Iterator<Item = usize> + Clone, q: usize) -> Vec<f64> {
-    (0..q).map(|f| middle(own.clone().map(|i| places[i * q + f]).collect())).collect()
-}
-
-/// The median; 0 of nothing.
-pub(super) fn middle(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let n = values.len();
-    match n {
-        0 => 0.0,
-        _ if n % 2 == 1 => values[n / 2],
-        _ => 0.5 * (values[n / 2 - 1] + values[n / 2]),
-    }
+    (0..q).map(|f| median(own.clone().map(|i| places[i * q + f]).collect())).collect()
 }
 
 /// Clusters of one shape, each with its own centre and size.
@@ -272,7 +262,7 @@ fn factor_of(distances: Vec<f64>, q: usize) -> f64 {
     let (nu, freedom) = (q as f64, (q * distances.len().saturating_sub(1)) as f64);
     // The median of chi-square with q degrees of freedom (Wilson & Hilferty), over q.
     let typical = (1.0 - 2.0 / (9.0 * nu)).powi(3);
-    (nu + freedom * middle(distances) / (nu * typical)) / (nu + freedom)
+    (nu + freedom * median(distances) / (nu * typical)) / (nu + freedom)
 }
 
 /// An object's expected place within its cluster, and the covariance of that place.

@@ -12,7 +12,6 @@ pub mod discovery;
 pub mod evidence;
 pub mod extent;
 pub mod noise;
-pub mod resample;
 pub mod significance;
 pub mod stability;
 mod whiten;

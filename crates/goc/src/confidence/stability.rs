@@ -1,7 +1,7 @@
 //! Stability: does the same cluster come back when the method is repeated?
 //!
 //! The method is repeated in three ways: with other seeds, with each object's candidates resampled, and on a bootstrap of the
-//! objects ([`super::resample`] says how). Every repeat uses a seed of its own. Its partition is compared with the one
+//! objects (`resample` says how). Every repeat uses a seed of its own. Its partition is compared with the one
 //! that is to be judged, over the objects that both have:
 //!
 //! ```text
@@ -18,9 +18,9 @@
 use rand::RngExt;
 use rayon::prelude::*;
 
-use super::resample::{candidates_of_each, distinct_objects, subset};
 use super::{ConfidenceError, check_objects};
 use crate::random::{Stream, stream};
+use crate::resample::{candidates_of_each, distinct_objects, subset};
 use crate::{Candidates, Partition};
 
 /// The streams of stability, apart from those of methods that are given the same seed.

@@ -72,8 +72,6 @@ pub(super) struct Chain<'a> {
     pub(super) rng: Stream,
     /// Split and merge moves tried and taken.
     pub(super) moves: [usize; 2],
-    /// Objects drawn, and those for which everything had to be weighed.
-    pub(super) drawn: [usize; 2],
     /// How far candidates reach, in the metric of the moment.
     extents: Extents,
     sketch: Sketch,
@@ -109,7 +107,6 @@ impl<'a> Chain<'a> {
             joins: Vec::new(),
             rng,
             moves: [0, 0],
-            drawn: [0, 0],
             extents: Extents::default(),
             sketch: Sketch::new(Vec::new(), 0, 0),
             near: Vec::new(),
@@ -228,12 +225,10 @@ impl<'a> Chain<'a> {
         self.weigh_listed(0);
         let u = self.rng.random::<f64>();
         let sum = alone + self.sums.iter().sum::<f64>();
-        self.drawn[0] += 1;
         let at = self.reach(alone, u * sum);
         if self.reach(alone, u * (sum + others)) == at && at <= self.sums.len() {
             return self.listed.get(at.wrapping_sub(1)).copied();
         }
-        self.drawn[1] += 1;
         let begin = self.listed.len();
         let all = (0..self.clusters.len() as u32).flat_map(|k| runs.of(i).map(move |run| (k, run as u32)));
         let rest: Vec<(u32, u32)> = all.filter(|pair| self.listed.binary_search(pair).is_err()).collect();

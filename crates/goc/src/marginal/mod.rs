@@ -23,6 +23,7 @@ use rayon::prelude::*;
 
 use crate::oracle::k_means::{KMeans, Seeding};
 use crate::oracle::{OracleError, Start};
+use crate::scale::median;
 use crate::{Candidates, Partition, Points, random};
 use chain::{Chain, Data};
 use cluster::{Base, Shape};
@@ -408,12 +409,6 @@ fn base_parts(candidates: &Candidates) -> (Vec<f64>, Vec<f64>) {
         scale[f * q + f] += if total > 0.0 { 1e-6 * total } else { 1.0 };
     }
     (middle, scale)
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let n = values.len();
-    if n % 2 == 1 { values[n / 2] } else { 0.5 * (values[n / 2 - 1] + values[n / 2]) }
 }
 
 fn summarise(candidates: &Candidates, traces: Vec<Trace>, joining: f64) -> Posterior {

@@ -128,3 +128,69 @@ fn bound_block(values: &[f64], centre: &[f64], radius: f64, twice: usize, bounds
         bounds[lane] = factor[lane] / t[lane];
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::cluster::{Base, Shape, weigh_all};
+    use super::super::matrix::{cholesky, lower_inverse};
+    use super::super::runs::Runs;
+    use super::*;
+    use crate::candidates::CandidatesBuilder;
+
+    #[test]
+    fn no_cluster_weighs_more_than_its_bound_whatever_came_and_went() {
+        let q = 3;
+        let psi = vec![0.3, 0.1, 0.0, 0.1, 0.5, -0.1, 0.0, -0.1, 0.2];
+        let base = Base::new(vec![0.0; q], &[9.0, 0.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 9.0]).unwrap();
+        let shape = Shape::new(7, psi, base, 30);
+        let low = lower_inverse(&cholesky(&shape.psi, q).unwrap(), q);
+        let place = |i: usize| -> Vec<f64> {
+            (0..q).map(|f| 3.0 * libm::sin((i * (f + 2)) as f64 + f as f64)).collect()
+        };
+        let mut builder = CandidatesBuilder::new(q);
+        for i in 0..6 {
+            let rows: Vec<f64> = (0..30)
+                .flat_map(|j| place(50 + i).into_iter().map(move |v| v * (0.7 + 0.02 * f64::from(j))))
+                .collect();
+            builder.push(&rows, &[]).unwrap();
+        }
+        let candidates = builder.build().unwrap();
+        let runs = Runs::new(&candidates, &vec![1.0 / 30.0; candidates.total()]);
+        let extents = runs.extents(&low);
+        // Twenty clusters of one to five members, of which three go again.
+        let mut clusters = vec![Cluster::empty(q); 20];
+        for i in 0..60 {
+            clusters[i * i % 20].add(&place(i), &shape);
+        }
+        for (k, cluster) in clusters.iter_mut().enumerate().filter(|(_, cluster)| cluster.size == 0) {
+            cluster.add(&place(k), &shape);
+        }
+        let join = |cluster: &Cluster| (cluster.size as f64).sqrt();
+        let mut sketch = Sketch::new(low, q, shape.nu);
+        for (k, cluster) in clusters.iter().enumerate() {
+            sketch.set(k, cluster, join(cluster));
+        }
+        for k in [19, 3, 16] {
+            clusters.swap_remove(k);
+            sketch.swap_remove(k);
+        }
+        let (mut near, mut pruned) = (Vec::new(), 0);
+        for i in 0..candidates.objects() {
+            for least in [0.0, 1e-9, 1e-3, 1.0] {
+                let others = sketch.near(extents.centre(i), extents.reaches[i], least, &mut near);
+                assert!(near.iter().all(|k| (*k as usize) < clusters.len()));
+                let mut left_out = 0.0;
+                for (k, cluster) in clusters.iter().enumerate().filter(|(k, _)| !near.contains(&(*k as u32)))
+                {
+                    let mut out = vec![[0.0; LANES]; runs.of(i).len()];
+                    let sum = join(cluster) * weigh_all(cluster, &runs, runs.of(i), &mut out);
+                    assert!(sum <= least, "object {i}, cluster {k}: {sum} above {least}");
+                    left_out += sum;
+                    pruned += 1;
+                }
+                assert!(left_out <= others, "object {i}: {left_out} above {others}");
+            }
+        }
+        assert!(pruned > 50, "{pruned}");
+    }
+}

@@ -1,16 +1,13 @@
 //! Step (III) after a few centres moved: only what may have changed is looked at.
 //!
 //! A move of the joint search ([`super::joint`]) changes one centre of K, and the descent after it a few
-//! more. Let C be
-//! the centres that changed. An object whose own centre is not in C keeps its pair unless one of C
-//! offers a better one, so it looks at C alone; an object whose centre is in C looks at all. Both begin with
-//! boxes ([`super::boxes`]), as [`super::select`] does. With sizes alike, that is `2 |C| n` box distances in
-//! place of
-//! `K n`, and a handful of candidates behind the boxes that remain.
+//! more. Let C be the centres that changed. An object whose own centre is not in C keeps its pair unless one
+//! of C offers a better one, so it looks at C alone; an object whose centre is in C looks at all. Both begin
+//! with boxes ([`super::boxes`]), as [`super::select`] does. With sizes alike, that is `2 |C| n` box
+//! distances in place of `K n`, and a handful of candidates behind the boxes that remain.
 //!
 //! The answer is that of a full selection to the last bit, ties included: an order over pairs that is total
-//! (value, candidate,
-//! squared distance, centre) has one least element, however it is found.
+//! (value, candidate, squared distance, centre) has one least element, however it is found.
 
 use rayon::prelude::*;
 
@@ -147,8 +144,7 @@ impl<'c> Seater<'c> {
     }
 
     /// The most that a box at this squared distance with this least penalty rules out. Rounding is monotone
-    /// and the
-    /// operations are the same, so no candidate in the box has a lower value.
+    /// and the operations are the same, so no candidate in the box has a lower value.
     #[inline(always)]
     fn floor(&self, squared: f64, penalty: f64) -> f64 {
         match self.distance {
@@ -190,9 +186,8 @@ impl<'c> Seater<'c> {
         }
     }
 
-    /// Improves `seat` of object `i` by all centres of `lanes` whose boxes do not rule them out; `name`
-    /// gives a centre's
-    /// number and place, or none to leave it out.
+    /// Improves `seat` of object `i` by all centres of `lanes` whose boxes do not rule them out; `name` gives
+    /// a centre's number and place, or none to leave it out.
     #[inline(always)]
     fn improve_by_all<'a>(
         &self,

@@ -1,33 +1,27 @@
 //! The thorough search: guided swaps of centres until they no longer pay.
 //!
 //! A swap takes one centre away and sets it at a new place; the descent after it settles the rest. Most
-//! random swaps are
-//! hopeless, because most centres are needed where they are. Here every swap is weighed before it is tried,
-//! as
-//! FasterPAM weighs medoids (Schubert & Rousseeuw 2021). With `v_i` the value of an object and `s_i` that at
-//! the best centre but its own,
+//! random swaps are hopeless, because most centres are needed where they are. Here every swap is weighed
+//! before it is tried, as FasterPAM weighs medoids (Schubert & Rousseeuw 2021). With `v_i` the value of an
+//! object and `s_i` that at the best centre but its own,
 //!
 //! ```text
 //! change(place, k) = sum_{i in k, not won} (s_i - v_i)  -  sum_{i won} (v_i - v_i(place))
 //! ```
 //!
 //! where an object is won if a centre at `place` is better for it than its own. To take away the centre that
-//! is spared best is to
-//! merge a cluster into its neighbours; to set one among the members of another cluster is to split that
-//! one: so a swap is a merge and a
-//! split at once, at constant K.
+//! is spared best is to merge a cluster into its neighbours; to set one among the members of another cluster
+//! is to split that one: so a swap is a merge and a split at once, at constant K.
 //!
-//! A round draws a candidate of every object (of [`PLACES`] at most), lets the objects that it would win
-//! pull the place to
-//! their mean, weighs the swap with the centre that is spared best, and tries the [`TRIES`] best with a full
-//! descent. The first
-//! that lowers the joint objective is kept. After [`PATIENCE`] rounds in a row without any, it ends.
+//! A round draws a candidate of every object (of [`PLACES`] at most), lets the objects that it would win pull
+//! the place to their mean, weighs the swap with the centre that is spared best, and tries the [`TRIES`] best
+//! with a full descent. The first that lowers the joint objective is kept. After [`PATIENCE`] rounds in a row
+//! without any, it ends.
 //!
 //! The numbers were chosen on ten mock sets of our own (seeds 101-110; 275 objects x 101, K = 50): joint
-//! objective 1.222 in
-//! .21 s of CPU, where ten starts and 150 random swaps reach 1.336. Kicks by random swaps with a new search
-//! after each were tried as
-//! well: 4 % lower in 14 to 50 times the time, NMI .001 higher; left out.
+//! objective 1.222 in .21 s of CPU, where ten starts and 150 random swaps reach 1.336. Kicks by random swaps
+//! with a new search after each were tried as well: 4 % lower in 14 to 50 times the time, NMI .001 higher;
+//! left out.
 //!
 //! A round costs `O(min(n, PLACES) n)` box distances and `TRIES` descents of `O(n |C|)`, C the centres that
 //! move.

@@ -145,8 +145,7 @@ impl MethodArgs {
     }
 
     /// The weight of a penalty in a log likelihood. Scaled to at most 1 a penalty is half the squared
-    /// deviation over four squared
-    /// standard errors; as it comes it is half the squared deviation itself.
+    /// deviation over four squared standard errors; as it comes it is half the squared deviation itself.
     fn likelihood_strength(&self) -> f64 {
         match self.penalty_scale {
             PenaltyScale::None if self.strength == STRENGTH => 1.0,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::auto::Found;
 use super::method::MethodArgs;
-use super::posterior::{certainty_columns, findings, input_units, mean_features};
+use super::posterior::{MEAN_FEATURES, certainty_columns, findings, input_units, mean_features};
 use super::solve::Answer;
 use super::sure::{Sure, SureArgs};
 use crate::choices::{KRuleName, MethodName, PenaltyScale, typed};
@@ -163,19 +163,12 @@ impl Clustered {
                 squared_distance(answer.representatives.row(i), centre).sqrt()
             })
             .collect();
-        let ids = match candidates.ids() {
-            Ids::Integer(v) => Data::I64(v.clone()),
-            Ids::Text(v) => Data::Text(v.clone()),
-            _ => Data::I64((0..n as i64).collect()),
-        };
         let labels =
             (0..n).map(|i| if is_noise(i) { NOISE } else { answer.partition.labels()[i] as i32 }).collect();
         let meaning =
             if answer.noise.is_empty() { "cluster, from 0" } else { "cluster, from 0; -1: in no cluster" };
-        let mut columns = vec![
-            Column::new("object", ids).with_description("object, as the input names it"),
-            Column::new("label", Data::I32(labels)).with_description(meaning),
-        ];
+        let mut columns =
+            vec![input.object_column(), Column::new("label", Data::I32(labels)).with_description(meaning)];
         if let Some(p) = &answer.posterior {
             columns.extend(certainty_columns(p.membership.clone(), &p.runner_up, p.alone.clone())?);
         } else if !answer.confidence.is_empty() {
@@ -216,21 +209,8 @@ impl Clustered {
             Some(posterior) => mean_features(input, &self.scaler, &posterior.candidates),
             None => input_units(input, &self.scaler, &answer.representatives),
         };
-        for (f, (name, unit)) in input.features.iter().enumerate() {
-            let values = original.iter().map(|row| row[f]).collect();
-            let mut column = Column::new(name.clone(), Data::F64(values));
-            if answer.posterior.is_some() {
-                column = column.with_description("mean over the candidates, by their probability");
-            }
-            if let Some(unit) = unit {
-                column = column.with_unit(unit.clone());
-            }
-            columns.push(column);
-        }
-        if let Some(truth) = &input.truth {
-            let whole: Result<Vec<i64>, _> = truth.iter().map(|t| t.parse()).collect();
-            columns.push(Column::new("truth", whole.map_or_else(|_| Data::Text(truth.clone()), Data::I64)));
-        }
+        columns.extend(input.feature_columns(&original, answer.posterior.as_ref().map(|_| MEAN_FEATURES)));
+        columns.extend(input.truth_column());
         let mut table = Table::new(columns)?;
         for (key, value) in &self.settings {
             table.set_metadata(format!("goc_{key}"), text_of(value));

@@ -17,6 +17,9 @@ use crate::long_table::LongTable;
 use crate::model_file::ModelFile;
 use crate::screen;
 
+/// What the features of an object are where it has no chosen candidate.
+pub const MEAN_FEATURES: &str = "mean over the candidates, by their probability";
+
 /// What else `--method marginal` writes.
 #[derive(Args, Clone, Debug)]
 pub struct PosteriorArgs {

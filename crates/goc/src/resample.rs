@@ -15,15 +15,18 @@ use crate::candidates::{Candidates, CandidatesBuilder};
 use crate::{Ids, Stream};
 
 /// Each object with as many candidates as before, drawn evenly with replacement from its own.
-pub fn candidates_of_each(candidates: &Candidates, rng: &mut Stream) -> Candidates {
+pub(crate) fn candidates_of_each(candidates: &Candidates, rng: &mut Stream) -> Candidates {
     rebuilt(candidates, 0..candidates.objects(), |i, _| {
         let m = candidates.count(i);
-        (0..m).map(|_| rng.random_range(0..m)).collect()
+        let mut drawn: Vec<usize> = (0..m).map(|_| rng.random_range(0..m)).collect();
+        // Neighbours in storage stay neighbours in space, which pruning lives on.
+        drawn.sort_unstable();
+        drawn
     })
 }
 
 /// The distinct objects among as many as there are, drawn with replacement; ascending.
-pub fn distinct_objects(n: usize, rng: &mut Stream) -> Vec<usize> {
+pub(crate) fn distinct_objects(n: usize, rng: &mut Stream) -> Vec<usize> {
     let mut drawn = vec![false; n];
     for _ in 0..n {
         drawn[rng.random_range(0..n)] = true;
@@ -32,12 +35,12 @@ pub fn distinct_objects(n: usize, rng: &mut Stream) -> Vec<usize> {
 }
 
 /// Only these objects, in this order; each at most once.
-pub fn subset(candidates: &Candidates, objects: &[usize]) -> Candidates {
+pub(crate) fn subset(candidates: &Candidates, objects: &[usize]) -> Candidates {
     rebuilt(candidates, objects.iter().copied(), |i, _| (0..candidates.count(i)).collect())
 }
 
 /// Each object's candidates moved by its row of `shifts`.
-pub fn moved(candidates: &Candidates, shifts: &[Vec<f64>]) -> Candidates {
+pub(crate) fn moved(candidates: &Candidates, shifts: &[Vec<f64>]) -> Candidates {
     rebuilt(candidates, 0..candidates.objects(), |i, shift| {
         shift.copy_from_slice(&shifts[i]);
         (0..candidates.count(i)).collect()
