@@ -42,6 +42,8 @@ mod distance;
 mod exhaustive;
 pub mod hierarchy;
 mod joint;
+#[cfg(test)]
+mod made;
 mod params;
 mod run;
 mod seating;

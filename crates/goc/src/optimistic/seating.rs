@@ -294,7 +294,7 @@ fn attract(seater: &Seater<'_>, seats: &[Seat], place: &[f64], won: &mut Vec<Won
 mod tests {
     use super::super::select::{Choice, Selector};
     use super::*;
-    use crate::candidates::CandidatesBuilder;
+    use crate::optimistic::made::Numbers;
     use proptest::prelude::*;
 
     fn choices(seating: &Seating) -> Vec<Choice> {
@@ -315,34 +315,21 @@ mod tests {
             coarse in any::<bool>(),
             seed in any::<u64>(),
         ) {
-            use rand::RngExt;
-            let mut rng = crate::random::stream(seed, 0);
-            let mut number = |scale: f64| -> f64 {
-                let x: f64 = rng.random_range(-1.0..1.0) * scale;
-                if coarse { x.round() } else { x } // coarse data: ties everywhere
-            };
-            let mut builder = CandidatesBuilder::new(q);
-            for &m in &sizes {
-                let middle: Vec<f64> = (0..q).map(|_| number(4.0)).collect();
-                let rows: Vec<f64> = (0..m * q).map(|v| middle[v % q] + number(1.5)).collect();
-                let penalties: Vec<f64> = (0..m).map(|_| number(2.0).abs()).collect();
-                builder.push(&rows, &penalties).unwrap();
-            }
-            let candidates = builder.build().unwrap();
+            let mut numbers = Numbers::new(seed, coarse);
+            let candidates = numbers.candidates(q, &sizes, true);
             let seater = Seater::new(&candidates, distance, lambda);
             let full = Selector::new(&candidates, distance, lambda);
-            let first = Points::new((0..k * q).map(|_| number(4.0)).collect(), q).unwrap();
-            let mut seating = seater.seat(first);
+            let mut seating = seater.seat(numbers.centres(k, q));
             prop_assert_eq!(choices(&seating), full.select_exhaustively(seating.centres()));
             for round in 0..5 {
                 let rows: Vec<usize> = (0..k).filter(|c| (c * 7 + round) % 4 == 0).collect();
-                let places = Points::new((0..rows.len() * q).map(|_| number(4.0)).collect(), q);
+                let places = Points::new(numbers.several(rows.len() * q, 4.0), q);
                 let Ok(places) = places else { continue };
                 seater.move_centres(&mut seating, &rows, &places);
                 prop_assert_eq!(choices(&seating), full.select_exhaustively(seating.centres()));
                 // Runners-up and objects won, against selections without the own centre and with one more.
                 let seconds = seater.runners_up(&seating);
-                let place: Vec<f64> = (0..q).map(|_| number(4.0)).collect();
+                let place = numbers.several(q, 4.0);
                 let more = Points::new([seating.centres().values(), &place[..]].concat(), q).unwrap();
                 let with: Vec<(usize, f64)> = full
                     .select_exhaustively(&more)

@@ -445,7 +445,7 @@ pub(super) fn nearest(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::candidates::CandidatesBuilder;
+    use crate::optimistic::made::Numbers;
     use proptest::prelude::*;
 
     /// Step (III) word for word, without kernels or bounds.
@@ -486,23 +486,10 @@ mod tests {
             penalised in any::<bool>(),
             seed in any::<u64>(),
         ) {
-            use rand::RngExt;
-            let mut rng = crate::random::stream(seed, 0);
-            let mut number = |scale: f64| -> f64 {
-                let x: f64 = rng.random_range(-1.0..1.0) * scale;
-                if coarse { x.round() } else { x } // coarse data: ties everywhere
-            };
-            let mut builder = CandidatesBuilder::new(q);
-            for &m in &sizes {
-                let middle: Vec<f64> = (0..q).map(|_| number(4.0)).collect();
-                let rows: Vec<f64> = (0..m * q).map(|v| middle[v % q] + number(1.5)).collect();
-                let penalties: Vec<f64> =
-                    if penalised { (0..m).map(|_| number(2.0).abs()).collect() } else { vec![] };
-                builder.push(&rows, &penalties).unwrap();
-            }
-            let candidates = builder.build().unwrap();
+            let mut numbers = Numbers::new(seed, coarse);
+            let candidates = numbers.candidates(q, &sizes, penalised);
             let mut selector = Selector::new(&candidates, distance, lambda);
-            let mut centres: Vec<f64> = (0..k * q).map(|_| number(4.0)).collect();
+            let mut centres = numbers.several(k * q, 4.0);
             // Several rounds with ever smaller moves, so that the warm bounds come into play.
             for round in 0..6 {
                 let points = Points::new(centres.clone(), q).unwrap();
@@ -511,7 +498,7 @@ mod tests {
                 let (choices, _) = selector.select(&points);
                 prop_assert_eq!(choices, &expected[..], "round {}", round);
                 for c in &mut centres {
-                    *c += number(1.0) * 0.3f64.powi(round);
+                    *c += numbers.one(1.0) * 0.3f64.powi(round);
                 }
             }
         }
