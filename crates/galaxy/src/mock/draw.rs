@@ -205,7 +205,7 @@ fn key(dwarf: usize, draw: usize, part: usize) -> u64 {
 mod tests {
     use super::super::{MockParams, StarsPerDwarf};
     use super::*;
-    use crate::gaia_errors::ErrorModel;
+    use crate::gaia_errors::{ErrorModel, Release};
     use crate::potential::{Build, McMillan17};
 
     /// Few and young, so that a test is quick.
@@ -271,9 +271,13 @@ mod tests {
     #[test]
     fn siblings_begin_where_the_stars_that_are_found_began() {
         let galaxy = McMillan17::new(Build::Agama);
-        let valid = small().check().unwrap();
+        // So far that every dwarf is in reach as it is first drawn.
+        let valid =
+            MockParams { reach: 30.0, latitude: 0.0, errors: ErrorModel::Gaia(Release::Dr3), ..small() }
+                .check()
+                .unwrap();
         let mock = valid.draw(&galaxy, 3, &|_| {}).unwrap();
-        assert_eq!(mock.counts.redrawn, 0);
+        assert_eq!((mock.counts.redrawn, mock.stars.len()), (0, 12));
         for star in &mock.stars {
             assert!(valid.siblings(3, star.group, 400).contains(&star.start));
         }
