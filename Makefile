@@ -22,14 +22,14 @@ bench: toolchain ## every hot path beside its rival, as ratios
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r bench/requirements.txt
 	$(VENV)/bin/python bench/compare.py
 
-reproduce: toolchain ## the paper's tables beside the published figures, with both presets
+reproduce: toolchain ## the paper's tables beside the published numbers, and its figures, with both presets
 	cargo build --release --locked --quiet -p goc-cli
 	@if [ -d "$(DATA)/paper" ]; then set -x; \
-	  ./target/release/goc reproduce --data "$(DATA)" --preset authors --seeds 20 -o goc-reproduce/authors; \
-	  ./target/release/goc reproduce --data "$(DATA)" --preset paper --seeds 1 -o goc-reproduce/paper; \
+	  ./target/release/goc reproduce --data "$(DATA)" --preset authors --seeds 20 --figures -o goc-reproduce/authors; \
+	  ./target/release/goc reproduce --data "$(DATA)" --preset paper --seeds 1 --figures -o goc-reproduce/paper; \
 	  cargo run --release --locked --quiet -p goc-galaxy --example mock_against_authors; \
 	else echo "no data in $(DATA) (set GOC_DATA): sets made here instead"; \
-	  ./target/release/goc reproduce -o goc-reproduce/made; fi
+	  ./target/release/goc reproduce --figures -o goc-reproduce/made; fi
 
 toolchain:
 	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust 1.89 or later (https://rustup.rs)"; exit 1; }

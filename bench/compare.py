@@ -1,8 +1,10 @@
 """Every hot path of goc beside its rival in the same run, as ratios. `make bench` installs what it needs.
 
 Absolute times mean little on a shared machine; the ratios are what counts. A ratio above 1: goc is faster.
+With the name of a folder, writes speed.csv, pruning.csv and scaling.csv there, for `goc plot bench`.
 """
 
+import csv
 import os
 import re
 import shutil
@@ -19,6 +21,7 @@ from sklearn.cluster import HDBSCAN, AffinityPropagation, KMeans, MeanShift, Spe
 from sklearn.metrics import adjusted_rand_score
 
 ROOT = Path(__file__).resolve().parent.parent
+PRINTED = {}  # what each bench of goc printed
 
 
 def cargo_output(package, name, **environment):
@@ -35,7 +38,8 @@ def cargo_bench(name, **environment):
     lines = [line for line in cargo_output("goc", name, **environment).splitlines() if "=" in line]
     for line in lines:
         print(line)
-    return [dict(re.findall(r"(\w+)=(\S+)", line)) | {"line": line} for line in lines]
+    PRINTED[name] = [dict(re.findall(r"(\w+)=(\S+)", line)) | {"line": line} for line in lines]
+    return PRINTED[name]
 
 
 def least(run, times):
@@ -235,6 +239,21 @@ def galaxy():
         print(f"| {name} | {goc:.2g} | {galpy:.2g} | {goc / galpy:.0f} | {agama:.2g} | {goc / agama:.1f} |")
 
 
+def write_tables(folder, rows, select, sweeps):
+    """The numbers behind the figures of the benches."""
+    tables = {
+        "speed": [("path", "times_faster")] + [(name, f"{rival / ours:.3g}") for name, rival, ours in rows],
+        "pruning": [("set", "pairs_for_each_look", "times_faster")]
+        + [(f"{row['line'].split()[1]}, K = {row['k']}", row["pruned_looks_fewer"], row["pruned_times_faster"]) for row in select],
+        "scaling": [("series", "n", "seconds")]
+        + [("a sweep of the marginal mixture", row["objects"], float(row["sweep_ms"]) / 1e3) for row in sweeps],
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, lines in tables.items():
+        with open(folder / f"{name}.csv", "w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(lines)
+
+
 def main():
     one_set = cargo_bench("one_set")
     select = cargo_bench("select")
@@ -252,6 +271,8 @@ def main():
         name = row["line"].split()[1]
         print(f"| {name}, K={row['k']} | {row['exhaustive_per_second']} | {row['pruned_looks_fewer']} |"
               f" {row['pruned_times_faster']} |")
+    if len(sys.argv) > 1:
+        write_tables(Path(sys.argv[1]), rows, select, [row for row in PRINTED["marginal"] if "sweep_ms" in row and "objects" in row])
     print("\n| objects x 101 | peak memory / candidates' own size |\n|---|---|")
     for row in memory:
         print(f"| {row['objects']} | {row['peak_over_candidates']} |")

@@ -8,18 +8,19 @@
 //! - *membership*: of every star in a cluster of two or more, the share of the cluster's others that are of its dwarf;
 //! - *alone*: whether the star is the only one of its dwarf.
 //!
-//! Prints the tables of docs/confidence.md, and draws the picture when given a name for it:
+//! Prints the tables of docs/confidence.md, and writes the bins when given a name for them, to be drawn by goc:
 //!
-//!     cargo run --release -p goc-galaxy --example calibration -- docs/figures/calibration.svg
+//!     cargo run --release -p goc-galaxy --example calibration -- docs/figures/calibration.csv
+//!     goc plot calibration docs/figures/calibration.csv -o docs/figures/calibration.svg
 
 mod made;
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use goc::marginal::{Marginal, Posterior};
 use goc_galaxy::actions::{ActionFinder, Variant};
 use goc_galaxy::mock::MockParams;
+use goc_tables::{Column, Data, Table};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 301..=320;
 const BINS: usize = 10;
@@ -69,7 +70,7 @@ fn main() -> Result<(), made::Failure> {
         calibration.print(name);
     }
     if let Some(path) = std::env::args().nth(1) {
-        goc_tables::write_text(&picture(&kinds), std::path::Path::new(&path))?;
+        goc_tables::write(&table(&kinds)?, std::path::Path::new(&path))?;
     }
     Ok(())
 }
@@ -91,69 +92,18 @@ fn add(found: &Posterior, truth: &[i64], [together, membership, alone]: [&mut Ca
     }
 }
 
-/// Said against came true, a panel a kind; discs are as large as the number of cases.
-fn picture(kinds: &[(&str, &Calibration)]) -> String {
-    let (side, gap, left, top) = (220.0, 50.0, 60.0, 40.0);
-    let width = left + kinds.len() as f64 * (side + gap);
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {}\" font-family=\"sans-serif\" \
-         font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-        top + side + 60.0
-    );
-    for (panel, (name, calibration)) in kinds.iter().enumerate() {
-        let x0 = left + panel as f64 * (side + gap);
-        let (x, y) = (|v: f64| x0 + v * side, |v: f64| top + (1.0 - v) * side);
-        let mut put = |line: String| writeln!(svg, "{line}");
-        let _ = put(format!(
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" font-size=\"15\">{name}, error {:.3}</text>",
-            x(0.5),
-            top - 14.0,
-            calibration.error()
-        ));
-        let _ = put(format!(
-            "<rect x=\"{x0}\" y=\"{top}\" width=\"{side}\" height=\"{side}\" fill=\"none\" stroke=\"#555\"/>"
-        ));
-        let _ = put(format!(
-            "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"#999\" stroke-dasharray=\"5 4\"/>",
-            x(0.0),
-            y(0.0),
-            x(1.0),
-            y(1.0)
-        ));
-        for tick in [0.0, 0.5, 1.0] {
-            let _ = put(format!(
-                "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{tick}</text>",
-                x(tick),
-                top + side + 18.0
-            ));
-            let _ = put(format!(
-                "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{tick}</text>",
-                x0 - 6.0,
-                y(tick) + 4.0
-            ));
-        }
-        let _ = put(format!(
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">probability said</text>",
-            x(0.5),
-            top + side + 40.0
-        ));
-        if panel == 0 {
-            let _ = put(format!(
-                "<text transform=\"translate({},{}) rotate(-90)\" text-anchor=\"middle\">share that came true</text>",
-                x0 - 36.0,
-                y(0.5)
-            ));
-        }
-        let most = calibration.bins.iter().map(|bin| bin[0]).fold(1.0, f64::max);
-        for [count, said, was] in calibration.bins.iter().filter(|bin| bin[0] > 0.0) {
-            let _ = put(format!(
-                "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"{:.1}\" fill=\"#0072b2\" fill-opacity=\"0.75\"/>",
-                x(said / count),
-                y(was / count),
-                3.0 + 7.0 * (count / most).sqrt()
-            ));
-        }
-    }
-    svg.push_str("</svg>\n");
-    svg
+/// A row a bin that has cases.
+fn table(kinds: &[(&str, &Calibration)]) -> Result<Table, made::Failure> {
+    let bins: Vec<(&str, [f64; 3])> = kinds
+        .iter()
+        .flat_map(|(name, calibration)| calibration.bins.iter().map(move |bin| (*name, *bin)))
+        .filter(|(_, bin)| bin[0] > 0.0)
+        .collect();
+    let column = |value: fn([f64; 3]) -> f64| Data::F64(bins.iter().map(|(_, bin)| value(*bin)).collect());
+    Ok(Table::new(vec![
+        Column::new("kind", Data::Text(bins.iter().map(|(name, _)| name.to_string()).collect())),
+        Column::new("said", column(|[count, said, _]| said / count)),
+        Column::new("came_true", column(|[count, _, was]| was / count)),
+        Column::new("count", column(|[count, _, _]| count)),
+    ])?)
 }

@@ -201,7 +201,12 @@ pub fn write(table: &Table, path: &Path) -> Result<(), TableError> {
 
 /// Writes a text that is no table, such as a tree, as [`write()`] writes tables: under another name, then renamed.
 pub fn write_text(text: &str, path: &Path) -> Result<(), TableError> {
-    write_beside(path, |out| out.write_all(text.as_bytes()).map_err(failed(path, "write")))
+    write_bytes(text.as_bytes(), path)
+}
+
+/// Writes bytes that are no table, such as a picture, in the same way.
+pub fn write_bytes(bytes: &[u8], path: &Path) -> Result<(), TableError> {
+    write_beside(path, |out| out.write_all(bytes).map_err(failed(path, "write")))
 }
 
 fn failed(path: &Path, doing: &'static str) -> impl Fn(io::Error) -> TableError {

@@ -39,7 +39,7 @@ mod yaml;
 
 pub use column::{Column, Data};
 pub use error::{Place, TableError};
-pub use file::{from_bytes, read, to_bytes, write, write_text};
+pub use file::{from_bytes, read, to_bytes, write, write_bytes, write_text};
 pub use format::Format;
 pub use missing::Missing;
 pub use table::{Skipped, Table};

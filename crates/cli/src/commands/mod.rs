@@ -5,6 +5,7 @@ pub mod candidates;
 pub mod cluster;
 pub mod compare;
 pub mod demo;
+pub mod plot;
 pub mod predict;
 pub mod reproduce;
 pub mod score;

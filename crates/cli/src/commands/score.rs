@@ -12,7 +12,7 @@ use crate::fail::Fail;
 use crate::long_table::{OBJECT_NAMES, TRUTH_NAMES, numbered};
 use crate::screen;
 
-const LABEL_NAMES: [&str; 4] = ["label", "labels", "cluster", "goc_label"];
+pub const LABEL_NAMES: [&str; 4] = ["label", "labels", "cluster", "goc_label"];
 
 /// Compare labels with the true groups: NMI, F, ARI, AMI, homogeneity, completeness, V, purity
 #[derive(Args)]

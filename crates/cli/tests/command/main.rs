@@ -9,6 +9,7 @@ mod demo;
 mod desk;
 mod help;
 mod marginal;
+mod plot;
 mod predict;
 mod reproduce;
 mod score;

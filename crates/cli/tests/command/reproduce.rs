@@ -118,3 +118,20 @@ fn the_affinity_table_is_the_papers_and_has_the_true_hausdorff_beside() {
     }
     assert!(rows[9..].iter().all(|row| row[3] == "-" && mean(&row[2]) > 0.7), "{rows:?}");
 }
+
+#[test]
+fn figures_of_the_paper_are_drawn_for_the_oracles_that_are_run() {
+    let desk = Desk::new();
+    let run = desk.done("reproduce --oracles k-medoids --figures -o out");
+    let drawn = ["figure-1-clusters", "data-sets", "convergence-k-medoids", "simulation"];
+    assert!(run.err.contains(&format!("figures in out: {}", drawn.join(", "))), "{}", run.err);
+    for name in drawn {
+        assert!(desk.text(&format!("out/{name}.svg")).len() < 2_000_000);
+        assert!(desk.bytes(&format!("out/{name}.png")).starts_with(b"\x89PNG"));
+    }
+    let svg = desk.text("out/convergence-k-medoids.svg");
+    // Ten sets, three K(0), three quantities.
+    assert_eq!(svg.matches("class=\"run\"").count(), 90);
+    // 275 objects in both panels.
+    assert_eq!(desk.text("out/figure-1-clusters.svg").matches("<use ").count(), 550);
+}

@@ -126,6 +126,12 @@ impl ValidMock {
         Ok(Mock { stars, counts })
     }
 
+    /// The first `count` stars of a dwarf, as they begin: near the Sun later or not. For pictures of how it dissolves.
+    pub fn siblings(&self, seed: u64, dwarf: usize, count: usize) -> Vec<Galactocentric> {
+        let dwarf = self.dwarf(seed, dwarf, 0);
+        (0..count).map(|s| self.star(seed, &dwarf, s)).collect()
+    }
+
     /// Stars that are followed of a dwarf before it is given up. Without dispersion all are one: either the
     /// first ones are near, or none is.
     fn most(&self, wanted: usize) -> usize {
@@ -199,7 +205,7 @@ fn key(dwarf: usize, draw: usize, part: usize) -> u64 {
 mod tests {
     use super::super::{MockParams, StarsPerDwarf};
     use super::*;
-    use crate::gaia_errors::ErrorModel;
+    use crate::gaia_errors::{ErrorModel, Release};
     use crate::potential::{Build, McMillan17};
 
     /// Few and young, so that a test is quick.
@@ -260,6 +266,21 @@ mod tests {
             .sum::<f64>()
             / 2000.0;
         assert!((spread.sqrt() - 5.0).abs() < 0.3);
+    }
+
+    #[test]
+    fn siblings_begin_where_the_stars_that_are_found_began() {
+        let galaxy = McMillan17::new(Build::Agama);
+        // So far that every dwarf is in reach as it is first drawn.
+        let valid =
+            MockParams { reach: 30.0, latitude: 0.0, errors: ErrorModel::Gaia(Release::Dr3), ..small() }
+                .check()
+                .unwrap();
+        let mock = valid.draw(&galaxy, 3, &|_| {}).unwrap();
+        assert_eq!((mock.counts.redrawn, mock.stars.len()), (0, 12));
+        for star in &mock.stars {
+            assert!(valid.siblings(3, star.group, 400).contains(&star.start));
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `goc reproduce`: the paper's experiments, each cell beside the published one.
 
 mod affinity;
+mod figures;
 mod paper;
 mod print;
 mod run;
@@ -55,6 +56,11 @@ pub struct Reproduce {
     /// Folder for runs.csv (every run) and convergence.csv (eta1, eta2, eta3 by iteration)
     #[arg(short, long, value_name = "DIR", default_value = "goc-reproduce")]
     output: PathBuf,
+
+    /// Also draw the paper's figures into that folder, as SVG and PNG: Figure 1, the data sets, convergence with every
+    /// oracle that is run, the simulation
+    #[arg(long)]
+    figures: bool,
 
     /// Print one JSON object instead of tables
     #[arg(long)]
@@ -132,6 +138,10 @@ impl Reproduce {
         let (runs, convergence) = (self.output.join("runs.csv"), self.output.join("convergence.csv"));
         goc_tables::write(&print::runs_table(&outcomes)?, &runs)?;
         goc_tables::write(&print::convergence_table(&outcomes)?, &convergence)?;
+        let drawn = match self.figures {
+            true => figures::write(&self.output, &sets, &outcomes, preset)?,
+            false => Vec::new(),
+        };
         let cycles = outcomes.iter().filter(|o| matches!(o.ending, Ending::Cycle { .. })).count();
         if self.json {
             return screen::print_json(&json!({
@@ -142,6 +152,7 @@ impl Reproduce {
                 "table": tables(Layout::Csv),
                 "runs_file": runs.display().to_string(),
                 "convergence_file": convergence.display().to_string(),
+                "figures": drawn,
             }));
         }
         screen::print(&tables(self.format))?;
@@ -151,6 +162,9 @@ impl Reproduce {
             runs.display(),
             convergence.display()
         ));
+        if !drawn.is_empty() {
+            screen::note(format!("figures in {}: {}", self.output.display(), drawn.join(", ")));
+        }
         Ok(())
     }
 }

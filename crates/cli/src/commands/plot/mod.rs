@@ -1,0 +1,218 @@
+//! `goc plot`: figures from what the other commands write.
+//!
+//! One file a source of figures: [`plane`] places objects in a plane, [`series`] reads what goes by iteration or size, [`probabilities`] what the
+//! marginal mixture says, [`dwarfs`] simulates. The drawing is the report room's.
+
+mod dwarfs;
+mod plane;
+mod probabilities;
+mod series;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use goc_report::figures::{Figure, FigureError};
+
+use crate::choices::typed;
+use crate::fail::Fail;
+use crate::screen;
+
+pub use dwarfs::simulated;
+pub use plane::spread_groups;
+
+/// What is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Clusters over the uncertainty sets, circles around them; several LABELS side by side: LABELS… --candidates FILE
+    Clusters,
+    /// Uncertainty sets with some true groups in colour; several data sets side by side: CANDIDATES…
+    Truth,
+    /// Convergence: the file `convergence.csv` of goc reproduce, or files of goc cluster --history
+    Convergence,
+    /// Two dwarf galaxies that dissolve, at 0, 3 and 10 Gyr: no input, --seed
+    Simulation,
+    /// Probabilities against how often they came true: table with kind, said, came_true, count
+    Calibration,
+    /// The probability of each K: the file of goc cluster --k-posterior
+    KPosterior,
+    /// Co-clustering matrix: the file of goc cluster --together, and --labels
+    Together,
+    /// Benches: bars by name (a column of text, columns of numbers) or lines by size (columns n, seconds, perhaps series)
+    Bench,
+}
+
+/// Draw a figure as SVG or PNG
+#[derive(Args)]
+#[command(
+    after_help = "Example: goc plot clusters uk.csv goc.csv --candidates candidates.parquet -o figure.svg\n\
+    docs/figures.md shows every kind with the commands that make its input."
+)]
+pub struct Plot {
+    /// What to draw
+    #[arg(value_enum)]
+    kind: Kind,
+
+    /// Tables to draw it from
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+
+    /// The picture: .svg or .png
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    /// Width of a .png in pixels
+    #[arg(long, value_name = "PX", default_value_t = 1200, value_parser = clap::value_parser!(u32).range(16..=8192))]
+    width: u32,
+
+    #[command(flatten)]
+    plane: plane::PlaneArgs,
+
+    /// together: table with the label of each object
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+
+    /// convergence: the oracle, where the file has several
+    #[arg(long, value_name = "NAME")]
+    oracle: Option<String>,
+
+    /// simulation: the dwarfs' seed
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+impl Plot {
+    pub fn run(self) -> Result<(), Fail> {
+        let format = Format::of(&self.output)?;
+        screen::check_place(&self.output)?;
+        for input in &self.inputs {
+            if *input == self.output {
+                screen::check_output_of(input, Some(&self.output))?;
+            }
+        }
+        self.check_flags()?;
+        let figure = match self.kind {
+            Kind::Clusters => self.plane.clusters(self.some()?)?,
+            Kind::Truth => self.plane.truth(self.some()?)?,
+            Kind::Convergence => series::convergence(self.some()?, self.oracle.as_deref())?,
+            Kind::Simulation => {
+                if let Some(input) = self.inputs.first() {
+                    return Err(Fail::usage(format!(
+                        "{}: plot simulation makes its own stars and takes no input; choose them with --seed",
+                        input.display()
+                    )));
+                }
+                simulated(self.seed)?
+            }
+            Kind::Calibration => probabilities::calibration(self.one()?)?,
+            Kind::KPosterior => probabilities::k_posterior(self.one()?)?,
+            Kind::Together => {
+                let labels = self.labels.as_deref().ok_or_else(|| {
+                    Fail::usage("plot together needs --labels FILE: the label of each object")
+                })?;
+                probabilities::together(self.one()?, labels)?
+            }
+            Kind::Bench => series::bench(self.one()?)?,
+        };
+        format.write(&figure, &self.output, self.width)?;
+        screen::note(format!("figure in {}", self.output.display()));
+        Ok(())
+    }
+
+    fn some(&self) -> Result<&[PathBuf], Fail> {
+        match self.inputs[..] {
+            [] => Err(Fail::usage(format!("plot {} needs an input table", typed(self.kind)))),
+            _ => Ok(&self.inputs),
+        }
+    }
+
+    fn one(&self) -> Result<&Path, Fail> {
+        match &self.some()? {
+            [input] => Ok(input),
+            more => Err(Fail::usage(format!(
+                "plot {} takes one input table, not {}",
+                typed(self.kind),
+                more.len()
+            ))),
+        }
+    }
+
+    /// A flag that a kind does not read is a mistake worth naming.
+    fn check_flags(&self) -> Result<(), Fail> {
+        let given = [
+            ("--labels", self.labels.is_some(), self.kind == Kind::Together),
+            ("--oracle", self.oracle.is_some(), self.kind == Kind::Convergence),
+        ];
+        let plane = self.plane.given().map(|(flag, given, kinds)| {
+            let fits = match self.kind {
+                Kind::Clusters => kinds != plane::For::Truth,
+                Kind::Truth => kinds != plane::For::Clusters,
+                _ => false,
+            };
+            (flag, given, fits)
+        });
+        match given.into_iter().chain(plane).find(|(_, given, fits)| *given && !fits) {
+            Some((flag, _, _)) => {
+                Err(Fail::usage(format!("plot {} has no use for {flag}", typed(self.kind))))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// How a figure is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Svg,
+    Png,
+}
+
+impl Format {
+    fn of(path: &Path) -> Result<Self, Fail> {
+        let end = path.extension().map(|end| end.to_string_lossy().to_lowercase());
+        match end.as_deref() {
+            Some("svg") => Ok(Format::Svg),
+            Some("png") => Ok(Format::Png),
+            _ => Err(Fail::usage(format!("{}: a figure is written as .svg or .png", path.display()))),
+        }
+    }
+
+    fn write(self, figure: &Figure, path: &Path, width: u32) -> Result<(), Fail> {
+        match self {
+            Format::Svg => goc_tables::write_text(figure.svg(), path)?,
+            Format::Png => goc_tables::write_bytes(&figure.png(width)?, path)?,
+        }
+        Ok(())
+    }
+}
+
+/// A figure as SVG and as PNG, beside each other.
+pub fn write_both(figure: &Figure, folder: &Path, name: &str) -> Result<(), Fail> {
+    Format::Svg.write(figure, &folder.join(format!("{name}.svg")), 0)?;
+    Format::Png.write(figure, &folder.join(format!("{name}.png")), 1200)
+}
+
+impl From<FigureError> for Fail {
+    fn from(error: FigureError) -> Self {
+        match error {
+            FigureError::Width { .. } | FigureError::TooMany { .. } | FigureError::Height { .. } => {
+                Fail::Usage(error.to_string())
+            }
+            other => Fail::Failed(other.to_string()),
+        }
+    }
+}
+
+/// A figure's error with the file that it is about.
+fn about(path: &Path) -> impl Fn(FigureError) -> Fail + '_ {
+    move |error| match Fail::from(error) {
+        Fail::Usage(problem) => Fail::usage(format!("{}: {problem}", path.display())),
+        Fail::Failed(problem) => Fail::failed(format!("{}: {problem}", path.display())),
+        other => other,
+    }
+}
+
+/// The name of a file without its folder and ending.
+fn stem(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.split('.').next().unwrap_or_default().to_string()
+}

@@ -1,0 +1,359 @@
+//! Objects in a plane: the first two principal components of the scaled candidates, or two features as they are.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use goc::scale::{Scaler, Scaling};
+use goc_report::figures::{ClusterPanel, Components, Figure, Plane, TruthPanel, clusters, truth};
+use goc_tables::{Column, Table};
+
+use super::super::cluster::NOISE;
+use super::super::score::LABEL_NAMES;
+use super::{about, stem};
+use crate::fail::Fail;
+use crate::features::root_of;
+use crate::long_table::{LongTable, LongTableArgs, OBJECT_NAMES, named, not_finite};
+
+/// What the kinds `clusters` and `truth` want to know.
+#[derive(Args, Clone, Debug)]
+pub struct PlaneArgs {
+    /// clusters: table with one row a candidate, drawn grey; also fits the principal components
+    #[arg(long, value_name = "FILE")]
+    candidates: Option<PathBuf>,
+
+    /// clusters, truth: two features to draw as they are, in place of principal components
+    #[arg(long, value_name = "X,Y", value_delimiter = ',')]
+    axes: Vec<String>,
+
+    /// clusters, truth: feature columns [default: as goc cluster]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    features: Option<Vec<String>>,
+
+    /// clusters, truth: column that names the object [default: as goc cluster]
+    #[arg(long, value_name = "COLUMN")]
+    object: Option<String>,
+
+    /// clusters, truth: value that means "missing" [default: -9999]
+    #[arg(long, value_name = "RULE")]
+    missing: Option<String>,
+
+    /// clusters, truth: what stands above the panels [default: the method, or the file's name]
+    #[arg(long, value_name = "TITLES", value_delimiter = ',')]
+    titles: Vec<String>,
+
+    /// truth: the groups in colour, up to seven [default: six, spread evenly]
+    #[arg(long, value_name = "GROUPS", value_delimiter = ',')]
+    groups: Vec<String>,
+
+    /// truth: column of the true groups [default: truth or true_cluster_id]
+    #[arg(long, value_name = "COLUMN")]
+    truth: Option<String>,
+}
+
+/// Which kinds a flag is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum For {
+    Clusters,
+    Truth,
+    Both,
+}
+
+/// A table of candidates with the plane it is drawn in.
+struct Sets {
+    table: LongTable,
+    scaler: Scaler,
+    way: Way,
+    /// Every candidate in the plane.
+    points: Vec<[f64; 2]>,
+    plane: Plane,
+}
+
+/// A column of a label table, its numbers, and whether the feature is their square root.
+type Feature<'t> = (&'t Column, Vec<f64>, bool);
+
+/// From scaled features to the plane.
+enum Way {
+    Components(Components),
+    Features([usize; 2]),
+}
+
+impl PlaneArgs {
+    /// The flags, whether they are given, and what they are for.
+    pub fn given(&self) -> [(&'static str, bool, For); 8] {
+        [
+            ("--candidates", self.candidates.is_some(), For::Clusters),
+            ("--axes", !self.axes.is_empty(), For::Both),
+            ("--features", self.features.is_some(), For::Both),
+            ("--object", self.object.is_some(), For::Both),
+            ("--missing", self.missing.is_some(), For::Both),
+            ("--titles", !self.titles.is_empty(), For::Both),
+            ("--groups", !self.groups.is_empty(), For::Truth),
+            ("--truth", self.truth.is_some(), For::Truth),
+        ]
+    }
+
+    pub fn clusters(&self, labels: &[PathBuf]) -> Result<Figure, Fail> {
+        self.check_titles(labels.len())?;
+        let path = match &self.candidates {
+            Some(path) => path,
+            // A table of labels has columns beside the features, which only a name can tell apart.
+            None if self.features.is_some() || !self.axes.is_empty() => &labels[0],
+            None => {
+                return Err(Fail::usage(
+                    "plot clusters needs --candidates FILE, or --features with columns of the labels",
+                ));
+            }
+        };
+        let sets = self.sets(path)?;
+        let mut panels = Vec::new();
+        for (p, path) in labels.iter().enumerate() {
+            panels.push(sets.panel(path, self.titles.get(p), self.object.as_deref())?);
+        }
+        let grey: &[[f64; 2]] = if self.candidates.is_some() { &sets.points } else { &[] };
+        clusters(grey, &panels, &sets.plane).map_err(about(path))
+    }
+
+    pub fn truth(&self, inputs: &[PathBuf]) -> Result<Figure, Fail> {
+        self.check_titles(inputs.len())?;
+        let mut chosen: Vec<String> = self.groups.clone();
+        let mut panels = Vec::new();
+        let mut plane = None;
+        for (p, path) in inputs.iter().enumerate() {
+            let sets = self.sets(path)?;
+            let truth = sets.table.truth.as_ref().ok_or_else(|| {
+                Fail::failed(format!(
+                    "{}: no column of the true groups (looked for truth, true_cluster_id); name it with --truth",
+                    path.display()
+                ))
+            })?;
+            if chosen.is_empty() {
+                chosen = spread_groups(truth);
+            }
+            if let Some(group) = chosen.iter().find(|group| !truth.contains(group)) {
+                return Err(Fail::failed(format!(
+                    "{}: there is no true group {group}; choose others with --groups",
+                    path.display()
+                )));
+            }
+            let counts = (0..sets.table.candidates.objects()).map(|i| sets.table.candidates.count(i));
+            let groups = truth
+                .iter()
+                .zip(counts)
+                .flat_map(|(t, m)| std::iter::repeat_n(chosen.iter().position(|g| g == t), m))
+                .collect();
+            let title = self.titles.get(p).cloned().unwrap_or_else(|| stem(path));
+            panels.push(TruthPanel { title, points: sets.points, groups });
+            plane.get_or_insert(sets.plane);
+        }
+        let mut plane = plane.ok_or_else(|| Fail::usage("plot truth needs an input table"))?;
+        if panels.len() > 1 && self.axes.is_empty() {
+            // Each set has components and shares of its own.
+            plane.names = ["PC 1".into(), "PC 2".into()];
+        }
+        let names: Vec<String> = chosen
+            .iter()
+            .enumerate()
+            .map(|(g, name)| if g == 0 { format!("true group {name}") } else { name.clone() })
+            .collect();
+        truth(&panels, &names, &plane).map_err(about(&inputs[0]))
+    }
+
+    fn check_titles(&self, panels: usize) -> Result<(), Fail> {
+        if self.titles.len() > panels {
+            return Err(Fail::usage(format!("--titles has {} for {panels} panels", self.titles.len())));
+        }
+        Ok(())
+    }
+
+    fn sets(&self, path: &Path) -> Result<Sets, Fail> {
+        let args = LongTableArgs {
+            input: path.to_path_buf(),
+            object: self.object.clone(),
+            features: match (&self.features, &self.axes) {
+                (None, axes) if self.candidates.is_none() && !axes.is_empty() => Some(axes.clone()),
+                (features, _) => features.clone(),
+            },
+            penalty: Some("none".into()),
+            weight: None,
+            truth: self.truth.clone(),
+            missing: self.missing.clone().unwrap_or_else(|| "-9999".into()),
+        };
+        let table = args.read_quietly()?;
+        let names: Vec<&str> = table.features.iter().map(|(name, _)| name.as_str()).collect();
+        let axes = match &self.axes[..] {
+            [] => None,
+            [x, y] => Some([x, y].map(|wanted| (wanted, names.iter().position(|name| name == wanted)))),
+            other => return Err(Fail::usage(format!("--axes takes two features, not {}", other.len()))),
+        };
+        let axes = match axes {
+            None => None,
+            Some([(_, Some(x)), (_, Some(y))]) => Some([x, y]),
+            Some([(x, at), (y, _)]) => {
+                return Err(Fail::usage(format!(
+                    "{}: --axes: {} is not a feature of the table, which has {}",
+                    path.display(),
+                    if at.is_none() { x } else { y },
+                    names.join(", ")
+                )));
+            }
+        };
+        let scaling = if axes.is_some() { Scaling::None } else { Scaling::Standard };
+        let scaler = Scaler::fit(scaling, &table.candidates)
+            .map_err(|e| Fail::failed(format!("{}: {e}", path.display())))?;
+        let table = table.map_candidates(|candidates| scaler.apply(candidates));
+        let rows: Vec<Vec<f64>> = (0..table.candidates.objects())
+            .flat_map(|i| (0..table.candidates.count(i)).map(move |j| (i, j)))
+            .map(|(i, j)| table.candidates.candidate(i, j))
+            .collect();
+        let (way, plane) = match axes {
+            Some(axes) => {
+                let named = |f: usize| match &table.features[f] {
+                    (name, Some(unit)) => format!("{name} ({unit})"),
+                    (name, None) => name.clone(),
+                };
+                let [x, y] = axes;
+                let units = [&table.features[x].1, &table.features[y].1];
+                let equal = units[0].is_some() && units[0] == units[1];
+                (Way::Features(axes), Plane { names: axes.map(named), equal })
+            }
+            None => {
+                let components = Components::fit(rows.iter().map(Vec::as_slice)).map_err(about(path))?;
+                let plane = Plane::components(&components);
+                (Way::Components(components), plane)
+            }
+        };
+        let points = rows.iter().map(|row| way.place(row)).collect();
+        Ok(Sets { table, scaler, way, points, plane })
+    }
+}
+
+impl Way {
+    fn place(&self, row: &[f64]) -> [f64; 2] {
+        match self {
+            Way::Components(components) => components.place(row),
+            Way::Features([x, y]) => [row[*x], row[*y]],
+        }
+    }
+}
+
+impl Sets {
+    /// The clustering of a label table over these sets.
+    fn panel(&self, path: &Path, title: Option<&String>, object: Option<&str>) -> Result<ClusterPanel, Fail> {
+        let labels = goc_tables::read(path)?;
+        let column = |flag: Option<&str>, usual: &[&str], what: &str| match named(&labels, flag, usual)? {
+            Some(column) => Ok(column),
+            None => Err(Fail::failed(format!(
+                "{}: no {what} column (looked for {}; the table has {})",
+                path.display(),
+                usual.join(", "),
+                labels.names().join(", ")
+            ))),
+        };
+        let objects = column(object, &OBJECT_NAMES, "object")?;
+        let label = column(None, &LABEL_NAMES, "label")?;
+        let features = self.representatives(&labels)?;
+        let candidates = &self.table.candidates;
+        let means = candidates.means();
+        let at: HashMap<String, usize> = (0..candidates.objects()).map(|i| (candidates.name(i), i)).collect();
+        let mut seen = vec![false; candidates.objects()];
+        let mut points = vec![[0.0; 2]; candidates.objects()];
+        let mut texts = vec![String::new(); candidates.objects()];
+        for row in 0..labels.rows() {
+            let Some(&i) = at.get(objects.text(row).as_ref()) else {
+                return Err(objects.value_error(row, "is not an object of the candidates").into());
+            };
+            if label.is_null(row) {
+                return Err(label.value_error(row, "is null where a label is needed").into());
+            }
+            if std::mem::replace(&mut seen[i], true) {
+                return Err(objects.value_error(row, "is labelled twice").into());
+            }
+            texts[i] = label.text(row).into_owned();
+            points[i] = match &features {
+                // Without a representative of its own, the mean of the set stands for it.
+                None => self.way.place(means.row(i)),
+                Some(columns) => {
+                    let mut values = Vec::with_capacity(columns.len());
+                    for (column, numbers, root) in columns {
+                        let value = if *root { numbers[row].sqrt() } else { numbers[row] };
+                        if !value.is_finite() {
+                            return Err(not_finite(column, row).into());
+                        }
+                        values.push(value);
+                    }
+                    self.scaler.apply_row(&mut values);
+                    self.way.place(&values)
+                }
+            };
+        }
+        if let Some(i) = seen.iter().position(|seen| !seen) {
+            return Err(Fail::failed(format!(
+                "{}: object {} has no label",
+                path.display(),
+                candidates.name(i)
+            )));
+        }
+        let labelled = numbers_of(&texts);
+        let k = labelled.iter().flatten().max().map_or(0, |most| *most as usize + 1);
+        let method = labels.get_metadata("goc_method").map_or_else(|| stem(path), str::to_string);
+        let title =
+            title.cloned().unwrap_or_else(|| format!("{method}, {}", crate::screen::counted(k, "cluster")));
+        Ok(ClusterPanel { title, points, labels: labelled })
+    }
+
+    /// The columns of a label table with the features of each object, and whether to take the root; none if it lacks one.
+    fn representatives<'t>(&self, labels: &'t Table) -> Result<Option<Vec<Feature<'t>>>, Fail> {
+        let mut found = Vec::new();
+        for (name, _) in &self.table.features {
+            let column = labels.column(name).map(|column| (column, false));
+            let inner = root_of(name).and_then(|inner| labels.column(inner)).map(|column| (column, true));
+            let Some((column, root)) = column.or(inner) else { return Ok(None) };
+            found.push((column, column.numbers()?, root));
+        }
+        Ok(Some(found))
+    }
+}
+
+/// Labels as numbers from 0 in their order; noise has none.
+pub fn numbers_of(texts: &[String]) -> Vec<Option<u32>> {
+    let noise = NOISE.to_string();
+    let mut known: BTreeMap<(Option<i64>, &str), u32> = BTreeMap::new();
+    for text in texts.iter().filter(|text| **text != noise) {
+        known.insert((text.parse().ok(), text), 0);
+    }
+    for (number, value) in known.values_mut().enumerate() {
+        *value = number as u32;
+    }
+    texts.iter().map(|text| known.get(&(text.parse().ok(), text.as_str())).copied()).collect()
+}
+
+/// Six groups spread evenly over all, as the paper's 1, 10, 20, 30, 40, 50 of 50.
+pub fn spread_groups(truth: &[String]) -> Vec<String> {
+    let mut all: Vec<&String> = truth.iter().filter(|group| !group.is_empty()).collect();
+    all.sort_by_key(|group| (group.parse::<i64>().unwrap_or(i64::MAX), group.as_str()));
+    all.dedup();
+    let mut at: Vec<usize> = (0..6).map(|i| (i * all.len()).div_ceil(5).max(1) - 1).collect();
+    at.dedup();
+    at.into_iter().filter_map(|at| all.get(at).map(|group| group.to_string())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_papers_groups_are_chosen_of_fifty() {
+        let truth: Vec<String> = (1..=50).rev().map(|k| k.to_string()).collect();
+        assert_eq!(spread_groups(&truth), ["1", "10", "20", "30", "40", "50"]);
+        assert_eq!(spread_groups(&["b".into(), "a".into(), String::new()]), ["a", "b"]);
+        assert!(spread_groups(&[]).is_empty());
+    }
+
+    #[test]
+    fn labels_of_any_text_are_numbered_and_noise_is_not() {
+        let texts = ["10", "-1", "9", "b", "a", "9"].map(String::from);
+        let expected = [Some(3), None, Some(2), Some(1), Some(0), Some(2)];
+        assert_eq!(numbers_of(&texts), expected);
+    }
+}

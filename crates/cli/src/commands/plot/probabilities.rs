@@ -1,0 +1,105 @@
+//! What the marginal mixture says: the posterior of K, the co-clustering, and whether its probabilities hold.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use goc_report::figures::{self, Calibration, Figure, Pair};
+use goc_tables::{Column, Table};
+
+use super::super::score::LABEL_NAMES;
+use super::about;
+use super::plane::numbers_of;
+use crate::fail::Fail;
+use crate::long_table::{OBJECT_NAMES, named, not_finite};
+
+/// A column of finite numbers.
+pub fn finite(table: &Table, name: &str) -> Result<Vec<f64>, Fail> {
+    let column = table.require(name)?;
+    finite_of(column)
+}
+
+pub fn finite_of(column: &Column) -> Result<Vec<f64>, Fail> {
+    let numbers = column.numbers()?;
+    match numbers.iter().position(|v| !v.is_finite()) {
+        Some(row) => Err(not_finite(column, row).into()),
+        None => Ok(numbers),
+    }
+}
+
+/// As [`finite`], from 0 to 1.
+fn probabilities(table: &Table, name: &str) -> Result<Vec<f64>, Fail> {
+    let numbers = finite(table, name)?;
+    match numbers.iter().position(|p| !(0.0..=1.0).contains(p)) {
+        Some(row) => Err(table.require(name)?.value_error(row, "is not from 0 to 1").into()),
+        None => Ok(numbers),
+    }
+}
+
+pub fn k_posterior(path: &Path) -> Result<Figure, Fail> {
+    let table = goc_tables::read(path)?;
+    let column = table.require("k")?;
+    let k = column.integers()?;
+    if let Some(row) = k.iter().position(|k| *k < 0) {
+        return Err(column.value_error(row, "is not a number of clusters").into());
+    }
+    let p = probabilities(&table, "probability")?;
+    let rows: Vec<(u64, f64)> = k.into_iter().map(i64::unsigned_abs).zip(p).collect();
+    figures::k_posterior(&rows).map_err(about(path))
+}
+
+pub fn calibration(path: &Path) -> Result<Figure, Fail> {
+    let table = goc_tables::read(path)?;
+    let kind = table.require("kind")?;
+    let (said, was) = (probabilities(&table, "said")?, probabilities(&table, "came_true")?);
+    let count = finite(&table, "count")?;
+    let mut kinds: Vec<Calibration> = Vec::new();
+    let mut at: BTreeMap<String, usize> = BTreeMap::new();
+    for row in 0..table.rows() {
+        let name = kind.text(row).into_owned();
+        let next = *at.entry(name.clone()).or_insert(kinds.len());
+        if next == kinds.len() {
+            kinds.push(Calibration { name, bins: Vec::new() });
+        }
+        kinds[next].bins.push([said[row], was[row], count[row]]);
+    }
+    figures::calibration(&kinds).map_err(about(path))
+}
+
+pub fn together(path: &Path, labels: &Path) -> Result<Figure, Fail> {
+    let table = goc_tables::read(labels)?;
+    let column = |usual: &[&str], what: &str| match named(&table, None, usual)? {
+        Some(column) => Ok(column),
+        None => Err(Fail::failed(format!(
+            "{}: no {what} column (looked for {}; the table has {})",
+            labels.display(),
+            usual.join(", "),
+            table.names().join(", ")
+        ))),
+    };
+    let (objects, label) = (column(&OBJECT_NAMES, "object")?, column(&LABEL_NAMES, "label")?);
+    let mut at: HashMap<String, usize> = HashMap::new();
+    for row in 0..table.rows() {
+        if at.insert(objects.text(row).into_owned(), row).is_some() {
+            return Err(objects.value_error(row, "is labelled twice").into());
+        }
+    }
+    let pairs = goc_tables::read(path)?;
+    let p = probabilities(&pairs, "probability")?;
+    let ends = ["object_a", "object_b"].map(|name| pairs.require(name));
+    let [a, b] = ends;
+    let (a, b) = (a?, b?);
+    let number = |column: &Column, row: usize| match at.get(column.text(row).as_ref()) {
+        Some(&i) => Ok(i),
+        None => Err(Fail::from(column.value_error(row, format!("is not an object of {}", labels.display())))),
+    };
+    let mut listed = Vec::with_capacity(pairs.rows());
+    for (row, &probability) in p.iter().enumerate() {
+        let (a, b) = (number(a, row)?, number(b, row)?);
+        if a != b {
+            listed.push(Pair { a, b, probability });
+        }
+    }
+    let labels: Vec<Option<i64>> =
+        numbers_of(&label.texts()).into_iter().map(|label| label.map(i64::from)).collect();
+    figures::together(&labels, &listed).map_err(about(path))
+}

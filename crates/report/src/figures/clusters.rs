@@ -1,0 +1,185 @@
+//! The paper's Figure 1: clusters over the uncertainty sets.
+//!
+//! Grey dots are the candidates of all objects, coloured marks the representatives, a circle holds the members of each cluster. Panels share both
+//! axes, so that two methods can be compared. Clusters of a later panel take the look of the cluster of the first with which they share most
+//! members: what has not changed looks the same.
+
+use std::collections::BTreeMap;
+
+use super::axis::Axis;
+use super::panel::{Page, Panel};
+use super::{Circle, Figure, FigureError, counted, enclosing_circle, finite_points};
+use crate::colours::{GREY, Mark, look};
+
+/// The colour of the sets.
+pub(super) const BACKGROUND: &str = "#BFBFBF";
+
+/// One clustering.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterPanel {
+    /// What stands above it.
+    pub title: String,
+    /// The representative of each object, in the plane of the figure.
+    pub points: Vec<[f64; 2]>,
+    /// The cluster of each object; none for noise.
+    pub labels: Vec<Option<u32>>,
+}
+
+/// The plane of a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plane {
+    /// What the two directions are called, with units.
+    pub names: [String; 2],
+    /// Both directions have the same unit, so that a distance means the same in each.
+    pub equal: bool,
+}
+
+impl Plane {
+    /// Two principal components and their shares of the variance.
+    pub fn components(components: &super::Components) -> Self {
+        let [first, second] = components.shares().map(|share| (100.0 * share).round());
+        Self { names: [format!("PC 1 ({first} %)"), format!("PC 2 ({second} %)")], equal: true }
+    }
+}
+
+/// Clusterings of the same objects side by side, over `sets`, the candidates of all of them.
+///
+/// ```
+/// use goc_report::figures::{ClusterPanel, Plane, clusters};
+/// let panel = ClusterPanel {
+///     title: "two clusters".into(),
+///     points: vec![[0.0, 0.0], [1.0, 0.0], [5.0, 4.0]],
+///     labels: vec![Some(0), Some(0), Some(1)],
+/// };
+/// let plane = Plane { names: ["x (kpc)".into(), "y (kpc)".into()], equal: true };
+/// let figure = clusters(&[[0.5, 0.5]], &[panel], &plane)?;
+/// assert_eq!(figure.svg().matches("<use ").count(), 3);
+/// # Ok::<(), goc_report::figures::FigureError>(())
+/// ```
+pub fn clusters(sets: &[[f64; 2]], panels: &[ClusterPanel], plane: &Plane) -> Result<Figure, FigureError> {
+    if panels.iter().all(|panel| panel.points.is_empty()) {
+        return Err(FigureError::Empty { what: "points" });
+    }
+    finite_points("candidate", sets)?;
+    for panel in panels {
+        counted("labels", panel.points.len(), panel.labels.len())?;
+        finite_points("point", &panel.points)?;
+    }
+    let spans = [0, 1].map(|c| {
+        let axis = Axis::around("", panels.iter().flat_map(|panel| panel.points.iter().map(move |p| p[c])));
+        axis.high - axis.low
+    });
+    // Circles are round on the page; where the axes differ in unit, that is another shape in the data.
+    let scale = if plane.equal { [1.0, 1.0] } else { spans.map(|span| 1.0 / span) };
+    let circles: Vec<(u32, Circle)> =
+        panels.iter().flat_map(|panel| circles_of(panel, |p| [p[0] * scale[0], p[1] * scale[1]])).collect();
+    let range = |c: usize| {
+        let points = panels.iter().flat_map(|panel| panel.points.iter().map(move |p| p[c]));
+        let reach = |o: &Circle| [(o.centre[c] - o.radius) / scale[c], (o.centre[c] + o.radius) / scale[c]];
+        let edges = circles.iter().flat_map(|(_, circle)| reach(circle));
+        Axis::around(&plane.names[c], points.chain(edges))
+    };
+    let (x, y) = (range(0), range(1));
+    let columns = if panels.len() == 1 { 1 } else { 2 };
+    let least = if columns == 1 { 0.35 } else { 0.6 };
+    let tall = if plane.equal { ((y.high - y.low) / (x.high - x.low)).clamp(least, 1.5) } else { 1.0 };
+    let frames = panels.iter().enumerate().map(|(p, panel)| {
+        let frame = Panel::new(panel.title.clone(), x.clone(), y.clone());
+        let frame = if plane.equal { frame.equal() } else { frame };
+        frame.shows(p + columns >= panels.len(), p % columns == 0)
+    });
+    let mut page = Page::new(frames.collect(), columns, tall, &[], &[]);
+    // Smaller frames, smaller marks.
+    let mark = if columns == 1 { 1.0 } else { 0.75 };
+    page.canvas.mark_scale = mark;
+    for (p, panel) in panels.iter().enumerate() {
+        let looks = looks_of(panel, &panels[0]);
+        page.inside(p, |canvas, placed| {
+            let dots = sets.iter().map(|point| placed.place(*point));
+            canvas.cloud(dots, placed.area, if columns == 1 { 1.0 } else { 0.8 }, BACKGROUND);
+            for (label, circle) in circles_of(panel, |point| placed.place(point)) {
+                let (colour, _) = look(looks[&label]);
+                // A little more than the members reach, so that their marks are inside too.
+                let radius = circle.radius + 3.5 * mark;
+                let style = format!(
+                    "fill=\"{colour}\" fill-opacity=\".1\" stroke=\"{colour}\" stroke-width=\".9\" class=\"cluster\""
+                );
+                canvas.circle(circle.centre, radius, &style);
+            }
+            let of = |wanted: Option<u32>| {
+                let chosen = panel.points.iter().zip(&panel.labels).filter(move |(_, l)| **l == wanted);
+                chosen.map(|(point, _)| placed.place(*point))
+            };
+            if panel.labels.contains(&None) {
+                canvas.marks(of(None), Mark::Cross, GREY);
+            }
+            for (label, number) in &looks {
+                let (colour, mark) = look(*number);
+                canvas.marks(of(Some(*label)), mark, colour);
+            }
+        });
+    }
+    Ok(page.finish())
+}
+
+/// The circle of each cluster, its members taken to where `place` says.
+fn circles_of(panel: &ClusterPanel, place: impl Fn([f64; 2]) -> [f64; 2]) -> Vec<(u32, Circle)> {
+    let mut members: BTreeMap<u32, Vec<[f64; 2]>> = BTreeMap::new();
+    for (point, label) in panel.points.iter().zip(&panel.labels) {
+        if let Some(label) = label {
+            members.entry(*label).or_default().push(place(*point));
+        }
+    }
+    members.iter().filter_map(|(label, points)| Some((*label, enclosing_circle(points)?))).collect()
+}
+
+/// The number of each cluster's look: its own in the first panel, that of the cluster it shares most with elsewhere.
+fn looks_of(panel: &ClusterPanel, first: &ClusterPanel) -> BTreeMap<u32, usize> {
+    let mut own: Vec<u32> = panel.labels.iter().flatten().copied().collect();
+    own.sort_unstable();
+    own.dedup();
+    let mut theirs: Vec<u32> = first.labels.iter().flatten().copied().collect();
+    theirs.sort_unstable();
+    theirs.dedup();
+    let number = |label: u32| theirs.binary_search(&label).unwrap_or(0);
+    let mut shared: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    for pair in panel.labels.iter().zip(&first.labels) {
+        if let (Some(a), Some(b)) = pair {
+            *shared.entry((*a, *b)).or_default() += 1;
+        }
+    }
+    let mut pairs: Vec<((u32, u32), usize)> = shared.into_iter().collect();
+    pairs.sort_by_key(|&(pair, count)| (std::cmp::Reverse(count), pair));
+    let mut looks = BTreeMap::new();
+    let mut taken = vec![false; theirs.len() + own.len()];
+    for ((a, b), _) in pairs {
+        if !looks.contains_key(&a) && !taken[number(b)] {
+            taken[number(b)] = true;
+            looks.insert(a, number(b));
+        }
+    }
+    let mut free = (0..taken.len()).filter(|k| !taken[*k]).collect::<Vec<_>>().into_iter();
+    for label in own {
+        if let std::collections::btree_map::Entry::Vacant(entry) = looks.entry(label) {
+            entry.insert(free.next().unwrap_or(0));
+        }
+    }
+    looks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_not_changed_looks_the_same() {
+        let panel = |labels: &[u32]| ClusterPanel {
+            title: String::new(),
+            points: vec![[0.0; 2]; labels.len()],
+            labels: labels.iter().map(|l| Some(*l)).collect(),
+        };
+        let (first, second) = (panel(&[5, 5, 5, 7, 7, 9]), panel(&[1, 1, 1, 0, 2, 2]));
+        assert_eq!(looks_of(&first, &first), BTreeMap::from([(5, 0), (7, 1), (9, 2)]));
+        assert_eq!(looks_of(&second, &first), BTreeMap::from([(1, 0), (0, 1), (2, 2)]));
+    }
+}

@@ -1,0 +1,8 @@
+//! What goc found, to be seen: figures as SVG and PNG, and a page that opens from disk.
+//!
+//! - [`figures`]: one file a figure.
+//! - [`page`]: the report, one self-contained HTML file.
+
+pub mod colours;
+pub mod figures;
+pub mod page;

@@ -1,0 +1,1 @@
+//! The report page: one HTML file with everything in it, that needs no network.
