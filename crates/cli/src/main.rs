@@ -43,6 +43,7 @@ enum Command {
     Predict(commands::predict::Predict),
     Score(commands::score::Score),
     Compare(Box<commands::compare::Compare>),
+    Report(Box<commands::report::Report>),
     Reproduce(commands::reproduce::Reproduce),
 }
 
@@ -79,6 +80,7 @@ fn run(goc: Goc) -> Result<(), Fail> {
         Command::Predict(predict) => predict.run(),
         Command::Score(score) => score.run(),
         Command::Compare(compare) => compare.run(),
+        Command::Report(report) => report.run(),
         Command::Reproduce(reproduce) => reproduce.run(),
     }
 }

@@ -6,6 +6,7 @@ pub mod cluster;
 pub mod compare;
 pub mod demo;
 pub mod predict;
+pub mod report;
 pub mod reproduce;
 pub mod score;
 pub mod simulate;

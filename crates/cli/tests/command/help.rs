@@ -16,6 +16,7 @@ fn help_of_every_command_says_what_it_did_before() {
         "predict",
         "score",
         "compare",
+        "report",
         "reproduce",
     ] {
         let run = desk.done(&format!("{command} --help"));

@@ -10,6 +10,7 @@ mod desk;
 mod help;
 mod marginal;
 mod predict;
+mod report;
 mod reproduce;
 mod score;
 mod stars;
