@@ -10,13 +10,22 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs the command there and gives back its standard output. */
 export function goc(...words) {
-  return execFileSync(process.env.GOC, words, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28 });
+  return execFileSync(process.env.GOC, words, {
+    cwd: folder,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+    maxBuffer: 1 << 28,
+  });
 }
 
-const quoted = (value) => (/[",\n\r]|^\s|\s$/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
+const quoted = (value) =>
+  /[",\n\r]|^\s|\s$/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value);
 
 export function write(name, header, rows) {
-  writeFileSync(join(folder, name), [header, ...rows].map((row) => row.map(quoted).join(",")).join("\n") + "\n");
+  writeFileSync(
+    join(folder, name),
+    [header, ...rows].map((row) => row.map(quoted).join(",")).join("\n") + "\n",
+  );
 }
 
 /** RFC 4180, for what the page downloads. */
@@ -24,15 +33,20 @@ export function parse(text) {
   const rows = [[""]];
   let inside = false;
   for (let i = 0; i < text.length; i++) {
-    const c = text[i], row = rows.at(-1);
+    const c = text[i],
+      row = rows.at(-1);
     if (inside) {
       if (c !== '"') row[row.length - 1] += c;
-      else if (text[i + 1] === '"') { row[row.length - 1] += c; i++; }
-      else inside = false;
+      else if (text[i + 1] === '"') {
+        row[row.length - 1] += c;
+        i++;
+      } else inside = false;
     } else if (c === '"') inside = true;
     else if (c === ",") row.push("");
-    else if (c === "\r" && text[i + 1] === "\n") { rows.push([""]); i++; }
-    else row[row.length - 1] += c;
+    else if (c === "\r" && text[i + 1] === "\n") {
+      rows.push([""]);
+      i++;
+    } else row[row.length - 1] += c;
   }
   return rows.slice(0, -1);
 }
@@ -61,12 +75,25 @@ export function tables(name, { n, m, k, label = (i) => i % k, id = (i) => `star 
       return centre.map((c, f) => c + 60 * (random() - 0.5) + along * (30 + 40 * f));
     });
     const chosen = Math.floor(m / 2);
-    all.push({ id: id(i), label: label(i), truth: `g${i % k}`, chosen, candidates, place: candidates[chosen] });
+    all.push({
+      id: id(i),
+      label: label(i),
+      truth: `g${i % k}`,
+      chosen,
+      candidates,
+      place: candidates[chosen],
+    });
   }
-  write(`${name}-labels.csv`, ["object", "label", "candidate", "Jphi", "Jr", "Jz", ...(truth ? ["truth"] : [])],
-    all.map((s) => [s.id, s.label, s.chosen, ...s.place, ...(truth ? [s.truth] : [])]));
-  write(`${name}-candidates.csv`, ["object", "Jphi", "Jr", "Jz"],
-    all.flatMap((s) => s.candidates.map((c) => [s.id, ...c])));
+  write(
+    `${name}-labels.csv`,
+    ["object", "label", "candidate", "Jphi", "Jr", "Jz", ...(truth ? ["truth"] : [])],
+    all.map((s) => [s.id, s.label, s.chosen, ...s.place, ...(truth ? [s.truth] : [])]),
+  );
+  write(
+    `${name}-candidates.csv`,
+    ["object", "Jphi", "Jr", "Jz"],
+    all.flatMap((s) => s.candidates.map((c) => [s.id, ...c])),
+  );
   return all;
 }
 

@@ -8,8 +8,16 @@ import { inked, open, pointAt, settled, start, stop, views } from "./browser.mjs
 import { folder, goc, page as make, parse, tables, write } from "./pages.mjs";
 
 const NASTY = [
-  "<script>window.hit = 1</script>", "</script><img src=x onerror=\"window.hit = 2\">", "<!-- <script>", "\"quoted\", with, commas", "=1+1",
-  "it's & so <b>bold</b>", "a\u2028b\u2029c", "${window.hit = 3}", " blank ends ", "{{script}}",
+  "<script>window.hit = 1</script>",
+  '</script><img src=x onerror="window.hit = 2">',
+  "<!-- <script>",
+  '"quoted", with, commas',
+  "=1+1",
+  "it's & so <b>bold</b>",
+  "a\u2028b\u2029c",
+  "${window.hit = 3}",
+  " blank ends ",
+  "{{script}}",
 ];
 
 let small, nasty;
@@ -21,9 +29,28 @@ before(async () => {
   make("nasty", "--candidates", "nasty-candidates.csv", "--title", NASTY[1]);
   // The whole way, on stars that the command makes.
   goc("simulate", "--seed", "3", "--dwarfs", "12", "--stars-out", "stars.csv", "-o", "milky.parquet");
-  goc("cluster", "milky.parquet", "--method", "marginal", "-o", "milky-labels.parquet", "--together", "milky-pairs.csv");
-  goc("report", "milky-labels.parquet", "--candidates", "milky.parquet", "--stars", "stars.csv", "--together", "milky-pairs.csv",
-    "-o", "milky.html");
+  goc(
+    "cluster",
+    "milky.parquet",
+    "--method",
+    "marginal",
+    "-o",
+    "milky-labels.parquet",
+    "--together",
+    "milky-pairs.csv",
+  );
+  goc(
+    "report",
+    "milky-labels.parquet",
+    "--candidates",
+    "milky.parquet",
+    "--stars",
+    "stars.csv",
+    "--together",
+    "milky-pairs.csv",
+    "-o",
+    "milky.html",
+  );
   goc("cluster", "milky.parquet", "--k", "12", "-o", "goc-labels.ecsv");
   goc("report", "goc-labels.ecsv", "--candidates", "milky.parquet", "-o", "goc.html");
   await start();
@@ -31,13 +58,18 @@ before(async () => {
 after(stop);
 
 test("every view holds as many points as the table has stars", async () => {
-  for (const [name, count] of [["small", 3], ["goc", 3], ["milky", 4]]) {
+  for (const [name, count] of [
+    ["small", 3],
+    ["goc", 3],
+    ["milky", 4],
+  ]) {
     await open(name, async (page) => {
       const all = await views(page);
       assert.equal(all.length, count, name);
       const stars = await page.evaluate(() => window.gocReport.stars);
       for (const view of all) assert.equal(view.points, stars, `${name}: ${view.name}`);
-      for (let v = 0; v < all.length; v++) assert.ok((await inked(page, v, "points")) > stars, `${name}: nothing drawn`);
+      for (let v = 0; v < all.length; v++)
+        assert.ok((await inked(page, v, "points")) > stars, `${name}: nothing drawn`);
     });
   }
   assert.equal(small.length, 60);
@@ -61,7 +93,10 @@ test("clicking a cluster in the table selects just its members in every view", a
     for (const label of [0, 3]) {
       await page.locator("#cluster-table .take", { hasText: new RegExp(`^${label}$`) }).click();
       await settled(page);
-      const members = small.filter((s) => s.label === label).map((s) => s.id).sort();
+      const members = small
+        .filter((s) => s.label === label)
+        .map((s) => s.id)
+        .sort();
       assert.ok(members.length > 5);
       for (const view of await views(page)) assert.deepEqual(view.lit.sort(), members, view.name);
       assert.equal(await page.locator("#cluster-table tr.lit").count(), 1);
@@ -82,7 +117,10 @@ test("hovering a star draws its candidates in every plane and tells what is know
     await pointAt(page, 0, row[0]);
     const found = await page.evaluate(() => window.gocReport.star());
     const now = await views(page);
-    assert.deepEqual(now.map((view) => view.candidates), [101, 101, 101, 0]);
+    assert.deepEqual(
+      now.map((view) => view.candidates),
+      [101, 101, 101, 0],
+    );
     for (let v = 0; v < 4; v++) assert.ok((await inked(page, v, "over")) > 20);
     const card = await page.locator("#card").innerText();
     const at = labels.find((cells) => cells[0] === found);
@@ -103,7 +141,9 @@ test("candidates are those of the table to half a step of the packing", async ()
       for (const j of [0, 5, 10]) {
         const got = await page.evaluate(([id, at]) => window.gocReport.candidate(id, at), [star.id, j]);
         // The widest feature spans less than 6000: a step is below 0.1.
-        got.forEach((value, f) => assert.ok(Math.abs(value - star.candidates[j][f]) < 0.05, `${value} ${star.candidates[j][f]}`));
+        got.forEach((value, f) =>
+          assert.ok(Math.abs(value - star.candidates[j][f]) < 0.05, `${value} ${star.candidates[j][f]}`),
+        );
       }
     }
     assert.match(await page.locator("#foot").innerText(), /Candidates are drawn in steps of .* in Jphi/);
@@ -122,13 +162,19 @@ test("the download holds the members of the cluster, whatever their names", asyn
     assert.equal(name, "cluster-1.csv");
     const members = nasty.filter((s) => s.label === 1);
     assert.deepEqual(rows[0], ["object", "label", "candidate", "Jphi", "Jr", "Jz", "truth"]);
-    assert.deepEqual(rows.slice(1).map((row) => row[0]), members.map((s) => s.id));
+    assert.deepEqual(
+      rows.slice(1).map((row) => row[0]),
+      members.map((s) => s.id),
+    );
     assert.ok(rows.some((row) => row[0] === "=1+1"));
     rows.slice(1).forEach((row, i) => assert.deepEqual(row.slice(3, 6).map(Number), members[i].place));
     await page.keyboard.press("Escape");
     const [all, every] = await downloaded(page);
     assert.equal(all, "stars.csv");
-    assert.deepEqual(every.slice(1).map((row) => row[0]), nasty.map((s) => s.id));
+    assert.deepEqual(
+      every.slice(1).map((row) => row[0]),
+      nasty.map((s) => s.id),
+    );
   });
 });
 
@@ -136,13 +182,18 @@ test("text of the data never becomes markup", async () => {
   await open("nasty", async (page) => {
     assert.equal(await page.evaluate(() => window.hit), undefined);
     assert.equal(await page.locator("h1").textContent(), NASTY[1]);
-    assert.equal(await page.evaluate(() => document.querySelectorAll("img, b:not(.scores b), script:not([type])").length), 1);
+    assert.equal(
+      await page.evaluate(
+        () => document.querySelectorAll("img, b:not(.scores b), script:not([type])").length,
+      ),
+      1,
+    );
     for (const id of NASTY) {
       await page.locator("#find").fill(id);
       await page.locator("#find").press("Enter");
       if (id.trim() !== id) continue; // the box trims what is typed
       assert.equal(await page.evaluate(() => window.gocReport.star()), id.replace(/[\r\n]/g, ""));
-      assert.equal((await page.locator("#card h2").textContent()), id);
+      assert.equal(await page.locator("#card h2").textContent(), id);
     }
     assert.equal(await page.evaluate(() => window.hit), undefined);
   });
@@ -167,7 +218,11 @@ test("tables without truth, without candidates, of one cluster, of noise alone a
       assert.equal((await views(page))[0].candidates, withSets ? shape.m : 0, name);
       await page.locator("#cluster-table .take").first().click();
       await settled(page);
-      assert.equal((await views(page))[0].lit.length, all.filter((s) => s.label === all[0].label).length, name);
+      assert.equal(
+        (await views(page))[0].lit.length,
+        all.filter((s) => s.label === all[0].label).length,
+        name,
+      );
       const truth = await page.locator("#truth").innerText();
       assert.equal(/without a truth/.test(truth), shape.truth === false, name);
     });
@@ -175,11 +230,22 @@ test("tables without truth, without candidates, of one cluster, of noise alone a
 });
 
 test("one feature and no candidates still make a view", async () => {
-  write("flat-labels.csv", ["object", "label", "x"], [["a", 0, 1], ["b", 0, 2], ["c", 1, 9]]);
+  write(
+    "flat-labels.csv",
+    ["object", "label", "x"],
+    [
+      ["a", 0, 1],
+      ["b", 0, 2],
+      ["c", 1, 9],
+    ],
+  );
   make("flat");
   await open("flat", async (page) => {
     const all = await views(page);
-    assert.deepEqual(all.map((view) => [view.name, view.points]), [["row of the table against x", 3]]);
+    assert.deepEqual(
+      all.map((view) => [view.name, view.points]),
+      [["row of the table against x", 3]],
+    );
   });
 });
 
@@ -187,13 +253,20 @@ test("the scores are those of goc score, and a cell of the matrix tells its numb
   const scores = JSON.parse(goc("score", "milky-labels.parquet", "--json"));
   await open("milky", async (page) => {
     const text = await page.locator(".scores").innerText();
-    for (const [name, key] of [["NMI", "nmi"], ["F", "f"], ["ARI", "ari"]]) {
+    for (const [name, key] of [
+      ["NMI", "nmi"],
+      ["F", "f"],
+      ["ARI", "ari"],
+    ]) {
       assert.match(text, new RegExp(`${scores[key].toFixed(3)}\\s+${name}\\b`));
     }
     const matrix = page.locator(".matrix canvas");
     await matrix.focus();
     await page.keyboard.press("ArrowDown");
-    assert.match(await page.locator(".matrix .note").innerText(), /^cluster 0 and true group .*: \d+ stars? in both/);
+    assert.match(
+      await page.locator(".matrix .note").innerText(),
+      /^cluster 0 and true group .*: \d+ stars? in both/,
+    );
     await page.keyboard.press("Enter");
     await settled(page);
     assert.ok((await views(page))[0].lit.length > 0);
@@ -203,17 +276,35 @@ test("the scores are those of goc score, and a cell of the matrix tells its numb
 test("the run says parameters, seed, version, potential, Sun and sign, and shows the objective", async () => {
   await open("goc", async (page) => {
     const run = await page.locator("#run").innerText();
-    for (const words of [/version\s+\d+\.\d+/, /seed\s+1\b/, /method\s+goc/, /potential\s+mcmillan17/, /sun\s+\S+/, /jphi sign\s+\S+/, /lambda\s+\S+/]) {
+    for (const words of [
+      /version\s+\d+\.\d+/,
+      /seed\s+1\b/,
+      /method\s+goc/,
+      /potential\s+mcmillan17/,
+      /sun\s+\S+/,
+      /jphi sign\s+\S+/,
+      /lambda\s+\S+/,
+    ]) {
       assert.match(run, words);
     }
-    assert.equal(await page.locator(".chart canvas").count() >= 2, true);
-    assert.match(await page.locator(".chart canvas").first().getAttribute("aria-label"), /^Objective.*in \d+ iterations$/);
+    assert.equal((await page.locator(".chart canvas").count()) >= 2, true);
+    assert.match(
+      await page.locator(".chart canvas").first().getAttribute("aria-label"),
+      /^Objective.*in \d+ iterations$/,
+    );
   });
 });
 
 test("stars that could not be clustered are counted with the reason", async () => {
-  write("some-labels.csv", ["id", "goc_label", "goc_Jr", "goc_Jphi", "ra", "dec", "goc_note"],
-    [["a", 0, 1, 2, 10, -5, ""], ["b", 0, 2, 1, 350, 80, ""], ["c", "", "", "", 3, 3, "parallax missing"]]);
+  write(
+    "some-labels.csv",
+    ["id", "goc_label", "goc_Jr", "goc_Jphi", "ra", "dec", "goc_note"],
+    [
+      ["a", 0, 1, 2, 10, -5, ""],
+      ["b", 0, 2, 1, 350, 80, ""],
+      ["c", "", "", "", 3, 3, "parallax missing"],
+    ],
+  );
   make("some");
   await open("some", async (page) => {
     assert.equal(await page.evaluate(() => window.gocReport.stars), 2);
@@ -232,7 +323,9 @@ test("the table sorts by every column, both ways", async () => {
       for (let turn = 0; turn < 2; turn++) {
         const sort = await page.locator("#cluster-table th").nth(c).getAttribute("aria-sort");
         const cells = await page.locator(`#cluster-table tbody td:nth-child(${c + 1})`).allInnerTexts();
-        const values = cells.map((text) => parseFloat(text.trim().replace("−", "-").replace("no group", "Infinity")));
+        const values = cells.map((text) =>
+          parseFloat(text.trim().replace("−", "-").replace("no group", "Infinity")),
+        );
         const known = values.filter((v) => !Number.isNaN(v));
         const sorted = [...known].sort((a, b) => (sort === "ascending" ? a - b : b - a));
         assert.deepEqual(known, sorted, `column ${c}, ${sort}`);
@@ -320,13 +413,29 @@ test("everything can be done from the keyboard, and the focus is seen", async ()
       const at = await page.evaluate(() => {
         const e = document.activeElement;
         if (e === document.body) return null;
-        return { what: e.id || e.className || e.getAttribute("aria-label") || e.textContent, outline: getComputedStyle(e).outlineStyle };
+        return {
+          what: e.id || e.className || e.getAttribute("aria-label") || e.textContent,
+          outline: getComputedStyle(e).outlineStyle,
+        };
       });
       if (at === null) break; // once round the page
       seen.push(at.what);
       assert.notEqual(at.outline, "none", `${at.what} has no visible focus`);
     }
-    for (const wanted of ["pan", "brush", "in", "out", "reset", "sets", "find", "clear", "download", "theme", "stack", "take"]) {
+    for (const wanted of [
+      "pan",
+      "brush",
+      "in",
+      "out",
+      "reset",
+      "sets",
+      "find",
+      "clear",
+      "download",
+      "theme",
+      "stack",
+      "take",
+    ]) {
       assert.ok(seen.includes(wanted), `${wanted} is not reached: ${seen.join(" | ")}`);
     }
     assert.equal(seen.filter((what) => what === "stack").length, 4);
@@ -369,20 +478,24 @@ test("everything can be done from the keyboard, and the focus is seen", async ()
 
 test("light and dark follow the system and the button", async () => {
   const ground = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-  const axis = (page) => page.evaluate(() => {
-    const canvas = document.querySelector("canvas[data-layer=points]");
-    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
-    copy.drawImage(canvas, 0, 0);
-    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
-    const near = (i, ink) => data[i + 3] > 200 && ink.every((v, c) => Math.abs(data[i + c] - v) <= 6);
-    let [light, dark] = [0, 0]; // letters of the axes in the ink of each theme
-    for (let i = 0; i < data.length; i += 4) {
-      if (near(i, [231, 234, 238])) light++;
-      if (near(i, [27, 31, 36])) dark++;
-    }
-    // The grid of the light theme is as light as the letters of the dark one; the dark letters are in the light theme alone.
-    return dark > 20 ? "dark ink" : light > 20 ? "light ink" : `${light} ${dark}`;
-  });
+  const axis = (page) =>
+    page.evaluate(() => {
+      const canvas = document.querySelector("canvas[data-layer=points]");
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {
+        willReadFrequently: true,
+      });
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+      const near = (i, ink) => data[i + 3] > 200 && ink.every((v, c) => Math.abs(data[i + c] - v) <= 6);
+      let [light, dark] = [0, 0]; // letters of the axes in the ink of each theme
+      for (let i = 0; i < data.length; i += 4) {
+        if (near(i, [231, 234, 238])) light++;
+        if (near(i, [27, 31, 36])) dark++;
+      }
+      // The grid of the light theme is as light as the letters of the dark one; the dark letters are in the
+      // light theme alone.
+      return dark > 20 ? "dark ink" : light > 20 ? "light ink" : `${light} ${dark}`;
+    });
   await open("small", async (page) => {
     assert.equal(await ground(page), "rgb(255, 255, 255)");
     assert.equal(await axis(page), "dark ink");
@@ -399,10 +512,14 @@ test("light and dark follow the system and the button", async () => {
     await settled(page);
     assert.equal(await axis(page), "light ink");
   });
-  await open("small", async (page) => {
-    assert.equal(await ground(page), "rgb(20, 23, 27)");
-    assert.equal(await page.locator("#theme").textContent(), "Light");
-  }, { colorScheme: "dark", reducedMotion: "reduce" });
+  await open(
+    "small",
+    async (page) => {
+      assert.equal(await ground(page), "rgb(20, 23, 27)");
+      assert.equal(await page.locator("#theme").textContent(), "Light");
+    },
+    { colorScheme: "dark", reducedMotion: "reduce" },
+  );
 });
 
 test("a laptop's screen holds views, card and table; narrower ones never scroll sideways", async () => {
@@ -414,7 +531,12 @@ test("a laptop's screen holds views, card and table; narrower ones never scroll 
       await settled(page);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= width, `${wide} at ${width}`);
-      for (const view of await views(page)) assert.equal(view.points, await page.evaluate(() => window.gocReport.stars), `${view.name} at ${width}`);
+      for (const view of await views(page))
+        assert.equal(
+          view.points,
+          await page.evaluate(() => window.gocReport.stars),
+          `${view.name} at ${width}`,
+        );
     }
   });
 });
@@ -425,19 +547,25 @@ test("5000 stars of 101 candidates: at most 25 MB, painted within 2 s, and the p
   const size = statSync(join(folder, "big.html")).size;
   assert.ok(size <= 25e6, String(size));
   await open("big", async (page) => {
-    const paint = await page.evaluate(() => new Promise((done) => {
-      const look = () => {
-        const entry = performance.getEntriesByName("first-contentful-paint")[0];
-        if (entry) done(entry.startTime);
-        else setTimeout(look, 20);
-      };
-      look();
-    }));
+    const paint = await page.evaluate(
+      () =>
+        new Promise((done) => {
+          const look = () => {
+            const entry = performance.getEntriesByName("first-contentful-paint")[0];
+            if (entry) done(entry.startTime);
+            else setTimeout(look, 20);
+          };
+          look();
+        }),
+    );
     assert.ok(paint < 2000, `first paint after ${paint} ms`);
     for (const view of await views(page)) assert.equal(view.points, 5000);
     const box = await page.locator(".stack").first().boundingBox();
     for (let k = 0; k < 300; k++) {
-      await page.mouse.move(box.x + 60 + (k * 37) % (box.width - 80), box.y + 10 + (k * 23) % (box.height - 60));
+      await page.mouse.move(
+        box.x + 60 + ((k * 37) % (box.width - 80)),
+        box.y + 10 + ((k * 23) % (box.height - 60)),
+      );
     }
     await settled(page);
     const moves = (await page.evaluate(() => window.gocReport.moves())).sort((a, b) => a - b);
@@ -448,6 +576,8 @@ test("5000 stars of 101 candidates: at most 25 MB, painted within 2 s, and the p
     assert.ok(most < 16, `one move in twenty takes more than ${most} ms`);
     await pointAt(page, 0, all[1234].id);
     assert.equal((await views(page))[1].candidates, 101);
-    context.diagnostic(`file ${(size / 1e6).toFixed(2)} MB, first paint ${paint.toFixed(0)} ms, pointer move ${middle.toFixed(2)} ms (median), ${most.toFixed(2)} ms (95 %)`);
+    context.diagnostic(
+      `file ${(size / 1e6).toFixed(2)} MB, first paint ${paint.toFixed(0)} ms, pointer move ${middle.toFixed(2)} ms (median), ${most.toFixed(2)} ms (95 %)`,
+    );
   });
 });

@@ -1,8 +1,8 @@
 //! `goc report`: the page to look at.
 //!
-//! Reads what `goc cluster -o` or `goc stars -o` wrote, and beside it whatever else is named, and hands plain numbers to
-//! [`goc_report::page`]. The labels alone are enough; each further table adds a part. Where the labels come from `goc stars` their columns
-//! have a prefix, which the label column tells.
+//! Reads what `goc cluster -o` or `goc stars -o` wrote, and beside it whatever else is named, and hands plain
+//! numbers to [`goc_report::page`]. The labels alone are enough; each further table adds a part. Where the
+//! labels come from `goc stars` their columns have a prefix, which the label column tells.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -230,7 +230,8 @@ impl Report {
         self.with_sky(page, labels)
     }
 
-    /// The candidates, read as the clustering read them: what it dropped is dropped, so that a chosen candidate has the same number.
+    /// The candidates, read as the clustering read them: what it dropped is dropped, so that a chosen
+    /// candidate has the same number.
     fn long_table(&self, path: &Path, labels: &Table, features: &[String]) -> LongTableArgs {
         LongTableArgs {
             weight: labels.get_metadata("goc_weight").map(str::to_string),

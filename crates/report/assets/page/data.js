@@ -1,4 +1,5 @@
-// What the page was told, as typed arrays. The candidates, by far the largest part, are unpacked after the first paint.
+// What the page was told, as typed arrays. The candidates, by far the largest part, are unpacked after the
+// first paint.
 
 const told = JSON.parse(byId("goc-data").textContent);
 
@@ -50,8 +51,12 @@ const sets = told.sets && {
     }
     return this.codes;
   },
-  total() { return this.from[stars.n]; },
-  value(f, at) { return this.ranges[f][0] + this.ranges[f][1] * this.unpack()[f * this.total() + at]; },
+  total() {
+    return this.from[stars.n];
+  },
+  value(f, at) {
+    return this.ranges[f][0] + this.ranges[f][1] * this.unpack()[f * this.total() + at];
+  },
 };
 
 // Who may be together with whom.

@@ -3,11 +3,18 @@
 document.title = `${told.title} – goc`;
 byId("title").textContent = told.title;
 {
-  const k = clusters.filter((c) => !c.noise).length, noise = clusterOf.get(NOISE)?.size || 0;
+  const k = clusters.filter((c) => !c.noise).length,
+    noise = clusterOf.get(NOISE)?.size || 0;
   const parts = [counted(stars.n, "star"), counted(k, "cluster")];
   if (noise) parts.push(`${noise} in no group`);
   if (sets) parts.push(counted(sets.total(), "candidate"));
-  if (told.truth) parts.push(told.truth.scores.slice(0, 3).map(([name, v]) => `${name} ${v.toFixed(3)}`).join(", "));
+  if (told.truth)
+    parts.push(
+      told.truth.scores
+        .slice(0, 3)
+        .map(([name, v]) => `${name} ${v.toFixed(3)}`)
+        .join(", "),
+    );
   byId("summary").textContent = parts.join(" · ");
   byId("noise-label").hidden = !noise;
   byId("sets-label").hidden = !sets;
@@ -34,8 +41,14 @@ for (const mode of ["pan", "brush"]) {
 byId("in").addEventListener("click", () => last.zoom(0.8));
 byId("out").addEventListener("click", () => last.zoom(1.25));
 byId("reset").addEventListener("click", () => views.forEach((view) => view.resetWindow()));
-byId("noise").addEventListener("change", (event) => { state.hideNoise = event.target.checked; tell("look"); });
-byId("sets").addEventListener("change", (event) => { state.sets = event.target.value; tell("look"); });
+byId("noise").addEventListener("change", (event) => {
+  state.hideNoise = event.target.checked;
+  tell("look");
+});
+byId("sets").addEventListener("change", (event) => {
+  state.sets = event.target.value;
+  tell("look");
+});
 byId("clear").addEventListener("click", clearAll);
 byId("download").addEventListener("click", download);
 on("selection", () => {
@@ -51,7 +64,11 @@ byId("find").addEventListener("keydown", (event) => {
   if (!wanted) return;
   let i = stars.ids.indexOf(wanted);
   if (i < 0) i = stars.ids.findIndex((id) => id.startsWith(wanted));
-  if (i < 0) { say(`no star ${wanted}`); event.target.setAttribute("aria-invalid", "true"); return; }
+  if (i < 0) {
+    say(`no star ${wanted}`);
+    event.target.setAttribute("aria-invalid", "true");
+    return;
+  }
   event.target.removeAttribute("aria-invalid");
   state.pinned = i;
   pointAt(i);
@@ -60,7 +77,10 @@ byId("find").addEventListener("keydown", (event) => {
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
-  if (byId("help").open) { byId("help").open = false; return; }
+  if (byId("help").open) {
+    byId("help").open = false;
+    return;
+  }
   for (const view of views) view.brush = null;
   clearAll();
 });
@@ -84,11 +104,16 @@ flush();
 window.gocReport = Object.freeze({
   stars: stars.n,
   clusters: clusters.length,
-  views: () => views.map((view) => ({
-    name: view.name, points: view.drawn, lit: view.lit.map((i) => stars.ids[i]), candidates: view.candidatesDrawn,
-  })),
+  views: () =>
+    views.map((view) => ({
+      name: view.name,
+      points: view.drawn,
+      lit: view.lit.map((i) => stars.ids[i]),
+      candidates: view.candidatesDrawn,
+    })),
   place: (v, id) => {
-    const i = stars.ids.indexOf(id), box = views[v].stack.getBoundingClientRect();
+    const i = stars.ids.indexOf(id),
+      box = views[v].stack.getBoundingClientRect();
     return [box.left + views[v].px[i], box.top + views[v].py[i]];
   },
   star: () => (state.star < 0 ? null : stars.ids[state.star]),

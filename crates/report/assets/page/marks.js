@@ -1,4 +1,5 @@
-// The shapes of points, each a closed outline of about the same area, so that many of one cluster are one path and one fill.
+// The shapes of points, each a closed outline of about the same area, so that many of one cluster are one
+// path and one fill.
 
 const TURN = 2 * Math.PI;
 
@@ -10,22 +11,57 @@ function addMark(path, mark, x, y, r) {
   };
   const w = 0.38;
   switch (mark) {
-    case "square": polygon(-0.9, -0.9, 0.9, -0.9, 0.9, 0.9, -0.9, 0.9); break;
-    case "up": polygon(0, -1.25, 1.15, 0.85, -1.15, 0.85); break;
-    case "down": polygon(0, 1.25, 1.15, -0.85, -1.15, -0.85); break;
-    case "diamond": polygon(0, -1.3, 1.15, 0, 0, 1.3, -1.15, 0); break;
+    case "square":
+      polygon(-0.9, -0.9, 0.9, -0.9, 0.9, 0.9, -0.9, 0.9);
+      break;
+    case "up":
+      polygon(0, -1.25, 1.15, 0.85, -1.15, 0.85);
+      break;
+    case "down":
+      polygon(0, 1.25, 1.15, -0.85, -1.15, -0.85);
+      break;
+    case "diamond":
+      polygon(0, -1.3, 1.15, 0, 0, 1.3, -1.15, 0);
+      break;
     case "plus": {
       const a = 1.25;
       polygon(-w, -a, w, -a, w, -w, a, -w, a, w, w, w, w, a, -w, a, -w, w, -a, w, -a, -w, -w, -w);
       break;
     }
     case "cross": {
-      const a = 1.1, s = w * Math.SQRT2;
-      polygon(0, -s, a - s / 2, -a - s / 2, a + s / 2, -a + s / 2, s, 0, a + s / 2, a - s / 2, a - s / 2, a + s / 2,
-        0, s, -a + s / 2, a + s / 2, -a - s / 2, a - s / 2, -s, 0, -a - s / 2, -a + s / 2, -a + s / 2, -a - s / 2);
+      const a = 1.1,
+        s = w * Math.SQRT2;
+      polygon(
+        0,
+        -s,
+        a - s / 2,
+        -a - s / 2,
+        a + s / 2,
+        -a + s / 2,
+        s,
+        0,
+        a + s / 2,
+        a - s / 2,
+        a - s / 2,
+        a + s / 2,
+        0,
+        s,
+        -a + s / 2,
+        a + s / 2,
+        -a - s / 2,
+        a - s / 2,
+        -s,
+        0,
+        -a - s / 2,
+        -a + s / 2,
+        -a + s / 2,
+        -a - s / 2,
+      );
       break;
     }
-    default: path.moveTo(x + r, y); path.arc(x, y, r, 0, TURN);
+    default:
+      path.moveTo(x + r, y);
+      path.arc(x, y, r, 0, TURN);
   }
 }
 

@@ -1,7 +1,12 @@
 // What a view paints: axes or the sky's net, uncertainty sets, names, and what goes with the star pointed at.
 
 function drawAxes(view, ctx) {
-  const { frame, ends: [x0, x1, y0, y1], toX, toY } = view.at;
+  const {
+    frame,
+    ends: [x0, x1, y0, y1],
+    toX,
+    toY,
+  } = view.at;
   ctx.lineWidth = 1;
   ctx.strokeStyle = theme.grid;
   ctx.fillStyle = theme.soft;
@@ -12,7 +17,11 @@ function drawAxes(view, ctx) {
     const x = Math.round(toX(v)) + 0.5;
     ctx.moveTo(x, frame.top);
     ctx.lineTo(x, frame.bottom);
-    ctx.fillText(text, Math.min(x, view.stack.clientWidth - 2 - ctx.measureText(text).width / 2), frame.bottom + 4);
+    ctx.fillText(
+      text,
+      Math.min(x, view.stack.clientWidth - 2 - ctx.measureText(text).width / 2),
+      frame.bottom + 4,
+    );
   }
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
@@ -24,13 +33,18 @@ function drawAxes(view, ctx) {
   }
   ctx.stroke();
   ctx.strokeStyle = theme.line;
-  ctx.strokeRect(frame.left + 0.5, frame.top + 0.5, frame.right - frame.left - 1, frame.bottom - frame.top - 1);
+  ctx.strokeRect(
+    frame.left + 0.5,
+    frame.top + 0.5,
+    frame.right - frame.left - 1,
+    frame.bottom - frame.top - 1,
+  );
   ctx.fillStyle = theme.ink;
   ctx.textAlign = "center";
   ctx.textBaseline = "bottom";
   ctx.fillText(view.x.name, (frame.left + frame.right) / 2, view.stack.clientHeight - 2);
   ctx.save();
-  ctx.translate(2, (frame.top + frame.bottom) / 2);
+  ctx.translate(5, (frame.top + frame.bottom) / 2);
   ctx.rotate(-Math.PI / 2);
   ctx.textBaseline = "top";
   ctx.fillText(view.y.name, 0, 0);
@@ -48,7 +62,8 @@ function drawGraticule(view, ctx) {
     points.forEach(([x, y], k) => (k ? ctx.lineTo(toX(x), toY(y)) : ctx.moveTo(toX(x), toY(y))));
     ctx.stroke();
   };
-  const steps = (low, high, count) => Array.from({ length: count + 1 }, (_, k) => low + ((high - low) * k) / count);
+  const steps = (low, high, count) =>
+    Array.from({ length: count + 1 }, (_, k) => low + ((high - low) * k) / count);
   ctx.strokeStyle = theme.grid;
   const [edge, other] = [sky.middle - 179.999, sky.middle + 179.999];
   for (const b of [-60, -30, 0, 30, 60]) line(steps(edge, other, 60).map((l) => sky.project(l, b)));
@@ -74,7 +89,7 @@ function drawGraticule(view, ctx) {
 
 // The numbers of the clusters selected, at their centres.
 function drawNames(view, ctx) {
-  if (state.labels.size > 12) return;
+  if (state.labels.size > 12 || view.isSky) return; // on the sky a group has no place
   ctx.textAlign = "center";
   ctx.textBaseline = "bottom";
   ctx.lineJoin = "round";
@@ -95,25 +110,45 @@ function drawNames(view, ctx) {
 
 // The uncertainty sets of the selection, or of all: a pixel a candidate, written straight into the picture.
 function drawSets(view) {
-  const canvas = view.layers[0], ctx = fitted(canvas);
-  if (!sets || view.isSky || !view.hasSets() || state.sets === "star" || (state.sets === "selection" && !state.count)) return;
-  const { frame, ends: [x0, , y0] } = view.at, ratio = canvas.width / Math.max(1, canvas.clientWidth);
-  const picture = ctx.createImageData(canvas.width, canvas.height), pixels = new Uint32Array(picture.data.buffer);
-  const xs = view.x.candidates(), ys = view.y.candidates();
-  const kx = (view.at.toX(1) - view.at.toX(0)) * ratio, ky = (view.at.toY(0) - view.at.toY(1)) * ratio;
-  const [left, right, top, bottom] = [frame.left, frame.right, frame.top, frame.bottom].map((v) => Math.round(v * ratio));
+  const canvas = view.layers[0],
+    ctx = fitted(canvas);
+  if (
+    !sets ||
+    view.isSky ||
+    !view.hasSets() ||
+    state.sets === "star" ||
+    (state.sets === "selection" && !state.count)
+  )
+    return;
+  const {
+      frame,
+      ends: [x0, , y0],
+    } = view.at,
+    ratio = canvas.width / Math.max(1, canvas.clientWidth);
+  const picture = ctx.createImageData(canvas.width, canvas.height),
+    pixels = new Uint32Array(picture.data.buffer);
+  const xs = view.x.candidates(),
+    ys = view.y.candidates();
+  const kx = (view.at.toX(1) - view.at.toX(0)) * ratio,
+    ky = (view.at.toY(0) - view.at.toY(1)) * ratio;
+  const [left, right, top, bottom] = [frame.left, frame.right, frame.top, frame.bottom].map((v) =>
+    Math.round(v * ratio),
+  );
   const dot = ratio > 1.5 || state.sets === "selection" ? 2 : 1;
   for (const cluster of clusters) {
     if (cluster.noise && state.hideNoise) continue;
     const [r, g, b] = [1, 3, 5].map((at) => parseInt(cluster.colour.slice(at, at + 2), 16));
     const full = (((state.sets === "all" && !state.count ? 90 : 150) << 24) | (b << 16) | (g << 8) | r) >>> 0;
     for (const i of cluster.members) {
-      const out = state.count > 0 && !state.mask[i], ink = out ? 0x30808080 : full;
+      const out = state.count > 0 && !state.mask[i],
+        ink = out ? 0x30808080 : full;
       if (out && state.sets === "selection") continue;
       for (let at = sets.from[i]; at < sets.from[i + 1]; at++) {
-        const x = Math.round(left + (xs[at] - x0) * kx), y = Math.round(bottom - (ys[at] - y0) * ky);
+        const x = Math.round(left + (xs[at] - x0) * kx),
+          y = Math.round(bottom - (ys[at] - y0) * ky);
         if (x < left || x > right - dot || y < top || y > bottom - dot) continue;
-        for (let v = 0; v < dot; v++) for (let u = 0; u < dot; u++) pixels[(y + v) * canvas.width + x + u] = ink;
+        for (let v = 0; v < dot; v++)
+          for (let u = 0; u < dot; u++) pixels[(y + v) * canvas.width + x + u] = ink;
       }
     }
   }
@@ -124,24 +159,35 @@ function drawSets(view) {
 function drawOver(view) {
   const ctx = fitted(view.layers[2]);
   view.candidatesDrawn = 0;
-  const { frame, toX, toY } = view.at, i = state.star;
+  const { frame, toX, toY } = view.at,
+    i = state.star;
   ctx.save();
   ctx.beginPath();
   ctx.rect(frame.left, frame.top, frame.right - frame.left, frame.bottom - frame.top);
   ctx.clip();
   if (i >= 0 && Number.isFinite(view.px[i])) {
-    const cluster = clusterOf.get(stars.labels[i]), x = view.px[i], y = view.py[i];
-    // A veil over the others, its own cluster above it: a set of a hundred points must be seen among thousands.
+    const cluster = clusterOf.get(stars.labels[i]),
+      x = view.px[i],
+      y = view.py[i];
+    // A veil over the others, its own cluster above it: a set of a hundred points must be seen among
+    // thousands.
     ctx.fillStyle = theme.ground;
-    ctx.globalAlpha = 0.6;
+    ctx.globalAlpha = state.count ? 0.2 : 0.6; // a selection has faded them already
     ctx.fillRect(frame.left + 1, frame.top + 1, frame.right - frame.left - 2, frame.bottom - frame.top - 2);
     ctx.globalAlpha = cluster.noise ? 0.5 : 1;
     ctx.fillStyle = cluster.colour;
     ctx.beginPath();
-    if (!cluster.noise) for (const j of cluster.members) if (view.inside(view.px[j], view.py[j])) addMark(ctx, cluster.mark, view.px[j], view.py[j], RADIUS);
+    if (!cluster.noise)
+      for (const j of cluster.members)
+        if (view.inside(view.px[j], view.py[j])) addMark(ctx, cluster.mark, view.px[j], view.py[j], RADIUS);
     ctx.fill();
     ctx.globalAlpha = 1;
-    const line = (a, b, c, d) => { ctx.beginPath(); ctx.moveTo(a, b); ctx.lineTo(c, d); ctx.stroke(); };
+    const line = (a, b, c, d) => {
+      ctx.beginPath();
+      ctx.moveTo(a, b);
+      ctx.lineTo(c, d);
+      ctx.stroke();
+    };
     for (const [j, p] of together ? together.of(i) : []) {
       ctx.strokeStyle = theme.soft;
       ctx.globalAlpha = 0.15 + 0.5 * p;
@@ -152,7 +198,8 @@ function drawOver(view) {
     const next = stars.runnerUp ? clusterOf.get(stars.runnerUp.labels[i]) : null;
     if (next && !next.noise) {
       const seen = next.members.filter((j) => Number.isFinite(view.px[j]));
-      const cx = seen.reduce((s, j) => s + view.px[j], 0) / seen.length, cy = seen.reduce((s, j) => s + view.py[j], 0) / seen.length;
+      const cx = seen.reduce((s, j) => s + view.px[j], 0) / seen.length,
+        cy = seen.reduce((s, j) => s + view.py[j], 0) / seen.length;
       ctx.strokeStyle = next.colour;
       ctx.lineWidth = 1.5;
       // On the sky a group has no middle: its stars are all around us.
@@ -171,7 +218,8 @@ function drawOver(view) {
       ctx.lineWidth = 1.5;
       ctx.beginPath();
       for (let at = sets.from[i]; at < sets.from[i + 1]; at++) {
-        const cx = toX(view.x.candidate(at)), cy = toY(view.y.candidate(at));
+        const cx = toX(view.x.candidate(at)),
+          cy = toY(view.y.candidate(at));
         ctx.moveTo(cx + 2.6, cy);
         ctx.arc(cx, cy, 2.6, 0, TURN);
         view.candidatesDrawn++;
@@ -179,7 +227,9 @@ function drawOver(view) {
       ctx.stroke();
       ctx.fill();
       if (sets.chosen) {
-        const at = sets.from[i] + sets.chosen[i], cx = toX(view.x.candidate(at)), cy = toY(view.y.candidate(at));
+        const at = sets.from[i] + sets.chosen[i],
+          cx = toX(view.x.candidate(at)),
+          cy = toY(view.y.candidate(at));
         ctx.strokeStyle = theme.ink;
         ctx.lineWidth = 1.5;
         line(cx - 13, cy, cx - 8, cy);

@@ -30,7 +30,10 @@ function selectCluster(label, add = false) {
   // A second click on what alone is selected lets go of it.
   if (state.labels.has(label) && (add || state.labels.size === 1)) labels.delete(label);
   else labels.add(label);
-  selectStars([...labels].flatMap((l) => clusterOf.get(l).members), labels);
+  selectStars(
+    [...labels].flatMap((l) => clusterOf.get(l).members),
+    labels,
+  );
   if (labels.size === 0) say("nothing selected");
   else say(`selected: ${[...labels].map(nameOf).join(", ")}, ${counted(state.count, "star")}`);
 }

@@ -2,14 +2,40 @@
 
 const AT_FIRST = 300; // rows; the rest on request, so that thousands of clusters do not delay the first paint
 
-// `columns`: name, title, value(row), text(value), or `cell` to make the cell's content; `take(row, event)` when a row is chosen.
+// `columns`: name, title, value(row), text(value), or `cell` to make the cell's content; `take(row, event)`
+// when a row is chosen.
 function sortable(host, rows, columns, label, take) {
-  let by = 0, down = false, all = rows.length <= AT_FIRST;
+  let by = 0,
+    down = false,
+    all = rows.length <= AT_FIRST;
   const body = make("tbody");
-  const heads = columns.map((column, c) => make("th", { scope: "col", "aria-sort": "none", title: column.title },
-    make("button", { type: "button", onclick: () => { down = by === c ? !down : column.down ?? true; by = c; fill(); } }, column.name)));
+  const heads = columns.map((column, c) =>
+    make(
+      "th",
+      { scope: "col", "aria-sort": "none", title: column.title },
+      make(
+        "button",
+        {
+          type: "button",
+          onclick: () => {
+            down = by === c ? !down : (column.down ?? true);
+            by = c;
+            fill();
+          },
+        },
+        column.name,
+      ),
+    ),
+  );
   const table = make("table", { "aria-label": label }, make("thead", {}, make("tr", {}, ...heads)), body);
-  const more = make("button", { type: "button", class: "more", onclick: () => { all = true; fill(); } });
+  const more = make("button", {
+    type: "button",
+    class: "more",
+    onclick: () => {
+      all = true;
+      fill();
+    },
+  });
   const order = (a, b) => {
     const [x, y] = [columns[by].value(a), columns[by].value(b)];
     const gone = (v) => v == null || Number.isNaN(v);
@@ -20,11 +46,23 @@ function sortable(host, rows, columns, label, take) {
   const made = new Map();
   function rowOf(row) {
     if (!made.has(row)) {
-      const first = make("button", { type: "button", class: "take", tabindex: "-1", "aria-pressed": "false" },
-        ...columns[0].cell(row));
-      const tr = make("tr", {}, make("td", {}, first), ...columns.slice(1).map((column) =>
-        make("td", { class: column.words && "text" }, column.text(column.value(row)))));
-      tr.addEventListener("click", (event) => { focusOn(first, false); take(row, event.ctrlKey || event.metaKey || event.shiftKey); });
+      const first = make(
+        "button",
+        { type: "button", class: "take", tabindex: "-1", "aria-pressed": "false" },
+        ...columns[0].cell(row),
+      );
+      const tr = make(
+        "tr",
+        {},
+        make("td", {}, first),
+        ...columns
+          .slice(1)
+          .map((column) => make("td", { class: column.words && "text" }, column.text(column.value(row)))),
+      );
+      tr.addEventListener("click", (event) => {
+        focusOn(first, false);
+        take(row, event.ctrlKey || event.metaKey || event.shiftKey);
+      });
       made.set(row, { tr, first });
     }
     return made.get(row);
@@ -37,16 +75,24 @@ function sortable(host, rows, columns, label, take) {
   }
   body.addEventListener("keydown", (event) => {
     const tr = event.target.closest("tr");
-    const to = { ArrowDown: tr?.nextElementSibling, ArrowUp: tr?.previousElementSibling, Home: body.firstElementChild, End: body.lastElementChild }[event.key];
+    const to = {
+      ArrowDown: tr?.nextElementSibling,
+      ArrowUp: tr?.previousElementSibling,
+      Home: body.firstElementChild,
+      End: body.lastElementChild,
+    }[event.key];
     if (!to) return;
     event.preventDefault();
     focusOn(to.querySelector(".take"));
   });
   function fill() {
-    heads.forEach((th, c) => th.setAttribute("aria-sort", c === by ? (down ? "descending" : "ascending") : "none"));
+    heads.forEach((th, c) =>
+      th.setAttribute("aria-sort", c === by ? (down ? "descending" : "ascending") : "none"),
+    );
     const sorted = [...rows].sort(order);
     body.replaceChildren(...(all ? sorted : sorted.slice(0, AT_FIRST)).map((row) => rowOf(row).tr));
-    if (!body.querySelector(".take[tabindex='0']")) body.querySelector(".take")?.setAttribute("tabindex", "0");
+    if (!body.querySelector(".take[tabindex='0']"))
+      body.querySelector(".take")?.setAttribute("tabindex", "0");
     more.hidden = all;
     more.textContent = `Show all ${rows.length} rows`;
   }
@@ -79,14 +125,21 @@ function clusterTable() {
   const number = (name, title, value) => ({ name, title, value, text: shown });
   const columns = [
     {
-      name: "label", title: "cluster, from 0", down: false,
+      name: "label",
+      title: "cluster, from 0",
+      down: false,
       value: (row) => (row.cluster.noise ? Infinity : row.cluster.label),
       cell: (row) => [swatch(row.cluster), row.cluster.noise ? "no group" : String(row.cluster.label)],
     },
     { name: "size", title: "members", value: (row) => row.cluster.size, text: String },
   ];
   if (stars.probability) {
-    columns.push({ name: "prob.", title: "mean of the members' probabilities", value: (row) => row.cluster.probability, text: (p) => percent(p ?? NaN) });
+    columns.push({
+      name: "prob.",
+      title: "mean of the members' probabilities",
+      value: (row) => row.cluster.probability,
+      text: (p) => percent(p ?? NaN),
+    });
   }
   told.clusterExtras.forEach((extra) => {
     if (extra.name === "probability" && stars.probability) return;
@@ -94,18 +147,38 @@ function clusterTable() {
   });
   if (told.truth) {
     columns.push({
-      name: "true group", title: "the true group that most members are of", words: true, down: false,
-      value: (row) => (matches.has(row.at) ? told.truth.groups[matches.get(row.at).group] : null), text: (v) => v ?? "–",
+      name: "true group",
+      title: "the true group that most members are of",
+      words: true,
+      down: false,
+      value: (row) => (matches.has(row.at) ? told.truth.groups[matches.get(row.at).group] : null),
+      text: (v) => v ?? "–",
     });
     columns.push({
-      name: "purity", title: "share of the members that are of that group",
-      value: (row) => (matches.has(row.at) ? matches.get(row.at).count / matches.get(row.at).all : null), text: (p) => percent(p ?? NaN),
+      name: "purity",
+      title: "share of the members that are of that group",
+      value: (row) => (matches.has(row.at) ? matches.get(row.at).count / matches.get(row.at).all : null),
+      text: (p) => percent(p ?? NaN),
     });
   }
-  stars.features.forEach((f, c) => columns.push(
-    number(f.name, `centre: mean of the members, ${f.unit || "in the unit of the input"}`, (row) => row.cluster.centre[c])));
-  stars.features.forEach((f, c) => columns.push(
-    number(`± ${f.name}`, `spread: standard deviation of the members, ${f.unit || "in the unit of the input"}`, (row) => row.cluster.spread[c])));
+  stars.features.forEach((f, c) =>
+    columns.push(
+      number(
+        f.name,
+        `centre: mean of the members, ${f.unit || "in the unit of the input"}`,
+        (row) => row.cluster.centre[c],
+      ),
+    ),
+  );
+  stars.features.forEach((f, c) =>
+    columns.push(
+      number(
+        `± ${f.name}`,
+        `spread: standard deviation of the members, ${f.unit || "in the unit of the input"}`,
+        (row) => row.cluster.spread[c],
+      ),
+    ),
+  );
   const table = sortable(byId("cluster-table"), rows, columns, "Clusters", (row, add) => {
     state.pinned = -1;
     pointAt(-1);
@@ -114,14 +187,22 @@ function clusterTable() {
   on("selection", () => table.light((row) => state.labels.has(row.cluster.label)));
 }
 
-// RFC 4180. Names are saved as they are: a leading = stays, for the file must hold the ids that the tables hold.
+// RFC 4180. Names are saved as they are: a leading = stays, for the file must hold the ids that the tables
+// hold.
 function csv() {
-  const quoted = (text) => (/[",\r\n\u2028\u2029]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const quoted = (text) =>
+    /[",\r\n\u2028\u2029]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   const number = (v) => (v == null || Number.isNaN(v) ? "" : String(v));
-  const columns = [["object", (i) => stars.ids[i]], ["label", (i) => String(stars.labels[i])]];
+  const columns = [
+    ["object", (i) => stars.ids[i]],
+    ["label", (i) => String(stars.labels[i])],
+  ];
   if (stars.probability) columns.push(["probability", (i) => number(stars.probability[i])]);
   if (stars.runnerUp) {
-    columns.push(["runner_up", (i) => (stars.runnerUp.labels[i] === NOISE ? "" : String(stars.runnerUp.labels[i]))]);
+    columns.push([
+      "runner_up",
+      (i) => (stars.runnerUp.labels[i] === NOISE ? "" : String(stars.runnerUp.labels[i])),
+    ]);
     columns.push(["runner_up_probability", (i) => number(stars.runnerUp.probability[i])]);
   }
   for (const e of stars.extras) columns.push([e.name, (i) => number(e.values[i])]);
@@ -131,17 +212,26 @@ function csv() {
     columns.push([sky.letters[0], (i) => number(sky.longitude[i])]);
     columns.push([sky.letters[1], (i) => number(sky.latitude[i])]);
   }
-  if (stars.groups) columns.push(["truth", (i) => (stars.groups[i] < 0 ? "" : told.truth.groups[stars.groups[i]])]);
+  if (stars.groups)
+    columns.push(["truth", (i) => (stars.groups[i] < 0 ? "" : told.truth.groups[stars.groups[i]])]);
   const lines = [columns.map(([name]) => quoted(name)).join(",")];
   for (let i = 0; i < stars.n; i++) {
-    if (state.count ? state.mask[i] : !hidden(i)) lines.push(columns.map(([, value]) => quoted(value(i))).join(","));
+    if (state.count ? state.mask[i] : !hidden(i))
+      lines.push(columns.map(([, value]) => quoted(value(i))).join(","));
   }
   return `${lines.join("\r\n")}\r\n`;
 }
 
 function download() {
   const labels = [...state.labels];
-  const name = labels.length === 1 ? (labels[0] === NOISE ? "noise" : `cluster-${labels[0]}`) : state.count ? "selection" : "stars";
+  const name =
+    labels.length === 1
+      ? labels[0] === NOISE
+        ? "noise"
+        : `cluster-${labels[0]}`
+      : state.count
+        ? "selection"
+        : "stars";
   const address = URL.createObjectURL(new Blob([csv()], { type: "text/csv;charset=utf-8" }));
   const link = make("a", { download: `${name}.csv` });
   link.setAttribute("href", address);

@@ -1,5 +1,5 @@
-// Elements and numbers as people read them. Elements are made here and nowhere else, and text goes in as text: nothing
-// that comes with the data can become markup.
+// Elements and numbers as people read them. Elements are made here and nowhere else, and text goes in as
+// text: nothing that comes with the data can become markup.
 
 const byId = (id) => document.getElementById(id);
 
@@ -13,7 +13,9 @@ function make(tag, attributes = {}, ...children) {
   return node;
 }
 
-const say = (text) => { byId("live").textContent = text; };
+const say = (text) => {
+  byId("live").textContent = text;
+};
 
 // Four digits, or all of a whole number: enough to read, the download has the rest.
 function shown(value) {
@@ -27,6 +29,7 @@ function shown(value) {
   return text.replace("-", "−");
 }
 
-const percent = (p) => (Number.isFinite(p) ? `${(100 * p).toFixed(p > 0 && p < 0.01 ? 2 : p > 0.995 && p < 1 ? 1 : 0)} %` : "–");
+const percent = (p) =>
+  Number.isFinite(p) ? `${(100 * p).toFixed(p > 0 && p < 0.01 ? 2 : p > 0.995 && p < 1 ? 1 : 0)} %` : "–";
 
 const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;

@@ -1,7 +1,8 @@
-//! What the table of clusters says: size, centre and spread in the input's own units, and against the truth which group a cluster is.
+//! What the table of clusters says: size, centre and spread in the input's own units, and against the truth
+//! which group a cluster is.
 //!
-//! The centre is the mean of the members' places, the spread their standard deviation (`n - 1` below; 0 for a cluster of one).
-//! Cost: O(n q).
+//! The centre is the mean of the members' places, the spread their standard deviation (`n - 1` below; 0 for a
+//! cluster of one). Cost: O(n q).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -71,7 +72,8 @@ pub(super) struct Confusion {
     pub cells: Vec<(u32, u32, u64)>,
 }
 
-/// None when no object has a truth. Objects in no group count as a group of their own each in the scores, as `goc score` has it.
+/// None when no object has a truth. Objects in no group count as a group of their own each in the scores, as
+/// `goc score` has it.
 pub(super) fn confusion(page: &Page, clusters: &[Cluster]) -> Result<Option<Confusion>, PageError> {
     let Some(truth) = &page.truth else { return Ok(None) };
     let row_of: HashMap<Option<u32>, u32> = clusters.iter().zip(0..).map(|(c, at)| (c.label, at)).collect();

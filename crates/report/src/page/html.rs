@@ -1,8 +1,9 @@
 //! The file itself: markup, style and script as they are in `assets/page/`, and the data as JSON.
 //!
-//! Nothing of the data is ever written as markup. It stands in a data block (`<script type="application/json">`), where `<`, `>` and `&`
-//! are written as JSON escapes, so that no text can end the block; the script puts it on the screen as text only. Should both fail, the
-//! content security policy lets the browser run the one script whose digest is in the page's head, and fetch nothing at all.
+//! Nothing of the data is ever written as markup. It stands in a data block (`<script
+//! type="application/json">`), where `<`, `>` and `&` are written as JSON escapes, so that no text can end
+//! the block; the script puts it on the screen as text only. Should both fail, the content security policy
+//! lets the browser run the one script whose digest is in the page's head, and fetch nothing at all.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -135,7 +136,10 @@ impl Page {
                 "mean": p.mean, "scale": p.scale, "axes": p.axes, "share": p.share,
             })),
             "sky": self.sky.as_ref().map(|sky| json!({
-                "frame": match sky.frame { SkyFrame::Galactic => "galactic", SkyFrame::Equatorial => "equatorial" },
+                "frame": match sky.frame {
+                    SkyFrame::Galactic => "galactic",
+                    SkyFrame::Equatorial => "equatorial",
+                },
                 "longitude": of_f64(&sky.longitude),
                 "latitude": of_f64(&sky.latitude),
             })),
@@ -192,7 +196,8 @@ fn name_of(mark: Mark) -> &'static str {
     }
 }
 
-/// JSON that may stand within a data block: no character in it can be taken for markup or for the end of a line.
+/// JSON that may stand within a data block: no character in it can be taken for markup or for the end of a
+/// line.
 fn block(value: &Value) -> String {
     let plain = value.to_string();
     let mut safe = String::with_capacity(plain.len());

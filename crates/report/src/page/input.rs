@@ -1,8 +1,8 @@
 //! What the page is made from: plain numbers and text, checked once.
 //!
-//! [`Page::new`] takes what every clustering has; each further method adds one thing that some have. What is not given is left out of
-//! the page, which says so. No number is shown that was not checked here: lengths agree, places are finite, a probability lies
-//! between 0 and 1 or is unknown (NaN).
+//! [`Page::new`] takes what every clustering has; each further method adds one thing that some have. What is
+//! not given is left out of the page, which says so. No number is shown that was not checked here: lengths
+//! agree, places are finite, a probability lies between 0 and 1 or is unknown (NaN).
 
 use std::collections::HashMap;
 
@@ -322,8 +322,8 @@ impl Page {
         Ok(self)
     }
 
-    /// The uncertainty sets, matched by name, in the unit and order of the features; and which candidate was chosen, from 0. Candidates of
-    /// objects that the page does not have are left out.
+    /// The uncertainty sets, matched by name, in the unit and order of the features; and which candidate was
+    /// chosen, from 0. Candidates of objects that the page does not have are left out.
     pub fn candidates(mut self, candidates: Candidates, chosen: Option<Vec<u32>>) -> Result<Self, PageError> {
         if candidates.features() != self.features.len() {
             return Err(PageError::Features { found: candidates.features(), wanted: self.features.len() });
@@ -382,7 +382,8 @@ impl Page {
         Ok(self)
     }
 
-    /// Pairs of objects (from 0) that may be together, each once, and how probable that is; [`PARTNERS`] of each object are kept.
+    /// Pairs of objects (from 0) that may be together, each once, and how probable that is; [`PARTNERS`] of
+    /// each object are kept.
     pub fn together(mut self, pairs: &[(usize, usize, f64)]) -> Result<Self, PageError> {
         let n = self.ids.len();
         let mut partners: Vec<Vec<(u32, f64)>> = vec![Vec::new(); n];

@@ -1,9 +1,9 @@
 //! Numbers as the page holds them: little-endian bytes in base64.
 //!
-//! What a star is shown and saved with stays a 64-bit number. The candidates are only drawn, and there are a hundred of them a
-//! star: each is a 16-bit step within the range of its feature, so 5000 stars of 101 candidates in three features take 3 MB, not 12.
-//! A screen has fewer than 65 536 pixels: the step, which the page states, is never seen.
-//! `value = least + step * code`, so the error is at most half a step.
+//! What a star is shown and saved with stays a 64-bit number. The candidates are only drawn, and there are a
+//! hundred of them a star: each is a 16-bit step within the range of its feature, so 5000 stars of 101
+//! candidates in three features take 3 MB, not 12. A screen has fewer than 65 536 pixels: the step, which the
+//! page states, is never seen. `value = least + step * code`, so the error is at most half a step.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -49,7 +49,8 @@ pub(super) fn of_i32(values: &[i32]) -> String {
     STANDARD.encode(values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// 64-bit numbers in base64. Any NaN is written as one and the same, so that the bytes are the same everywhere.
+/// 64-bit numbers in base64. Any NaN is written as one and the same, so that the bytes are the same
+/// everywhere.
 pub(super) fn of_f64<'a>(values: impl IntoIterator<Item = &'a f64>) -> String {
     let bytes = |v: &f64| if v.is_nan() { 0x7ff8_0000_0000_0000_u64 } else { v.to_bits() }.to_le_bytes();
     STANDARD.encode(values.into_iter().flat_map(bytes).collect::<Vec<u8>>())

@@ -1,9 +1,9 @@
 //! The first two principal components of the stars' places, for a view that no feature rules.
 //!
-//! Each feature is taken in units of its own standard deviation, else the one with the largest numbers would be the first
-//! component. The directions are eigenvectors of the correlation matrix, found by Jacobi's rotations: plain arithmetic in a fixed order, so
-//! the page has the same bytes on any machine. A direction's sign is fixed by its largest entry, which is positive.
-//! Cost: O(n q^2 + q^3).
+//! Each feature is taken in units of its own standard deviation, else the one with the largest numbers would
+//! be the first component. The directions are eigenvectors of the correlation matrix, found by Jacobi's
+//! rotations: plain arithmetic in a fixed order, so the page has the same bytes on any machine. A direction's
+//! sign is fixed by its largest entry, which is positive. Cost: O(n q^2 + q^3).
 
 /// What takes a place to its first two components.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,5 @@
-//! SHA-256 (FIPS 180-4), for the page's content security policy: the browser runs only the script whose digest the page names.
+//! SHA-256 (FIPS 180-4), for the page's content security policy: the browser runs only the script whose
+//! digest the page names.
 //!
 //! Fifty lines in place of six crates. A wrong digest cannot pass unseen: no browser would run the page.
 
