@@ -1,21 +1,26 @@
 # goc: make demo shows it, make test proves it. Both fetch the crates they need; Rust itself must be there.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-.PHONY: demo test bench reproduce toolchain clean
+.PHONY: demo test browser bench reproduce toolchain clean
 
 export CARGO_TERM_COLOR ?= auto
 DATA := $(or $(GOC_DATA),../shared/data)
 VENV := .venv/bench
 
-demo: toolchain ## simulate stars, make candidates, cluster, score: into ./goc-demo/
+demo: toolchain ## simulate stars, make candidates, cluster, score, a page to look at: into ./goc-demo/
 	cargo build --release --locked -p goc-cli
 	./target/release/goc demo
 
-test: toolchain ## format, lints, every test, the documentation
+test: toolchain ## format, lints, every test, the documentation, the page in a browser
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	tests/browser/run
+
+browser: toolchain ## the report page in a real Chromium, which it installs if there is none
+	cargo test --workspace --locked --test command --no-run
+	tests/browser/run
 
 bench: toolchain ## every hot path beside its rival, as ratios
 	@test -x $(VENV)/bin/python || python3 -m venv $(VENV)
@@ -36,4 +41,4 @@ toolchain:
 
 clean:
 	cargo clean
-	rm -rf goc-demo goc-reproduce .venv
+	rm -rf goc-demo goc-reproduce .venv tests/browser/node_modules

@@ -24,6 +24,12 @@ use crate::screen::{counted, note};
 /// Metadata key under which a candidate table says which columns are its features.
 pub const FEATURES_KEY: &str = "goc_features";
 
+/// Metadata key under which every table says what was dropped on the way to it, and why.
+pub const DROPPED_KEY: &str = "goc_dropped";
+
+/// Between the sentences under [`DROPPED_KEY`].
+pub const DROPPED_BETWEEN: &str = "; ";
+
 pub const OBJECT_NAMES: [&str; 4] = ["object", "source_id", "i", "id"];
 pub const PENALTY_NAMES: [&str; 2] = ["penalty", "parallax_penalty"];
 pub const TRUTH_NAMES: [&str; 2] = ["truth", "true_cluster_id"];
@@ -91,6 +97,10 @@ pub struct LongTable {
     rows: Option<Vec<usize>>,
     /// Candidates dropped for a missing value or a weight of 0.
     pub dropped: usize,
+    /// What was dropped and why, here and before: a sentence each.
+    pub dropped_why: Vec<String>,
+    /// What the table's metadata say of how it came about.
+    pub origin: Vec<(String, String)>,
 }
 
 impl LongTableArgs {
@@ -245,17 +255,23 @@ impl LongTableArgs {
             let (what, all) = (counted(unknown, "object"), candidates.objects());
             say(format!("{what} of {all} without a truth: left out of the scores"));
         }
-        if dropped > 0 {
-            say(format!("dropped {dropped} of {} candidates: a feature is missing", table.rows()));
+        let before = table.get_metadata(DROPPED_KEY);
+        let mut dropped_why: Vec<String> = before.map(str::to_string).into_iter().collect();
+        for (count, why) in [(dropped, "a feature is missing"), (weightless, "their weight is 0")] {
+            if count > 0 {
+                let sentence = format!("dropped {count} of {} candidates: {why}", table.rows());
+                say(sentence.clone());
+                dropped_why.push(sentence);
+            }
         }
-        if weightless > 0 {
-            say(format!("dropped {weightless} of {} candidates: their weight is 0", table.rows()));
-        }
+        let of_ours = |(key, _): &&(String, String)| key.starts_with("goc_");
+        let origin = table.metadata().iter().filter(of_ours).cloned().collect();
         let unit = |f: usize| features[f].unit().filter(|_| !asked[f]).map(str::to_string);
         let features = names.into_iter().enumerate().map(|(f, name)| (name, unit(f))).collect();
         let rows = (!plain).then_some(kept_rows);
         let weight = weight.map(|column| column.name().to_string());
-        Ok(LongTable { candidates, features, truth, mapped, weight, rows, dropped: dropped + weightless })
+        let dropped = dropped + weightless;
+        Ok(LongTable { candidates, features, truth, mapped, weight, rows, dropped, dropped_why, origin })
     }
 }
 

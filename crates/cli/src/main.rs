@@ -44,6 +44,7 @@ enum Command {
     Score(commands::score::Score),
     Compare(Box<commands::compare::Compare>),
     Plot(commands::plot::Plot),
+    Report(Box<commands::report::Report>),
     Reproduce(commands::reproduce::Reproduce),
 }
 
@@ -81,6 +82,7 @@ fn run(goc: Goc) -> Result<(), Fail> {
         Command::Score(score) => score.run(),
         Command::Compare(compare) => compare.run(),
         Command::Plot(plot) => plot.run(),
+        Command::Report(report) => report.run(),
         Command::Reproduce(reproduce) => reproduce.run(),
     }
 }

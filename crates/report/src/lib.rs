@@ -4,5 +4,7 @@
 //! - [`page`]: the report, one self-contained HTML file.
 
 pub mod colours;
+mod eigen;
+#[cfg(feature = "figures")]
 pub mod figures;
 pub mod page;

@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 use super::candidates::Candidates;
 use super::cluster::Cluster;
+use super::report::Report;
 use super::score::Score;
 use super::simulate::Simulate;
 use crate::fail::Fail;
@@ -41,6 +42,7 @@ enum Step {
     Candidates(Box<Candidates>),
     Cluster(Box<Cluster>),
     Score(Score),
+    Report(Box<Report>),
 }
 
 /// The ways to cluster: name, file of the labels, flags.
@@ -48,8 +50,8 @@ const WAYS: [(&str, &str, &str); 4] = [
     ("UK-means", "labels-uk-means.csv", "--k 50 --method uk-means"),
     ("GOC", "labels-goc.csv", "--k 50"),
     ("GOC, best of 10", "labels-goc-best.csv", "--k 50 --k-rule constant --starts 10 --swaps 150"),
-    // Nothing is told to this one.
-    ("marginal mixture", "labels-marginal.csv", "--method marginal"),
+    // Nothing is told to this one. Its labels keep their metadata, which the page shows.
+    ("marginal mixture", "labels-marginal.ecsv", "--method marginal"),
 ];
 
 impl Demo {
@@ -59,6 +61,8 @@ impl Demo {
         let seed = self.seed.to_string();
         let stars = self.file("stars.csv");
         let candidates = self.file("candidates.parquet");
+        let (pairs, page) = (self.file("together.csv"), self.file("report.html"));
+        let best = WAYS[WAYS.len() - 1].1;
         let mut commands = vec![
             words(&["simulate", "--seed", &seed, "--stars-out", &stars]),
             // As the authors drew theirs: the parallax in even steps, a penalty for it alone.
@@ -74,9 +78,22 @@ impl Demo {
         for (_, file, flags) in WAYS {
             let line = words(&["cluster", &candidates, "--seed", &seed]);
             let flags: Vec<&str> = flags.split_whitespace().collect();
-            commands.push(line.chain(&flags).chain(&["-o", &self.file(file)]));
+            let mut line = line.chain(&flags);
+            if file == best {
+                line = line.chain(&["--together", &pairs]);
+            }
+            commands.push(line.chain(&["-o", &self.file(file)]));
         }
-        commands.push(words(&["score", &self.file(WAYS[WAYS.len() - 1].1)]));
+        let best = self.file(best);
+        commands.push(words(&["score", &best]));
+        commands.push(words(&["report", &best, "--candidates", &candidates, "--stars", &stars]).chain(&[
+            "--together",
+            &pairs,
+            "--title",
+            "Mock Milky Way",
+            "-o",
+            &page,
+        ]));
 
         let mut text = format!("{:<16}  {:>5}  {:>5}  {:>3}  {:>7}\n", "", "NMI", "F", "K", "seconds");
         let mut ways = WAYS.iter();
@@ -106,17 +123,20 @@ impl Demo {
                     ))?;
                     score.run()?;
                 }
+                Step::Report(report) => report.run()?,
             }
         }
         let mut text = format!("\nfiles in {}: stars.csv, candidates.parquet", self.out.display());
         for (_, file, _) in WAYS {
             text.push_str(&format!(", {file}"));
         }
+        text.push_str(", together.csv, report.html");
         text.push_str("\n\nthe same by hand:\n");
         for command in &commands {
             let words: Vec<String> = command.0.iter().map(|word| quoted(word)).collect();
             text.push_str(&format!("  {}\n", words.join(" ")));
         }
+        text.push_str(&format!("\nto look at it, open this page in a browser: {page}\n"));
         screen::print(&text)
     }
 

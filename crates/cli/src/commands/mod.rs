@@ -7,6 +7,7 @@ pub mod compare;
 pub mod demo;
 pub mod plot;
 pub mod predict;
+pub mod report;
 pub mod reproduce;
 pub mod score;
 pub mod simulate;

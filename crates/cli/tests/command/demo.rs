@@ -26,9 +26,11 @@ fn the_demonstration_writes_its_files_and_prints_the_commands_that_make_them_aga
         "candidates.parquet",
         "labels-goc-best.csv",
         "labels-goc.csv",
-        "labels-marginal.csv",
+        "labels-marginal.ecsv",
         "labels-uk-means.csv",
+        "report.html",
         "stars.csv",
+        "together.csv",
     ];
     let mut found: Vec<String> = std::fs::read_dir(desk.path("goc-demo"))
         .unwrap()
@@ -40,13 +42,22 @@ fn the_demonstration_writes_its_files_and_prints_the_commands_that_make_them_aga
     // The printed commands, typed by hand, give the same bytes.
     let before: Vec<Vec<u8>> = files.iter().map(|file| desk.bytes(&format!("goc-demo/{file}"))).collect();
     let commands: Vec<&str> = run.out.lines().filter_map(|line| line.strip_prefix("  goc ")).collect();
-    assert_eq!(commands.len(), 7);
+    assert_eq!(commands.len(), 8);
     for file in &files {
         std::fs::remove_file(desk.path(&format!("goc-demo/{file}"))).unwrap();
     }
     for command in commands {
-        desk.done(command);
+        // As a shell takes them: the title stands in quotes.
+        let mut words: Vec<String> = Vec::new();
+        for (at, part) in command.replace(r"'\''", "\u{1}").split('\'').enumerate() {
+            match at % 2 {
+                0 => words.extend(part.split_whitespace().map(str::to_string)),
+                _ => words.push(part.replace('\u{1}', "'")),
+            }
+        }
+        assert!(desk.command().args(&words).output().unwrap().status.success(), "{command}");
     }
+    assert!(run.out.ends_with("open this page in a browser: goc-demo/report.html\n"), "{}", run.out);
     for (file, bytes) in files.iter().zip(before) {
         assert!(desk.bytes(&format!("goc-demo/{file}")) == bytes, "{file}");
     }

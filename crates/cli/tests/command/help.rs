@@ -17,6 +17,7 @@ fn help_of_every_command_says_what_it_did_before() {
         "score",
         "compare",
         "plot",
+        "report",
         "reproduce",
     ] {
         let run = desk.done(&format!("{command} --help"));

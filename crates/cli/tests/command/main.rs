@@ -11,6 +11,7 @@ mod help;
 mod marginal;
 mod plot;
 mod predict;
+mod report;
 mod reproduce;
 mod score;
 mod stars;

@@ -48,6 +48,22 @@ fn stability_adds_a_column_for_the_object_and_one_for_its_cluster() {
 }
 
 #[test]
+fn the_cluster_table_is_in_the_units_of_the_input_when_roots_were_taken() {
+    // One cluster of 1, 9 and 25: the mean of the roots is 3, and 9 is what a reader of Jr expects, with the spread of Jr itself.
+    let rows = "object,Jr,Jz,Jphi\na,1,4,0\nb,9,4,0\nc,25,4,0\n";
+    let desk = Desk::with(&[("a.csv", rows)]);
+    desk.done(
+        "cluster a.csv --k 1 --feature-map actions --scale none --stability 2 --clusters k.csv -o l.csv",
+    );
+    let clusters = desk.table("k.csv");
+    let of = |name: &str| clusters.require(name).unwrap().numbers().unwrap()[0];
+    assert!((of("Jr") - 9.0).abs() < 1e-12 && (of("Jz") - 4.0).abs() < 1e-12, "{} {}", of("Jr"), of("Jz"));
+    let mean = (1.0 + 9.0 + 25.0) / 3.0_f64;
+    let spread = ([1.0, 9.0, 25.0].iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 2.0).sqrt();
+    assert!((of("Jr_spread") - spread).abs() < 1e-12, "{}", of("Jr_spread"));
+}
+
+#[test]
 fn significance_tells_groups_from_strays_and_the_cluster_table_has_a_row_each() {
     let desk = desk();
     desk.done(

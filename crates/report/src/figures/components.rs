@@ -1,10 +1,9 @@
 //! The plane that shows most: the first two principal components.
 //!
-//! The covariance of the rows is turned to diagonal form by Jacobi's rotations (Golub & Van Loan, *Matrix Computations*, section 8.5): only
-//! sums, products and square roots in a fixed order, so that a picture has the same bytes on every machine, which a linear
-//! algebra library tuned to the processor does not promise. For q features the rotations cost a few q^3; the covariance n q^2.
+//! They are the eigenvectors of the covariance of the rows (`eigen`), which costs n q^2.
 
 use super::FigureError;
+use crate::eigen::eigen;
 
 /// Two directions in feature space and the point they start from.
 ///
@@ -46,32 +45,32 @@ impl Components {
             n += 1.0;
         }
         mean.iter_mut().for_each(|sum| *sum /= n);
-        let mut covariance = vec![vec![0.0; q]; q];
+        let mut covariance = vec![0.0; q * q];
         for row in rows {
             for a in 0..q {
                 for b in 0..=a {
-                    covariance[a][b] += (row[a] - mean[a]) * (row[b] - mean[b]);
+                    covariance[a * q + b] += (row[a] - mean[a]) * (row[b] - mean[b]);
                 }
             }
         }
         for a in 0..q {
             for b in 0..a {
-                covariance[b][a] = covariance[a][b];
+                covariance[b * q + a] = covariance[a * q + b];
             }
         }
-        let total: f64 = (0..q).map(|a| covariance[a][a]).sum();
-        let vectors = rotated(&mut covariance);
+        let total: f64 = (0..q).map(|a| covariance[a * q + a]).sum();
+        let (values, vectors) = eigen(covariance, q);
         let mut order: Vec<usize> = (0..q).collect();
-        order.sort_by(|&a, &b| covariance[b][b].total_cmp(&covariance[a][a]));
+        order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
         let direction = |which: usize| -> Vec<f64> {
             // One feature has no second direction: everything lies on a line.
             let Some(&k) = order.get(which) else { return vec![0.0; q] };
-            let column: Vec<f64> = (0..q).map(|a| vectors[a][k]).collect();
+            let column: Vec<f64> = (0..q).map(|a| vectors[a * q + k]).collect();
             let largest = column.iter().fold(0.0_f64, |most, v| if v.abs() > most.abs() { *v } else { most });
             column.iter().map(|v| if largest < 0.0 { -v } else { *v }).collect()
         };
         let share = |which: usize| match order.get(which) {
-            Some(&k) if total > 0.0 => covariance[k][k] / total,
+            Some(&k) if total > 0.0 => values[k] / total,
             _ => 0.0,
         };
         Ok(Self { directions: [direction(0), direction(1)], shares: [share(0), share(1)], mean })
@@ -94,42 +93,6 @@ impl Components {
     pub fn direction(&self, which: usize) -> &[f64] {
         &self.directions[which.min(1)]
     }
-}
-
-/// Makes a symmetric matrix diagonal and gives the vectors, as columns.
-fn rotated(m: &mut [Vec<f64>]) -> Vec<Vec<f64>> {
-    let q = m.len();
-    let mut vectors: Vec<Vec<f64>> =
-        (0..q).map(|a| (0..q).map(|b| f64::from(u8::from(a == b))).collect()).collect();
-    for _ in 0..60 {
-        let off: f64 = (0..q).flat_map(|a| (0..a).map(move |b| (a, b))).map(|(a, b)| m[a][b] * m[a][b]).sum();
-        let all: f64 = (0..q).map(|a| m[a][a] * m[a][a]).sum();
-        if off <= all * 1e-30 {
-            break;
-        }
-        for a in 0..q {
-            for b in a + 1..q {
-                if m[a][b] == 0.0 {
-                    continue;
-                }
-                let theta = (m[b][b] - m[a][a]) / (2.0 * m[a][b]);
-                let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
-                let c = 1.0 / (t * t + 1.0).sqrt();
-                let s = t * c;
-                for k in 0..q {
-                    let (x, y) = (m[k][a], m[k][b]);
-                    (m[k][a], m[k][b]) = (c * x - s * y, s * x + c * y);
-                }
-                for k in 0..q {
-                    let (x, y) = (m[a][k], m[b][k]);
-                    (m[a][k], m[b][k]) = (c * x - s * y, s * x + c * y);
-                    let (x, y) = (vectors[k][a], vectors[k][b]);
-                    (vectors[k][a], vectors[k][b]) = (c * x - s * y, s * x + c * y);
-                }
-            }
-        }
-    }
-    vectors
 }
 
 #[cfg(test)]

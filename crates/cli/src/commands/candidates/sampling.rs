@@ -17,7 +17,7 @@ use super::choices::{PenaltyName, SamplerName, TransformName};
 use super::long::{Feature, Long};
 use crate::choices::{at_least_one, typed};
 use crate::fail::Fail;
-use crate::long_table::FEATURES_KEY;
+use crate::long_table::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY};
 use crate::measured_table::{Measured, ShapeName};
 use crate::screen;
 
@@ -194,7 +194,7 @@ impl SamplingArgs {
             bar.inc(part.len() as u64);
         }
         bar.finish_and_clear();
-        say(&losses, measured);
+        let dropped = say(&losses, measured);
         if long.objects.is_empty() {
             return Err(Fail::failed("no object has candidates"));
         }
@@ -208,6 +208,9 @@ impl SamplingArgs {
         }
         let features: Vec<String> = f.columns[..f.features].iter().map(|f| f.name.clone()).collect();
         table.set_metadata(FEATURES_KEY, features.join(","));
+        if !dropped.is_empty() {
+            table.set_metadata(DROPPED_KEY, dropped.join(DROPPED_BETWEEN));
+        }
         Ok(Sampled { table, objects, losses, settings, features })
     }
 
@@ -326,26 +329,36 @@ impl Sampled {
     }
 }
 
-/// What was lost, by reason, and the objects of which nothing is left, by name.
-fn say(losses: &[Loss], measured: &Measured) {
+/// What was lost, by reason, and the objects of which nothing is left, by name: said, and given back as sentences together with what
+/// was dropped before anything was drawn (which has been said).
+fn say(losses: &[Loss], measured: &Measured) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let gone = measured.table().rows() - measured.rows.len();
+    if gone > 0 {
+        let all = measured.table().rows();
+        sentences.push(format!("dropped {gone} of {all} objects: a value is missing or not possible"));
+    }
     let mut all = Reasons::default();
     for loss in losses {
         all.add(&loss.reasons);
     }
     if all.total() > 0 {
-        screen::note(format!("{} points of {} objects were rejected: {all}", all.total(), losses.len()));
+        sentences.push(format!("{} points of {} objects were rejected: {all}", all.total(), losses.len()));
+        screen::note(&sentences[sentences.len() - 1]);
     }
     let empty: Vec<&Loss> = losses.iter().filter(|loss| loss.kept == 0).collect();
     if !empty.is_empty() {
         let named: Vec<String> =
             empty.iter().take(NAMED).map(|loss| measured.names().name(loss.row)).collect();
         let more = if empty.len() > NAMED { ", …" } else { "" };
-        screen::note(format!(
+        sentences.push(format!(
             "dropped {} objects, all their points were rejected: {}{more}",
             empty.len(),
             named.join(", ")
         ));
+        screen::note(&sentences[sentences.len() - 1]);
     }
+    sentences
 }
 
 fn unfit(error: TransformError) -> Fail {

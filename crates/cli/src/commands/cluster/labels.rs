@@ -18,8 +18,11 @@ use super::solve::Answer;
 use super::sure::{Sure, SureArgs};
 use crate::choices::{KRuleName, MethodName, PenaltyScale, typed};
 use crate::fail::Fail;
-use crate::long_table::{LongTable, scores_of};
+use crate::long_table::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY, LongTable, scores_of};
 use crate::screen;
+
+/// Metadata key of the way the objective went: for each iteration K, the objective, the objects that changed.
+pub const HISTORY_KEY: &str = "goc_history";
 
 /// The label of an object in no cluster.
 pub const NOISE: i32 = -1;
@@ -218,7 +221,28 @@ impl Clustered {
         for (key, value) in self.found(false) {
             table.set_metadata(format!("goc_{key}"), text_of(&value));
         }
+        self.add_origin(&mut table);
         Ok(table)
+    }
+
+    /// What the label table says of its input, so that it can be told from the labels alone: the features, how the candidates were
+    /// made (where the clustering has no setting of that name), what was dropped, and the way the objective went.
+    fn add_origin(&self, table: &mut Table) {
+        let names: Vec<&str> = self.input.features.iter().map(|(name, _)| name.as_str()).collect();
+        table.set_metadata(FEATURES_KEY, names.join(","));
+        for (key, value) in &self.input.origin {
+            if table.get_metadata(key).is_none() {
+                table.set_metadata(key.clone(), value.clone());
+            }
+        }
+        if !self.input.dropped_why.is_empty() {
+            table.set_metadata(DROPPED_KEY, self.input.dropped_why.join(DROPPED_BETWEEN));
+        }
+        if !self.answer.history.is_empty() {
+            let steps: Vec<Value> =
+                self.answer.history.iter().map(|t| json!([t.k, t.objective, t.changed])).collect();
+            table.set_metadata(HISTORY_KEY, Value::from(steps).to_string());
+        }
     }
 
     /// The tree over the clusters.

@@ -22,7 +22,7 @@ use crate::choices::MethodName;
 use crate::fail::Fail;
 use crate::long_table::LongTableArgs;
 use crate::screen;
-pub use labels::{Clustered, NOISE};
+pub use labels::{Clustered, HISTORY_KEY, NOISE};
 use labels::{history_table, linkage_table, trace_table};
 pub use method::MethodArgs;
 use posterior::PosteriorArgs;

@@ -10,13 +10,14 @@ use goc::confidence::noise::{self, ODDS, SOLITUDE};
 use goc::confidence::{Background, ConfidenceError, Repeats, Significance, Stability, Verdict, extent};
 use goc::oracle::k_means::means;
 use goc::scale::Scaler;
-use goc::{Candidates, Partition};
+use goc::{Candidates, Partition, Points};
 use goc_tables::{Column, Data, Table};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use super::auto::Wish;
 use super::method::MethodArgs;
+use super::posterior::input_units;
 use super::solve::Answer;
 use crate::choices::{MethodName, at_least_one};
 use crate::fail::Fail;
@@ -306,16 +307,19 @@ impl Sure {
             Column::new("size", Data::I64(rows.iter().map(|row| sizes[row.0] as i64).collect()))
                 .with_description("members"),
         ];
-        let centres = scaler.invert(&answer.centres);
-        let spreads = extent::spreads(&answer.representatives, &answer.partition);
+        // Both where people read them: a root that was taken of a feature is undone first.
+        let centres = input_units(input, scaler, &answer.centres);
+        let places = Points::from_rows(&input_units(input, scaler, &answer.representatives))
+            .map_err(|e| Fail::failed(e.to_string()))?;
+        let spreads = extent::spreads(&places, &answer.partition);
         for (f, (name, unit)) in input.features.iter().enumerate() {
             let with_unit = |column: Column| match unit {
                 Some(unit) => column.with_unit(unit.clone()),
                 None => column,
             };
-            let centre = rows.iter().map(|row| centres.row(row.0)[f]).collect();
+            let centre = rows.iter().map(|row| centres[row.0][f]).collect();
             columns.push(with_unit(Column::new(name.clone(), Data::F64(centre)).with_description("centre")));
-            let spread = rows.iter().map(|row| spreads.row(row.0)[f] * scaler.spread()[f]).collect();
+            let spread = rows.iter().map(|row| spreads.row(row.0)[f]).collect();
             columns.push(with_unit(
                 Column::new(format!("{name}_spread"), Data::F64(spread))
                     .with_description("standard deviation of the members' places"),

@@ -1,0 +1,497 @@
+//! `goc report`: the page to look at.
+//!
+//! Reads what `goc cluster -o` or `goc stars -o` wrote, and beside it whatever else is named, and hands plain
+//! numbers to [`goc_report::page`]. The labels alone are enough; each further table adds a part. Where the
+//! labels come from `goc stars` their columns have a prefix, which the label column tells.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use goc_galaxy::catalogue::Angles;
+use goc_report::page::{AngleUnit, Extra, Feature, Page, SkyFrame, Step};
+use goc_tables::{Column, Data, Table};
+use serde_json::{Value, json};
+
+use super::cluster::HISTORY_KEY;
+use crate::fail::Fail;
+use crate::long_table::{
+    DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY, LongTableArgs, OBJECT_NAMES, TRUTH_NAMES, named,
+};
+use crate::screen;
+
+const LABEL_NAMES: [&str; 4] = ["label", "labels", "cluster", "goc_label"];
+
+/// Columns of a label table that are numbers of an object, for its card: name there.
+const EXTRAS: [&str; 6] = ["alone", "stability", "solitude", "log_odds", "distance", "penalty"];
+
+/// Those that are numbers of its cluster: name there, name on the page.
+const CLUSTER_EXTRAS: [(&str, &str); 3] =
+    [("cluster_stability", "stability"), ("p_value", "p_value"), ("q_value", "q_value")];
+
+/// Columns that are known and so no features.
+const KNOWN: [&str; 14] = [
+    "probability",
+    "runner_up",
+    "runner_up_probability",
+    "candidate",
+    "row",
+    "candidates",
+    "note",
+    "ra",
+    "dec",
+    "l",
+    "b",
+    "object",
+    "truth",
+    "cluster",
+];
+
+/// Metadata that say how the candidates were made and in which Galaxy.
+const OF_CANDIDATES: [&str; 21] = [
+    "shape",
+    "size",
+    "sampler",
+    "m",
+    "transform",
+    "penalty",
+    "potential",
+    "variant",
+    "sun",
+    "jphi_sign",
+    "angles",
+    "zero_point_mas",
+    "error_model",
+    "accuracy",
+    "dwarfs",
+    "field_stars",
+    "dispersion_km_s",
+    "speed_km_s",
+    "age_gyr",
+    "reach_kpc",
+    "latitude_deg",
+];
+
+/// Metadata that the page shows elsewhere.
+const ELSEWHERE: [&str; 3] = [HISTORY_KEY, DROPPED_KEY, FEATURES_KEY];
+
+/// Make a page to look at: stars in linked views, clusters in a table, one HTML file that opens from disk
+#[derive(Args)]
+#[command(after_help = "Example: goc report labels.parquet --candidates candidates.parquet -o report.html\n\
+    CSV keeps no metadata: write labels as .parquet or .ecsv to see parameters, seed and potential on the page.")]
+pub struct Report {
+    /// Labels, as `goc cluster -o` or `goc stars -o` writes them
+    labels: PathBuf,
+
+    /// Where the page goes
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    output: PathBuf,
+
+    /// The candidates that were clustered: a star pointed at shows its uncertainty set
+    #[arg(long, value_name = "FILE")]
+    candidates: Option<PathBuf>,
+
+    /// Pairs of objects that may be together, from `goc cluster --together`
+    #[arg(long, value_name = "FILE")]
+    together: Option<PathBuf>,
+
+    /// Objective and changes per iteration, from `goc cluster --history` [default: what the labels say]
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
+
+    /// More numbers of the clusters, from `goc cluster --clusters`
+    #[arg(long, value_name = "FILE")]
+    clusters: Option<PathBuf>,
+
+    /// Positions on the sky, by object: l and b, or ra and dec [default: the labels, if they have them]
+    #[arg(long, value_name = "FILE")]
+    stars: Option<PathBuf>,
+
+    /// Title of the page [default: the name of the label file]
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+
+    /// Column of the labels [default: label, labels, cluster or goc_label]
+    #[arg(long, value_name = "COLUMN")]
+    label: Option<String>,
+
+    /// Column that names the object [default: object, source_id, i or id; else the row, from 0]
+    #[arg(long, value_name = "COLUMN")]
+    object: Option<String>,
+
+    /// Feature columns [default: what the table says, or every column of numbers that is nothing else]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    features: Option<Vec<String>>,
+
+    /// Column of the true groups, or `none` [default: truth or true_cluster_id if there]
+    #[arg(long, value_name = "COLUMN")]
+    truth: Option<String>,
+
+    /// Value that means "missing" in the candidates, as it was for `goc cluster`
+    #[arg(long, value_name = "RULE", default_value = "-9999")]
+    missing: String,
+
+    /// Unit of the positions, degrees or radians [default: what the table says, else degrees]
+    #[arg(long, value_name = "UNIT")]
+    angles: Option<Angles>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Report {
+    pub fn run(self) -> Result<(), Fail> {
+        if !self.output.extension().is_some_and(|end| end == "html" || end == "htm") {
+            return Err(Fail::usage(format!(
+                "{}: the page is an HTML file; name it .html",
+                self.output.display()
+            )));
+        }
+        screen::check_place(&self.output)?;
+        let labels = LabelTable::read(&self)?;
+        let page = self.page(&labels)?;
+        let html = page.html().map_err(|e| within(&self.labels, e))?;
+        goc_tables::write_text(&html, &self.output)?;
+        if self.json {
+            return screen::print_json(&json!({
+                "n_objects": page.objects(),
+                "n_left_out": labels.table.rows() - page.objects(),
+                "bytes": html.len(),
+                "output": self.output.display().to_string(),
+            }));
+        }
+        screen::note(format!(
+            "{} on a page: open {} in a browser",
+            screen::counted(page.objects(), "star"),
+            self.output.display()
+        ));
+        Ok(())
+    }
+
+    fn page(&self, labels: &LabelTable) -> Result<Page, Fail> {
+        let table = &labels.table;
+        let own = |error| within(&self.labels, error);
+        let title = self.title.clone().unwrap_or_else(|| {
+            self.labels.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+        });
+        let mut page =
+            Page::new(labels.ids(), labels.labels()?, labels.features(self)?).map_err(own)?.title(title);
+        if let Some(column) = labels.column("probability") {
+            page = page.probability(labels.numbers(column)?).map_err(own)?;
+        }
+        if let Some(column) = labels.column("runner_up") {
+            let probability = match labels.column("runner_up_probability") {
+                Some(column) => labels.numbers(column)?,
+                None => vec![f64::NAN; labels.rows.len()],
+            };
+            page = page.runner_up(labels.clusters_in(column)?, probability).map_err(own)?;
+        }
+        for name in EXTRAS {
+            if let Some(column) = labels.column(name) {
+                page = page.extra(labels.extra(column, name)?).map_err(own)?;
+            }
+        }
+        for (name, shown) in CLUSTER_EXTRAS {
+            if let Some(column) = labels.column(name) {
+                page = page.cluster_extra_of_members(labels.extra(column, shown)?).map_err(own)?;
+            }
+        }
+        if let Some(column) = named(table, self.truth.as_deref(), &TRUTH_NAMES)? {
+            page = page
+                .truth(labels.rows.iter().map(|&row| column.text(row).into_owned()).collect())
+                .map_err(own)?;
+        }
+        page = page.left_out(labels.left_out()).history(self.steps(table)?);
+        let mut of_candidates = facts(table, &|key| OF_CANDIDATES.contains(&key));
+        let clustering = facts(table, &|key| !OF_CANDIDATES.contains(&key));
+        let mut dropped = table.get_metadata(DROPPED_KEY).map(str::to_string);
+        if let Some(path) = &self.candidates {
+            let long = self.long_table(path, table, &page.feature_names()).read_quietly()?;
+            let chosen = labels.column("candidate").map(|column| labels.clusters_in(column)).transpose()?;
+            // Noise objects have a chosen candidate too; one without has no mark.
+            let chosen = chosen.and_then(|all| all.into_iter().collect::<Option<Vec<u32>>>());
+            // Their own metadata say more than what the labels kept of it, if they have any.
+            of_candidates = Some(long.facts()).filter(|facts| !facts.is_empty()).unwrap_or(of_candidates);
+            dropped = dropped.or_else(|| Some(long.dropped_why.join(DROPPED_BETWEEN)));
+            page = page.candidates(long.candidates, chosen).map_err(|e| within(path, e))?;
+        }
+        page = page.facts("Clustering", clustering).facts("Candidates", of_candidates);
+        for sentence in dropped.iter().flat_map(|all| all.split(DROPPED_BETWEEN)).filter(|s| !s.is_empty()) {
+            page = page.remark(sentence);
+        }
+        if let Some(path) = &self.together {
+            let pairs = self.pairs(path, &page)?;
+            page = page.together(&pairs).map_err(|e| within(path, e))?;
+        }
+        if let Some(path) = &self.clusters {
+            page = with_clusters(page, path)?;
+        }
+        self.with_sky(page, labels)
+    }
+
+    /// The candidates, read as the clustering read them: what it dropped is dropped, so that a chosen
+    /// candidate has the same number.
+    fn long_table(&self, path: &Path, labels: &Table, features: &[String]) -> LongTableArgs {
+        LongTableArgs {
+            weight: labels.get_metadata("goc_weight").map(str::to_string),
+            features: Some(features.to_vec()),
+            object: self.object.clone(),
+            missing: self.missing.clone(),
+            ..LongTableArgs::of_candidates(path.to_path_buf())
+        }
+    }
+
+    /// The iterations, from their own table or from what the labels say.
+    fn steps(&self, labels: &Table) -> Result<Vec<Step>, Fail> {
+        if let Some(path) = &self.history {
+            let table = goc_tables::read(path)?;
+            let [k, objective, changed] =
+                ["k", "objective", "changed"].map(|name| table.require(name).and_then(Column::numbers));
+            let (k, objective, changed) = (k?, objective?, changed?);
+            return Ok((0..table.rows())
+                .map(|t| Step { k: k[t] as u32, objective: objective[t], changed: changed[t] as u64 })
+                .collect());
+        }
+        let said = labels.get_metadata(HISTORY_KEY).and_then(|text| serde_json::from_str::<Value>(text).ok());
+        let step = |step: &Value| {
+            Some(Step {
+                k: u32::try_from(step[0].as_u64()?).ok()?,
+                objective: step[1].as_f64().unwrap_or(f64::NAN),
+                changed: step[2].as_u64()?,
+            })
+        };
+        Ok(said.iter().filter_map(Value::as_array).flatten().filter_map(step).collect())
+    }
+
+    /// Pairs of positions on the page; those of objects that it has not are left out.
+    fn pairs(&self, path: &Path, page: &Page) -> Result<Vec<(usize, usize, f64)>, Fail> {
+        let table = goc_tables::read(path)?;
+        let (a, b) = (table.require("object_a")?, table.require("object_b")?);
+        let p = table.require("probability")?.numbers()?;
+        Ok((0..table.rows())
+            .filter_map(|row| Some((page.position(&a.text(row))?, page.position(&b.text(row))?, p[row])))
+            .collect())
+    }
+
+    fn with_sky(&self, page: Page, labels: &LabelTable) -> Result<Page, Fail> {
+        let read = self.stars.as_ref().map(|file| goc_tables::read(file)).transpose()?;
+        let (table, rows, path);
+        match (&self.stars, &read) {
+            (Some(file), Some(stars)) => {
+                (table, path) = (stars, file);
+                let at: HashMap<String, usize> = match named(table, self.object.as_deref(), &OBJECT_NAMES)? {
+                    Some(column) => column.texts().into_iter().zip(0..).collect(),
+                    None => (0..table.rows()).map(|row| (row.to_string(), row)).collect(),
+                };
+                rows = labels.ids().iter().map(|id| at.get(id).copied()).collect::<Vec<_>>();
+            }
+            _ => {
+                (table, path) = (&labels.table, &self.labels);
+                rows = labels.rows.iter().map(|&row| Some(row)).collect();
+            }
+        }
+        let frames = [
+            (SkyFrame::Galactic, [["l", "ell", "glon"], ["b", "bee", "glat"]]),
+            (SkyFrame::Equatorial, [["ra", "RA", "ra_icrs"], ["dec", "DEC", "de_icrs"]]),
+        ];
+        for (frame, names) in frames {
+            let [longitude, latitude] = names.map(|names| names.iter().find_map(|name| table.column(name)));
+            let (Some(longitude), Some(latitude)) = (longitude, latitude) else { continue };
+            let said = |unit: Option<&str>| unit.is_some_and(|unit| unit.starts_with("rad"));
+            let radians = match self.angles {
+                Some(angles) => angles == Angles::Radians,
+                None => said(longitude.unit()) || said(table.get_metadata("goc_angles")),
+            };
+            let unit = if radians { AngleUnit::Radians } else { AngleUnit::Degrees };
+            let of = |column: &Column| -> Result<Vec<f64>, Fail> {
+                let numbers = column.numbers()?;
+                Ok(rows.iter().map(|row| row.map_or(f64::NAN, |row| numbers[row])).collect())
+            };
+            return page.sky(frame, unit, of(longitude)?, of(latitude)?).map_err(|e| within(path, e));
+        }
+        match &self.stars {
+            Some(path) => Err(Fail::failed(format!(
+                "{}: no positions (looked for l and b, ra and dec; the table has {})",
+                path.display(),
+                table.names().join(", ")
+            ))),
+            None => Ok(page),
+        }
+    }
+}
+
+/// The labels, and where their parts are.
+struct LabelTable {
+    table: Table,
+    label: String,
+    /// Before the names of the columns that `goc stars` added.
+    prefix: String,
+    object: Option<String>,
+    /// Rows that have a label.
+    rows: Vec<usize>,
+}
+
+impl LabelTable {
+    fn read(report: &Report) -> Result<Self, Fail> {
+        let path = &report.labels;
+        let table = goc_tables::read(path)?;
+        let label = named(&table, report.label.as_deref(), &LABEL_NAMES)?.ok_or_else(|| {
+            Fail::failed(format!(
+                "{}: no label column (looked for {}; the table has {}); name it with --label",
+                path.display(),
+                LABEL_NAMES.join(", "),
+                table.names().join(", ")
+            ))
+        })?;
+        let rows: Vec<usize> = (0..table.rows()).filter(|&row| !label.is_null(row)).collect();
+        let object = named(&table, report.object.as_deref(), &OBJECT_NAMES)?.map(|c| c.name().to_string());
+        let label = label.name().to_string();
+        let prefix = label.strip_suffix("label").unwrap_or_default().to_string();
+        if rows.is_empty() {
+            return Err(Fail::failed(format!("{}: no object has a label", path.display())));
+        }
+        Ok(Self { table, label, prefix, object, rows })
+    }
+
+    /// The column of this name, as the labels' maker wrote it.
+    fn column(&self, name: &str) -> Option<&Column> {
+        self.table.column(&format!("{}{name}", self.prefix))
+    }
+
+    fn id(&self, row: usize) -> String {
+        let column = self.object.as_ref().and_then(|name| self.table.column(name));
+        column.map_or_else(|| row.to_string(), |column| column.text(row).into_owned())
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.rows.iter().map(|&row| self.id(row)).collect()
+    }
+
+    fn labels(&self) -> Result<Vec<Option<u32>>, Fail> {
+        self.clusters_in(self.table.require(&self.label)?)
+    }
+
+    /// Whole numbers; none where the number is negative or not there.
+    fn clusters_in(&self, column: &Column) -> Result<Vec<Option<u32>>, Fail> {
+        let number = |&row: &usize| {
+            if column.is_null(row) {
+                return Ok(None);
+            }
+            let text = column.text(row);
+            let whole = text.trim().trim_end_matches(".0").parse::<i64>().ok();
+            match whole.map(|whole| (whole, i32::try_from(whole))) {
+                Some((whole, _)) if whole < 0 => Ok(None),
+                Some((_, Ok(small))) => Ok(Some(small.unsigned_abs())),
+                _ => Err(column
+                    .value_error(row, "is not a cluster's number; those are whole, -1: in no group")
+                    .into()),
+            }
+        };
+        self.rows.iter().map(number).collect()
+    }
+
+    fn numbers(&self, column: &Column) -> Result<Vec<f64>, Fail> {
+        let numbers = column.numbers()?;
+        Ok(self.rows.iter().map(|&row| numbers[row]).collect())
+    }
+
+    fn extra(&self, column: &Column, name: &str) -> Result<Extra, Fail> {
+        let description = column.description().unwrap_or_default().to_string();
+        Ok(Extra { name: name.to_string(), description, values: self.numbers(column)? })
+    }
+
+    /// The features: named by the flag, by the metadata, or all numbers that are nothing else.
+    fn features(&self, report: &Report) -> Result<Vec<Feature>, Fail> {
+        let of = |name: &str, column: &Column| -> Result<Feature, Fail> {
+            let unit = column.unit().filter(|unit| !unit.is_empty()).map(str::to_string);
+            Ok(Feature { name: name.to_string(), unit, values: self.numbers(column)? })
+        };
+        if let Some(names) = &report.features {
+            return names
+                .iter()
+                .filter(|name| !name.is_empty())
+                .map(|name| match self.column(name) {
+                    Some(column) => of(name, column),
+                    None => of(name, self.table.require(name)?),
+                })
+                .collect();
+        }
+        if let Some(names) = self.table.get_metadata(FEATURES_KEY) {
+            let found: Option<Vec<(&str, &Column)>> =
+                names.split(',').map(|name| Some((name, self.column(name)?))).collect();
+            if let Some(found) = found {
+                return found.into_iter().map(|(name, column)| of(name, column)).collect();
+            }
+        }
+        let mut features = Vec::new();
+        for column in self.table.columns() {
+            let Some(name) = column.name().strip_prefix(&self.prefix) else { continue };
+            let taken = column.name() == self.label
+                || self.object.as_deref() == Some(column.name())
+                || [&KNOWN[..], &EXTRAS, &OBJECT_NAMES, &TRUTH_NAMES].concat().contains(&name)
+                || CLUSTER_EXTRAS.iter().any(|(known, _)| *known == name);
+            if !taken && !matches!(column.data(), Data::Text(_) | Data::Bool(_)) {
+                features.push(of(name, column)?);
+            }
+        }
+        Ok(features)
+    }
+
+    /// Objects without a label, and why.
+    fn left_out(&self) -> Vec<(String, String)> {
+        let note = self.column("note");
+        let labelled: std::collections::HashSet<usize> = self.rows.iter().copied().collect();
+        (0..self.table.rows())
+            .filter(|row| !labelled.contains(row))
+            .map(|row| (self.id(row), note.map_or_else(String::new, |note| note.text(row).into_owned())))
+            .collect()
+    }
+}
+
+/// The numbers that `goc cluster --clusters` has beyond what the page works out itself.
+fn with_clusters(mut page: Page, path: &Path) -> Result<Page, Fail> {
+    let table = goc_tables::read(path)?;
+    let labels = table.require("label")?.integers()?;
+    let ours = page.feature_names();
+    for column in table.columns() {
+        let name = column.name();
+        let known = ["label", "size", "probability"].contains(&name)
+            || ours.iter().any(|f| f == name || name.strip_suffix("_spread") == Some(f));
+        if known || matches!(column.data(), Data::Text(_) | Data::Bool(_)) {
+            continue;
+        }
+        let values = column.numbers()?;
+        let by_label =
+            labels.iter().zip(values).filter_map(|(&label, v)| Some((u32::try_from(label).ok()?, v)));
+        page = page.cluster_extra(name, column.description().unwrap_or_default(), by_label);
+    }
+    Ok(page)
+}
+
+/// What the metadata say, for people: `goc_jphi_sign` as "jphi sign". What is null says nothing.
+fn facts(table: &Table, wanted: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
+    told(table.metadata(), wanted)
+}
+
+fn told(metadata: &[(String, String)], wanted: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
+    metadata
+        .iter()
+        .filter(|(key, value)| !ELSEWHERE.contains(&key.as_str()) && value != "null")
+        .filter_map(|(key, value)| {
+            let key = key.strip_prefix("goc_").filter(|key| wanted(key))?;
+            Some((key.replace('_', " "), value.clone()))
+        })
+        .collect()
+}
+
+impl crate::long_table::LongTable {
+    /// How the candidates came about.
+    fn facts(&self) -> Vec<(String, String)> {
+        told(&self.origin, &|_| true)
+    }
+}
+
+fn within(path: &Path, error: goc_report::page::PageError) -> Fail {
+    Fail::failed(format!("{}: {error}", path.display()))
+}

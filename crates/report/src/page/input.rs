@@ -1,0 +1,461 @@
+//! What the page is made from: plain numbers and text, checked once.
+//!
+//! [`Page::new`] takes what every clustering has; each further method adds one thing that some have. What is
+//! not given is left out of the page, which says so. No number is shown that was not checked here: lengths
+//! agree, places are finite, a probability lies between 0 and 1 or is unknown (NaN).
+
+use std::collections::HashMap;
+
+use goc::Candidates;
+
+/// The label of an object in no group, as tables write it.
+pub const NOISE: i32 = -1;
+
+/// Pairs that the page keeps of each object, the likeliest.
+pub const PARTNERS: usize = 12;
+
+/// One feature of every object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Feature {
+    /// As the table calls it.
+    pub name: String,
+    /// In which unit, if the table says.
+    pub unit: Option<String>,
+    /// One number an object: where it was placed, in the input's unit.
+    pub values: Vec<f64>,
+}
+
+/// A number an object or a cluster has beside its place, such as a stability.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extra {
+    /// As the table calls it.
+    pub name: String,
+    /// What it means, in a few words; may be empty.
+    pub description: String,
+    /// NaN where it is not known.
+    pub values: Vec<f64>,
+}
+
+/// Which sky the positions are on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkyFrame {
+    /// Galactic longitude and latitude.
+    Galactic,
+    /// Right ascension and declination.
+    Equatorial,
+}
+
+/// Unit of positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AngleUnit {
+    /// A full turn is 360.
+    Degrees,
+    /// A full turn is 2 pi.
+    Radians,
+}
+
+/// One iteration of the clustering.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Clusters after it.
+    pub k: u32,
+    /// The objective after it.
+    pub objective: f64,
+    /// Objects whose label or candidate changed in it.
+    pub changed: u64,
+}
+
+/// Why a page cannot be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PageError {
+    /// Nothing to show.
+    #[error("there are no objects; give a label table with at least one row")]
+    NoObjects,
+    /// Nothing to draw.
+    #[error("there are no features; name the columns that hold the objects' places")]
+    NoFeatures,
+    /// Columns of different length.
+    #[error("{what} has {found} entries for {wanted} objects; give one an object")]
+    Length {
+        /// Which input.
+        what: String,
+        /// How many it has.
+        found: usize,
+        /// How many it should have.
+        wanted: usize,
+    },
+    /// A number that cannot be shown.
+    #[error("{what} of object {object}: {value} {problem}")]
+    Value {
+        /// Which input.
+        what: String,
+        /// The object's name.
+        object: String,
+        /// The number.
+        value: f64,
+        /// What is wrong and what to do.
+        problem: &'static str,
+    },
+    /// Two objects or features of one name.
+    #[error("{what} {name} is there twice; each needs a name of its own")]
+    Twice {
+        /// Object or feature.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// An object of the labels is not among the candidates.
+    #[error("object {object} has no candidates; give the candidates that were clustered")]
+    NoCandidates {
+        /// The object's name.
+        object: String,
+    },
+    /// Candidates with other features.
+    #[error(
+        "the candidates have {found} features, the labels {wanted}; give the candidates that were clustered"
+    )]
+    Features {
+        /// Of the candidates.
+        found: usize,
+        /// Of the labels.
+        wanted: usize,
+    },
+    /// A chosen candidate that the object has not.
+    #[error(
+        "object {object} has {count} candidates, but number {chosen} (from 0) is said to be chosen; give the candidates that were clustered"
+    )]
+    Chosen {
+        /// The object's name.
+        object: String,
+        /// How many it has.
+        count: usize,
+        /// Which was chosen.
+        chosen: u32,
+    },
+    /// The scores could not be computed.
+    #[error(transparent)]
+    Scores(#[from] goc::metrics::MetricsError),
+}
+
+/// The candidates of the page's objects, in their order.
+#[derive(Clone, Debug)]
+pub(super) struct Sets {
+    pub candidates: Candidates,
+    /// Where each object of the page is among them.
+    pub objects: Vec<usize>,
+    pub chosen: Option<Vec<u32>>,
+}
+
+/// Positions, in degrees; NaN where an object has none.
+#[derive(Clone, Debug)]
+pub(super) struct Sky {
+    pub frame: SkyFrame,
+    pub longitude: Vec<f64>,
+    pub latitude: Vec<f64>,
+}
+
+/// A report: what was clustered, what was found, and how. [`Page::html`] writes it.
+///
+/// ```
+/// use goc_report::page::{Feature, Page};
+/// let x = Feature { name: "x".into(), unit: Some("kpc".into()), values: vec![0.0, 0.1, 9.0] };
+/// let y = Feature { name: "y".into(), unit: None, values: vec![1.0, 1.2, -3.0] };
+/// let ids = vec!["a".into(), "b".into(), "c".into()];
+/// let page = Page::new(ids, vec![Some(0), Some(0), None], vec![x, y])?.title("three stars");
+/// assert!(page.html()?.starts_with("<!doctype html>"));
+/// # Ok::<(), goc_report::page::PageError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Page {
+    pub(super) title: String,
+    pub(super) ids: Vec<String>,
+    pub(super) labels: Vec<Option<u32>>,
+    pub(super) features: Vec<Feature>,
+    pub(super) probability: Option<Vec<f64>>,
+    pub(super) runner_up: Option<(Vec<Option<u32>>, Vec<f64>)>,
+    pub(super) extras: Vec<Extra>,
+    pub(super) truth: Option<Vec<String>>,
+    pub(super) sets: Option<Sets>,
+    pub(super) sky: Option<Sky>,
+    /// Of each object its partners and how probable they are, likeliest first.
+    pub(super) together: Option<Vec<Vec<(u32, f64)>>>,
+    pub(super) history: Vec<Step>,
+    /// Values by label.
+    pub(super) cluster_extras: Vec<(Extra, HashMap<u32, f64>)>,
+    pub(super) facts: Vec<(String, Vec<(String, String)>)>,
+    pub(super) remarks: Vec<String>,
+    pub(super) left_out: Vec<(String, String)>,
+    places: HashMap<String, usize>,
+}
+
+impl Page {
+    /// The objects: a name, a label (none: in no group) and a place for each.
+    pub fn new(
+        ids: Vec<String>,
+        labels: Vec<Option<u32>>,
+        features: Vec<Feature>,
+    ) -> Result<Self, PageError> {
+        let n = ids.len();
+        if n == 0 {
+            return Err(PageError::NoObjects);
+        }
+        if features.is_empty() {
+            return Err(PageError::NoFeatures);
+        }
+        let mut places = HashMap::with_capacity(n);
+        for (i, id) in ids.iter().enumerate() {
+            if places.insert(id.clone(), i).is_some() {
+                return Err(PageError::Twice { what: "object", name: id.clone() });
+            }
+        }
+        length("the list of labels", labels.len(), n)?;
+        for (at, feature) in features.iter().enumerate() {
+            length(&format!("feature {}", feature.name), feature.values.len(), n)?;
+            if features[..at].iter().any(|other| other.name == feature.name) {
+                return Err(PageError::Twice { what: "feature", name: feature.name.clone() });
+            }
+            if let Some(i) = feature.values.iter().position(|v| !v.is_finite()) {
+                return Err(PageError::Value {
+                    what: format!("feature {}", feature.name),
+                    object: ids[i].clone(),
+                    value: feature.values[i],
+                    problem: "is no place to draw; mend it or drop the object",
+                });
+            }
+        }
+        Ok(Self {
+            title: "clusters".into(),
+            ids,
+            labels,
+            features,
+            probability: None,
+            runner_up: None,
+            extras: Vec::new(),
+            truth: None,
+            sets: None,
+            sky: None,
+            together: None,
+            history: Vec::new(),
+            cluster_extras: Vec::new(),
+            facts: Vec::new(),
+            remarks: Vec::new(),
+            left_out: Vec::new(),
+            places,
+        })
+    }
+
+    /// What stands at the head of the page.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// Where the object of this name is, from 0.
+    pub fn position(&self, id: &str) -> Option<usize> {
+        self.places.get(id).copied()
+    }
+
+    /// The names of the features, in order.
+    pub fn feature_names(&self) -> Vec<String> {
+        self.features.iter().map(|feature| feature.name.clone()).collect()
+    }
+
+    /// How many objects there are.
+    pub fn objects(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// How sure each label is, from 0 to 1; NaN: not known.
+    pub fn probability(mut self, probability: Vec<f64>) -> Result<Self, PageError> {
+        self.check_share("probability", &probability)?;
+        self.probability = Some(probability);
+        Ok(self)
+    }
+
+    /// The next best cluster of each object, and how probable it is (NaN: not known).
+    pub fn runner_up(mut self, labels: Vec<Option<u32>>, probability: Vec<f64>) -> Result<Self, PageError> {
+        length("the list of runners-up", labels.len(), self.ids.len())?;
+        self.check_share("runner-up probability", &probability)?;
+        self.runner_up = Some((labels, probability));
+        Ok(self)
+    }
+
+    /// One more number of every object.
+    pub fn extra(mut self, extra: Extra) -> Result<Self, PageError> {
+        length(&extra.name, extra.values.len(), self.ids.len())?;
+        self.extras.push(extra);
+        Ok(self)
+    }
+
+    /// A number of the clusters that each member carries: that of the first member that knows it is taken.
+    pub fn cluster_extra_of_members(self, extra: Extra) -> Result<Self, PageError> {
+        length(&extra.name, extra.values.len(), self.ids.len())?;
+        let mut by_label = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        for (label, value) in self.labels.iter().zip(&extra.values) {
+            if let Some(label) = label.filter(|label| value.is_finite() && seen.insert(*label)) {
+                by_label.push((label, *value));
+            }
+        }
+        let (name, description) = (extra.name, extra.description);
+        Ok(self.cluster_extra(name, description, by_label))
+    }
+
+    /// A number of the clusters, by label; the latest of a name counts. Clusters without one show none.
+    pub fn cluster_extra(
+        mut self,
+        name: impl Into<String>,
+        description: impl Into<String>,
+        by_label: impl IntoIterator<Item = (u32, f64)>,
+    ) -> Self {
+        let extra = Extra { name: name.into(), description: description.into(), values: Vec::new() };
+        self.cluster_extras.retain(|(other, _)| other.name != extra.name);
+        self.cluster_extras.push((extra, by_label.into_iter().collect()));
+        self
+    }
+
+    /// The true group of each object; an empty text where it is not known.
+    pub fn truth(mut self, truth: Vec<String>) -> Result<Self, PageError> {
+        length("the truth", truth.len(), self.ids.len())?;
+        self.truth = truth.iter().any(|group| !group.is_empty()).then_some(truth);
+        Ok(self)
+    }
+
+    /// The uncertainty sets, matched by name, in the unit and order of the features; and which candidate was
+    /// chosen, from 0. Candidates of objects that the page does not have are left out.
+    pub fn candidates(mut self, candidates: Candidates, chosen: Option<Vec<u32>>) -> Result<Self, PageError> {
+        if candidates.features() != self.features.len() {
+            return Err(PageError::Features { found: candidates.features(), wanted: self.features.len() });
+        }
+        let at: HashMap<String, usize> = (0..candidates.objects()).map(|i| (candidates.name(i), i)).collect();
+        let find =
+            |id: &String| at.get(id).copied().ok_or_else(|| PageError::NoCandidates { object: id.clone() });
+        let objects: Vec<usize> = self.ids.iter().map(find).collect::<Result<_, _>>()?;
+        if let Some(chosen) = &chosen {
+            length("the list of chosen candidates", chosen.len(), self.ids.len())?;
+            for (i, &j) in chosen.iter().enumerate() {
+                let count = candidates.count(objects[i]);
+                if j as usize >= count {
+                    return Err(PageError::Chosen { object: self.ids[i].clone(), count, chosen: j });
+                }
+            }
+        }
+        self.sets = Some(Sets { candidates, objects, chosen });
+        Ok(self)
+    }
+
+    /// Positions on the sky; NaN where an object has none.
+    pub fn sky(
+        mut self,
+        frame: SkyFrame,
+        unit: AngleUnit,
+        longitude: Vec<f64>,
+        latitude: Vec<f64>,
+    ) -> Result<Self, PageError> {
+        length("the longitude", longitude.len(), self.ids.len())?;
+        length("the latitude", latitude.len(), self.ids.len())?;
+        let degrees = |value: f64| if unit == AngleUnit::Radians { value.to_degrees() } else { value };
+        // A latitude of half a turn given in radians may come back as 90.00000000000001.
+        let far = latitude.iter().position(|v| degrees(*v).abs() > 90.0 + 1e-9 || v.is_infinite());
+        if let Some(i) = far {
+            return Err(PageError::Value {
+                what: "latitude".into(),
+                object: self.ids[i].clone(),
+                value: latitude[i],
+                problem: "is beyond a pole; check the unit (degrees or radians) and the column",
+            });
+        }
+        if let Some(i) = longitude.iter().position(|v| v.is_infinite()) {
+            return Err(PageError::Value {
+                what: "longitude".into(),
+                object: self.ids[i].clone(),
+                value: longitude[i],
+                problem: "is not an angle; mend it or leave it empty",
+            });
+        }
+        self.sky = Some(Sky {
+            frame,
+            longitude: longitude.iter().map(|v| degrees(*v).rem_euclid(360.0)).collect(),
+            latitude: latitude.iter().map(|v| degrees(*v).clamp(-90.0, 90.0)).collect(),
+        });
+        Ok(self)
+    }
+
+    /// Pairs of objects (from 0) that may be together, each once, and how probable that is; [`PARTNERS`] of
+    /// each object are kept.
+    pub fn together(mut self, pairs: &[(usize, usize, f64)]) -> Result<Self, PageError> {
+        let n = self.ids.len();
+        let mut partners: Vec<Vec<(u32, f64)>> = vec![Vec::new(); n];
+        for &(a, b, p) in pairs {
+            for (i, other) in [(a, b), (b, a)] {
+                if i >= n {
+                    let what = "the list of pairs".to_string();
+                    return Err(PageError::Length { what, found: i + 1, wanted: n });
+                }
+                if !(0.0..=1.0).contains(&p) {
+                    return Err(PageError::Value {
+                        what: "probability of a pair".into(),
+                        object: self.ids[i].clone(),
+                        value: p,
+                        problem: "is not between 0 and 1",
+                    });
+                }
+                partners[i].push((other as u32, p));
+            }
+        }
+        for list in &mut partners {
+            list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            list.truncate(PARTNERS);
+        }
+        self.together = Some(partners);
+        Ok(self)
+    }
+
+    /// The objective and the changes, an entry an iteration.
+    pub fn history(mut self, history: Vec<Step>) -> Self {
+        self.history = history;
+        self
+    }
+
+    /// What was set or found, under a heading: names and values.
+    pub fn facts(mut self, heading: impl Into<String>, facts: Vec<(String, String)>) -> Self {
+        if !facts.is_empty() {
+            self.facts.push((heading.into(), facts));
+        }
+        self
+    }
+
+    /// A sentence about the input, such as what was dropped and why.
+    pub fn remark(mut self, remark: impl Into<String>) -> Self {
+        self.remarks.push(remark.into());
+        self
+    }
+
+    /// Objects that were not clustered: name and reason.
+    pub fn left_out(mut self, objects: Vec<(String, String)>) -> Self {
+        self.left_out = objects;
+        self
+    }
+
+    fn check_share(&self, what: &str, values: &[f64]) -> Result<(), PageError> {
+        length(&format!("the list of {what}"), values.len(), self.ids.len())?;
+        // A mean of ones may end in 1.0000000000000002.
+        match values.iter().position(|p| !(p.is_nan() || (0.0..=1.0 + 1e-9).contains(p))) {
+            None => Ok(()),
+            Some(i) => Err(PageError::Value {
+                what: what.into(),
+                object: self.ids[i].clone(),
+                value: values[i],
+                problem: "is not between 0 and 1",
+            }),
+        }
+    }
+}
+
+fn length(what: &str, found: usize, wanted: usize) -> Result<(), PageError> {
+    if found == wanted {
+        return Ok(());
+    }
+    Err(PageError::Length { what: what.into(), found, wanted })
+}
