@@ -1,0 +1,39 @@
+//! Python as the oracle, and any oracle under watch.
+
+use goc::oracle::{Oracle, OracleError, Start};
+use goc::{Partition, Points, Stream};
+use rand::RngExt;
+
+use crate::watch::{Question, Watch};
+
+/// An oracle that can be stopped each time it is asked; without one of its own it asks Python.
+pub struct Watched<'w> {
+    pub oracle: Option<&'w dyn Oracle>,
+    pub watch: &'w Watch,
+}
+
+impl Oracle for Watched<'_> {
+    fn name(&self) -> &str {
+        self.oracle.map_or("python", Oracle::name)
+    }
+
+    fn cluster(
+        &self,
+        points: &Points,
+        start: Start<'_>,
+        stream: &mut Stream,
+    ) -> Result<Partition, OracleError> {
+        self.watch.check();
+        if let Some(oracle) = self.oracle {
+            return oracle.cluster(points, start, stream);
+        }
+        start.check(points)?;
+        // scikit-learn takes seeds below 2^32; 31 bits suit those that think in C's int.
+        let seed = stream.random_range(0..1 << 31);
+        let labels = self.watch.ask(Question { points: points.clone(), k: start.k(), seed });
+        if labels.len() != points.len() {
+            return Err(OracleError::WrongLength { labels: labels.len(), points: points.len() });
+        }
+        Ok(Partition::from_labels(&labels))
+    }
+}
