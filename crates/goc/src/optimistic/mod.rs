@@ -39,20 +39,23 @@
 mod boxes;
 pub mod continuous;
 mod distance;
+mod ending;
 mod exhaustive;
 pub mod hierarchy;
 mod joint;
 mod params;
+pub mod parts;
 mod run;
 mod seating;
 pub mod select;
 mod thorough;
 
 pub use distance::Distance;
+pub use ending::Ending;
 pub use params::{
     Beginning, Detail, KRule, Optimistic, OptimisticError, OracleEvery, Preset, Search, ValidOptimistic,
 };
-pub use run::{Clustering, Ending, Iteration};
+pub use run::{Clustering, Iteration};
 
 #[cfg(test)]
 mod tests;
