@@ -49,6 +49,7 @@ mod run;
 mod seating;
 pub mod select;
 mod thorough;
+pub mod weighted;
 
 pub use distance::Distance;
 pub use ending::Ending;

@@ -1,0 +1,43 @@
+"""Clustering of objects whose measurements have error bars.
+
+The estimators take X as an array (n, m, q) of candidates, a list of (m_i, q) arrays, (values, offsets), an Arrow list column,
+:class:`Candidates`, or plain points (n, q). `goc.uncertainty` makes candidates of values with errors, :func:`from_gaia` of a star catalogue;
+`goc.galaxy` knows the Milky Way, `goc.metrics` scores, `goc.plot` draws.
+"""
+
+from __future__ import annotations
+
+from . import _goc, galaxy, metrics, uncertainty
+from ._candidates import Candidates
+from ._estimators import METHODS, ORACLES, GreedyOptimisticClustering, MarginalMixture, UKMeans
+from ._stars import from_gaia
+from .uncertainty import propagate
+
+__version__: str = _goc.__version__
+
+globals().update(METHODS)
+globals().update(ORACLES)
+
+__all__ = [
+    "Candidates",
+    "GreedyOptimisticClustering",
+    "MarginalMixture",
+    "UKMeans",
+    "from_gaia",
+    "galaxy",
+    "metrics",
+    "plot",
+    "propagate",
+    "uncertainty",
+    *METHODS,
+    *ORACLES,
+]
+
+
+def __getattr__(name: str):
+    # matplotlib only for those who draw.
+    if name == "plot":
+        import importlib
+
+        return importlib.import_module("goc.plot")
+    raise AttributeError(f"module 'goc' has no attribute {name!r}")

@@ -1,0 +1,334 @@
+"""The candidates of all objects: what uncertain objects look like to every method here.
+
+An object is a set of `m_i` candidate feature vectors, each with a penalty or a weight if there are any. Every form that X may have
+becomes one table of candidates and offsets into it, checked once, in Rust.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _goc
+from ._tables import Table
+
+OBJECT_NAMES = ("object", "source_id", "i", "id")
+PENALTY_NAMES = ("penalty", "parallax_penalty")
+TRUTH_NAMES = ("truth", "true_cluster_id")
+CANDIDATE_NAMES = ("candidate", "j")
+ACTIONS = ("Jr", "Jz", "Jphi")
+
+
+class Candidates:
+    """Ragged candidate sets of many objects.
+
+    Parameters
+    ----------
+    values : array of shape (n_candidates, n_features)
+        All candidates, object after object.
+    offsets : array of shape (n_objects + 1,)
+        Where each object's candidates begin, and the end.
+    penalties : array of shape (n_candidates,), optional
+        What each candidate costs; finite, not below 0.
+    ids : sequence of length n_objects, optional
+        What the objects are called.
+    features : sequence of str, optional
+        What the features are called.
+    truth : array of length n_objects, optional
+        The true group of each object, where it is known.
+    extras : mapping of str to array, optional
+        Other columns, a value a candidate, such as the energy of an orbit.
+
+    Examples
+    --------
+    >>> import goc
+    >>> sets = goc.Candidates([[0.0], [1.0], [2.0], [2.1]], [0, 3, 4])
+    >>> sets
+    Candidates(2 objects, 4 candidates, 1 features)
+    >>> sets[0]
+    array([[0.],
+           [1.],
+           [2.]])
+    """
+
+    def __init__(
+        self,
+        values: ArrayLike,
+        offsets: ArrayLike,
+        penalties: ArrayLike | None = None,
+        *,
+        ids: Sequence[Any] | None = None,
+        features: Sequence[str] | None = None,
+        truth: ArrayLike | None = None,
+        extras: Mapping[str, NDArray[Any]] | None = None,
+    ) -> None:
+        self.values = numbers(values, "values", 2)
+        self.offsets = _offsets(offsets)
+        self.penalties = None if penalties is None else numbers(penalties, "penalties", 1)
+        self.ids = None if ids is None else np.asarray(ids)
+        self.features = None if features is None else tuple(str(name) for name in features)
+        self.truth = None if truth is None else np.asarray(truth)
+        self.extras = {} if extras is None else dict(extras)
+        n = len(self.offsets) - 1
+        for name, given, wanted in (
+            ("ids", self.ids, n),
+            ("truth", self.truth, n),
+            ("features", self.features, self.values.shape[1]),
+        ):
+            if given is not None and len(given) != wanted:
+                raise ValueError(f"{len(given)} {name} where {wanted} are needed")
+        self._sets = _goc.Candidates(
+            self.values, self.offsets, self.penalties, names=None if ids is None else [str(i) for i in self.ids]
+        )
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> NDArray[np.float64]:
+        i = range(len(self))[i]
+        return self.values[self.offsets[i] : self.offsets[i + 1]]
+
+    def __iter__(self) -> Iterable[NDArray[np.float64]]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        n, (rows, q) = len(self), self.values.shape
+        return f"Candidates({n} objects, {rows} candidates, {q} features)"
+
+    def __reduce__(self):
+        rest = {"ids": self.ids, "features": self.features, "truth": self.truth, "extras": self.extras}
+        return (_rebuilt, (self.values, self.offsets, self.penalties, rest))
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Candidates of each object."""
+        return np.diff(self.offsets)
+
+    def means(self) -> NDArray[np.float64]:
+        """The mean of each object's candidates: the paper's eq. (10)."""
+        sums = np.add.reduceat(self.values, self.offsets[:-1], axis=0)
+        return sums / self.counts[:, None]
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        *,
+        object: str | None = None,
+        features: Sequence[str] | None = None,
+        penalty: str | None = None,
+        truth: str | None = None,
+        missing: float | None = -9999.0,
+    ) -> "Candidates":
+        """From a long table, a row a candidate: what ``goc candidates`` and ``goc simulate`` write.
+
+        Parameters
+        ----------
+        table : pandas, pyarrow or astropy table, structured array, or mapping of columns
+        object : str, optional
+            Column that names the object; by default object, source_id, i or id.
+        features : sequence of str, optional
+            By default Jr, Jz, Jphi, else every column of real numbers that is nothing else.
+        penalty, truth : str, optional
+            By default penalty or parallax_penalty; truth or true_cluster_id. ``"none"``: no column.
+        missing : float, optional
+            A candidate with this value in a feature is dropped; None switches it off.
+
+        Examples
+        --------
+        >>> import goc
+        >>> goc.Candidates.from_table({"object": [7, 7, 9], "x": [0.0, 1.0, -9999.0]})
+        Traceback (most recent call last):
+        ...
+        ValueError: object 9 has no candidates left: all 1 have a missing feature
+        """
+        table = Table(table)
+        name = table.named(object, OBJECT_NAMES)
+        if name is None:
+            raise ValueError(f"no column names the object; give object= (the table has {', '.join(table.names)})")
+        penalty_name = table.named(penalty, PENALTY_NAMES)
+        truth_name = table.named(truth, TRUTH_NAMES)
+        if features is None:
+            features = [table.like(action) for action in ACTIONS]
+            if None in features:
+                other = {name, penalty_name, truth_name, *CANDIDATE_NAMES, *PENALTY_NAMES, *TRUTH_NAMES}
+                features = [c for c in table.names if c not in other and table.is_real(c)]
+        if not features:
+            raise ValueError("the table has no column of real numbers to be a feature")
+        values = np.column_stack([table.numbers(c) for c in features])
+        kept = np.ones(len(values), bool) if missing is None else ~(values == missing).any(axis=1)
+        objects = table.identifiers(name)
+        ids, first, inverse = np.unique(objects, return_index=True, return_inverse=True)
+        rank = np.empty(len(ids), np.int64)
+        rank[np.argsort(first, kind="stable")] = np.arange(len(ids))
+        place = rank[inverse.reshape(-1)]  # objects in the order of their first row
+        rows = np.argsort(place, kind="stable")
+        rows = rows[kept[rows]]
+        counts = np.bincount(place[rows], minlength=len(ids))
+        first.sort()
+        if (counts == 0).any():
+            lost = int(np.flatnonzero(counts == 0)[0])
+            all_of_it = int((place == lost).sum())
+            raise ValueError(f"object {objects[first[lost]]} has no candidates left: all {all_of_it} have a missing feature")
+        truths = None
+        if truth_name is not None:
+            column = table.identifiers(truth_name)
+            truths = column[first]
+            other = np.flatnonzero(column != truths[place])
+            if other.size:
+                row = int(other[0])
+                raise ValueError(f"row {row}: truth {column[row]} contradicts {truths[place[row]]} for the same object")
+        return cls(
+            values[rows],
+            np.concatenate([[0], np.cumsum(counts)]),
+            None if penalty_name is None else table.numbers(penalty_name)[rows],
+            ids=objects[first],
+            features=[str(c) for c in features],
+            truth=truths,
+        )
+
+    def to_dict(self) -> dict[str, NDArray[Any]]:
+        """The long table: columns object, candidate, the features, extras, penalty and truth; a row a candidate."""
+        counts = self.counts
+        ids = np.arange(len(self)) if self.ids is None else self.ids
+        names = self.features or tuple(f"x{f}" for f in range(self.values.shape[1]))
+        columns: dict[str, NDArray[Any]] = {
+            "object": np.repeat(ids, counts),
+            "candidate": (np.arange(len(self.values)) - np.repeat(self.offsets[:-1], counts)).astype(np.int32),
+        }
+        columns.update((name, self.values[:, f]) for f, name in enumerate(names))
+        columns.update(self.extras)
+        if self.penalties is not None:
+            columns["penalty"] = self.penalties
+        if self.truth is not None:
+            columns["truth"] = np.repeat(self.truth, counts)
+        return columns
+
+    def to_pandas(self):
+        """The long table as a pandas DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(self.to_dict())
+
+    def to_arrow(self):
+        """The long table as a pyarrow Table."""
+        import pyarrow
+
+        return pyarrow.table(self.to_dict())
+
+
+def _rebuilt(values, offsets, penalties, rest):
+    return Candidates(values, offsets, penalties, **rest)
+
+
+def numbers(array: Any, what: str, dimensions: int) -> NDArray[np.float64]:
+    """As contiguous float64, without a copy where it is that already."""
+    array = np.asarray(array)
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {what}")
+    try:
+        made = np.ascontiguousarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} cannot be taken as numbers: {error}") from None
+    if array.ndim != dimensions:
+        raise ValueError(f"{what} has {array.ndim} dimensions, but needs {dimensions}")
+    return made
+
+
+def _offsets(offsets: Any) -> NDArray[np.int64]:
+    offsets = np.asarray(offsets)
+    if offsets.ndim != 1 or offsets.dtype.kind not in "iu":
+        raise ValueError("offsets must be whole numbers in one dimension")
+    return np.ascontiguousarray(offsets, dtype=np.int64)
+
+
+def is_ragged(X: Any) -> bool:
+    """Whether X is anything but a plain table with a row an object."""
+    if isinstance(X, (Candidates, tuple)) or _is_arrow(X):
+        return True
+    if isinstance(X, list):
+        return len(X) > 0 and np.ndim(X[0]) == 2
+    return getattr(X, "ndim", 2) == 3
+
+
+def _is_arrow(X: Any) -> bool:
+    if hasattr(X, "iloc"):  # a pandas table is one of points
+        return False
+    return hasattr(X, "__arrow_c_array__") or hasattr(X, "__arrow_c_stream__")
+
+
+def ragged(X: Any) -> Candidates | tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Values and offsets of an X for which :func:`is_ragged` holds."""
+    if isinstance(X, Candidates):
+        return X
+    if _is_arrow(X):
+        return _from_arrow(X)
+    if isinstance(X, tuple):
+        if len(X) != 2:
+            raise ValueError(f"X is a tuple of {len(X)}; as a tuple it must be (values, offsets)")
+        return numbers(X[0], "values", 2), _offsets(X[1])
+    if isinstance(X, list):
+        sets = [numbers(own, f"object {i}", 2) for i, own in enumerate(X)]
+        q = sets[0].shape[1]
+        for i, own in enumerate(sets):
+            if own.shape[1] != q:
+                raise ValueError(f"object {i} has {own.shape[1]} features, object 0 has {q}")
+        counts = [len(own) for own in sets]
+        return np.concatenate(sets), np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    X = numbers(X, "X", 3)
+    n, m, q = X.shape
+    return X.reshape(n * m, q), np.arange(n + 1, dtype=np.int64) * m
+
+
+def _from_arrow(X: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """A list column: each object a list of lists (or fixed-size lists) of numbers."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError("an Arrow column needs pyarrow: pip install pyarrow") from None
+
+    if isinstance(X, (pyarrow.Array, pyarrow.ChunkedArray)):
+        column = X
+    elif hasattr(X, "__arrow_c_array__"):
+        column = pyarrow.array(X)
+    else:
+        column = pyarrow.chunked_array(X)
+    if isinstance(column, pyarrow.ChunkedArray):
+        column = column.combine_chunks()
+        if isinstance(column, pyarrow.ChunkedArray):  # no chunk at all
+            column = pyarrow.concat_arrays(column.chunks) if column.num_chunks else pyarrow.array([], column.type)
+    outer, inner = _flat(column, "object")
+    per_candidate, plain = _flat(inner, "candidate")
+    widths = np.diff(per_candidate)
+    if widths.size == 0:
+        raise ValueError("there are no objects")
+    if (widths != widths[0]).any():
+        j = int(np.flatnonzero(widths != widths[0])[0])
+        i = int(np.searchsorted(outer, j, side="right")) - 1
+        raise ValueError(
+            f"object {i}, candidate {j - int(outer[i])} has {widths[j]} features, the first has {widths[0]}"
+        )
+    if plain.null_count:
+        at = int(np.flatnonzero(plain.is_null().to_numpy(zero_copy_only=False))[0]) // int(widths[0])
+        i = int(np.searchsorted(outer, at, side="right")) - 1
+        raise ValueError(f"object {i}, candidate {at - int(outer[i])}: a feature is null")
+    values = numbers(plain.to_numpy(zero_copy_only=False), "the Arrow column", 1)
+    return values.reshape(-1, int(widths[0])), outer
+
+
+def _flat(column: Any, what: str):
+    """Offsets and contents of a list column of either kind."""
+    import pyarrow
+
+    if column.null_count:
+        at = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+        raise ValueError(f"{what} {at} of the Arrow column is null")
+    kind = column.type
+    if pyarrow.types.is_fixed_size_list(kind):
+        return np.arange(len(column) + 1, dtype=np.int64) * kind.list_size, column.flatten()
+    if pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind):
+        counts = column.value_lengths().to_numpy(zero_copy_only=False)
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), column.flatten()
+    raise ValueError(f"the Arrow column is of {kind}; objects are lists of candidates, candidates lists of numbers")

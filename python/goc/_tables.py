@@ -1,0 +1,111 @@
+"""Tables of any make, column by column: pandas, pyarrow, astropy, structured arrays, mappings. None of them is required."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Table:
+    """Columns by name, whatever the table is made of."""
+
+    def __init__(self, table: Any) -> None:
+        if isinstance(table, Table):
+            table = table._table
+        self._table = table
+        if hasattr(table, "colnames"):  # astropy
+            names = list(table.colnames)
+        elif hasattr(table, "column_names"):  # pyarrow, polars' old name
+            names = list(table.column_names)
+        elif isinstance(table, np.ndarray) and table.dtype.names:
+            names = list(table.dtype.names)
+        elif hasattr(table, "columns"):  # pandas, polars
+            names = [str(name) for name in table.columns]
+        elif hasattr(table, "keys"):
+            names = [str(name) for name in table.keys()]
+        else:
+            raise ValueError(f"{type(table).__name__} is no table: give pandas, pyarrow, astropy, or a mapping of columns")
+        self.names: list[str] = names
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names
+
+    def __len__(self) -> int:
+        return len(self._raw(self.names[0])) if self.names else 0
+
+    def named(self, given: str | None, usual: Sequence[str]) -> str | None:
+        """The column that was named (``"none"``: no column), or the first of the usual names that is there."""
+        if given == "none":
+            return None
+        if given is not None:
+            if given not in self:
+                raise ValueError(f"no column `{given}`; the table has {', '.join(self.names)}")
+            return given
+        return next((name for name in usual if name in self), None)
+
+    def like(self, name: str) -> str | None:
+        """The column of this name, or one that differs in case only."""
+        if name in self:
+            return name
+        return next((own for own in self.names if own.lower() == name.lower()), None)
+
+    def _raw(self, name: str) -> Any:
+        return self._table[name]
+
+    def is_real(self, name: str) -> bool:
+        return np.asarray(self._plain(name)).dtype.kind == "f"
+
+    def _plain(self, name: str, unit: str | None = None) -> Any:
+        """The column as numpy has it; in `unit` where the column knows its own."""
+        column = self._raw(name)
+        if hasattr(column, "to_value"):  # an astropy Quantity
+            if unit is None or column.unit is None:
+                return column.value
+            return column.to_value(unit)
+        if getattr(column, "unit", None) is not None and hasattr(column, "quantity"):
+            if unit is not None:
+                mask = getattr(column, "mask", None)
+                plain = np.ma.getdata(column.quantity.to_value(unit))
+                return plain if mask is None else np.ma.array(plain, mask=mask)
+        if hasattr(column, "combine_chunks"):  # pyarrow
+            return column.to_numpy()
+        if hasattr(column, "to_numpy"):
+            return column.to_numpy()
+        return column
+
+    def numbers(self, name: str, unit: str | None = None) -> NDArray[np.float64]:
+        """The column as float64, NaN where it is null."""
+        plain = self._plain(name, unit)
+        if isinstance(plain, np.ma.MaskedArray):
+            plain = plain.astype(np.float64).filled(np.nan)
+        plain = np.asarray(plain)
+        if plain.dtype == object:
+            plain = np.array([np.nan if _is_null(v) else v for v in plain])
+        try:
+            return np.ascontiguousarray(plain, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"column `{name}` is not made of numbers") from None
+
+    def identifiers(self, name: str) -> NDArray[Any]:
+        """The column as whole numbers, or as text."""
+        plain = np.asarray(self._plain(name))
+        if plain.dtype.kind in "iu":
+            return plain.astype(np.int64)
+        if plain.dtype.kind == "b":
+            return plain.astype(np.int64)
+        if plain.dtype.kind == "f" and np.isfinite(plain).all() and (plain == np.floor(plain)).all():
+            return plain.astype(np.int64)
+        if plain.dtype.kind == "S":
+            return np.char.decode(plain, "utf-8")
+        if plain.dtype.kind in "UOT":
+            null = [row for row, v in enumerate(plain) if _is_null(v)]
+            if null:
+                raise ValueError(f"column `{name}`, row {null[0]}: null where an object is named")
+            return np.array([str(v) for v in plain])
+        raise ValueError(f"column `{name}` names objects neither by whole numbers nor by text")
+
+
+def _is_null(value: Any) -> bool:
+    return value is None or value != value or type(value).__name__ in ("NAType", "NaTType")

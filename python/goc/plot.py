@@ -1,0 +1,158 @@
+"""Pictures on matplotlib's axes: each function draws on `ax` (the current axes if none is given) and gives it back.
+
+Colours are Okabe & Ito's, which colour-blind people can tell apart; there are more clusters than colours, so neighbours in number differ.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._candidates import Candidates, is_ragged, numbers, ragged
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    raise ImportError("pictures need matplotlib: pip install matplotlib") from None
+
+__all__ = ["clusters", "history", "k_posterior", "together"]
+
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#000000")
+_GREY = "#BBBBBB"
+
+
+def _axes(ax: Any) -> Any:
+    return plt.gca() if ax is None else ax
+
+
+def _fitted(estimator: Any, attribute: str) -> Any:
+    value = getattr(estimator, attribute, None)
+    if value is None or len(value) == 0:
+        raise ValueError(f"{type(estimator).__name__} has no {attribute}: fit it first, with a method that gives it")
+    return value
+
+
+def clusters(estimator: Any, X: Any, *, features: tuple[int, int] = (0, 1), ax: Any = None, names: Any = None) -> Any:
+    """Clusters over the candidates: a faint cloud for every object, its representative in the colour of its cluster.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X
+        What it was fitted to.
+    features : two ints
+        Which features are drawn.
+    ax : matplotlib axes, optional
+    names : sequence of str, optional
+        What the features are called.
+
+    Returns
+    -------
+    ax
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> import goc, numpy as np
+    >>> X = np.random.default_rng(1).normal(size=(20, 5, 2))
+    >>> ax = goc.plot.clusters(goc.UKMeans(3).fit(X), X)
+    >>> ax.get_xlabel()
+    'feature 0'
+    """
+    ax = _axes(ax)
+    labels = _fitted(estimator, "labels_")
+    if is_ragged(X):
+        made = ragged(X)
+        values, offsets = (made.values, made.offsets) if isinstance(made, Candidates) else made
+    else:
+        made = None
+        values = numbers(X, "X", 2)
+        offsets = np.arange(len(values) + 1)
+    if len(offsets) - 1 != len(labels):
+        raise ValueError(f"X has {len(offsets) - 1} objects, but {len(labels)} were fitted")
+    if names is None and isinstance(made, Candidates):
+        names = made.features
+    if names is None:
+        names = getattr(estimator, "feature_names_in_", None)
+    a, b = (range(values.shape[1])[f] for f in features)
+    colours = np.array([_GREY if label < 0 else COLOURS[label % len(COLOURS)] for label in labels])
+    each = np.repeat(colours, np.diff(offsets))
+    ax.scatter(values[:, a], values[:, b], s=3, c=each, alpha=0.15, linewidths=0)
+    places = estimator.representatives_
+    ax.scatter(places[:, a], places[:, b], s=18, c=colours, edgecolors="white", linewidths=0.5)
+    centres = estimator.cluster_centers_
+    ax.scatter(centres[:, a], centres[:, b], marker="+", s=60, c="black", linewidths=1)
+    for axis, f in ((ax.set_xlabel, a), (ax.set_ylabel, b)):
+        axis(f"feature {f}" if names is None else str(names[f]))
+    ax.set_title(f"{estimator.n_clusters_} clusters of {len(labels)} objects")
+    return ax
+
+
+def k_posterior(mixture: Any, *, ax: Any = None) -> Any:
+    """The probability of each number of clusters that a marginal mixture found.
+
+    Parameters
+    ----------
+    mixture : fitted MarginalMixture
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    ax
+    """
+    ax = _axes(ax)
+    posterior = _fitted(mixture, "k_posterior_")
+    ax.bar(posterior["k"], posterior["probability"], color=COLOURS[0])
+    ax.set_xlabel("number of clusters, those of one object too")
+    ax.set_ylabel("probability")
+    return ax
+
+
+def together(mixture: Any, *, ax: Any = None) -> Any:
+    """How likely two objects are together, as a heat map ordered by cluster.
+
+    Parameters
+    ----------
+    mixture : fitted MarginalMixture
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    ax
+    """
+    ax = _axes(ax)
+    matrix = getattr(mixture, "together_", None)
+    if matrix is None:
+        raise ValueError(f"{type(mixture).__name__} has no together_: fit a MarginalMixture first")
+    order = np.argsort(mixture.labels_, kind="stable")
+    image = ax.imshow(matrix.toarray()[np.ix_(order, order)], vmin=0, vmax=1, cmap="cividis", interpolation="nearest")
+    ax.figure.colorbar(image, ax=ax, label="probability of being together")
+    ax.set_xlabel("objects, by cluster")
+    ax.set_ylabel("objects, by cluster")
+    return ax
+
+
+def history(estimator: Any, *, ax: Any = None) -> Any:
+    """The joint objective of each iteration, and how many objects changed their candidate.
+
+    Parameters
+    ----------
+    estimator : fitted estimator with `history_`
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    ax
+        That of the objective; the changes are on a twin of it.
+    """
+    ax = _axes(ax)
+    found = _fitted(estimator, "history_")
+    steps = np.arange(1, len(found) + 1)
+    ax.plot(steps, found["objective"], "o-", color=COLOURS[0])
+    ax.set_xlabel("iteration")
+    ax.set_ylabel("objective", color=COLOURS[0])
+    twin = ax.twinx()
+    twin.plot(steps, found["changed"], "s--", color=COLOURS[3])
+    twin.set_ylabel("objects changed", color=COLOURS[3])
+    return ax

@@ -1,0 +1,154 @@
+//! Arrays in: the candidates of all objects, checked once and kept as the library has them.
+//!
+//! The library stores an object's candidates feature after feature, numpy one after another: the one pass that turns them
+//! is the only copy, the same that the command makes of its table.
+
+use std::sync::Arc;
+
+use goc::Ids;
+use goc::candidates::CandidatesBuilder;
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::watch::value_error;
+
+/// The candidates of all objects.
+#[pyclass(frozen, module = "goc._goc")]
+pub struct Candidates {
+    pub sets: Arc<goc::Candidates>,
+    /// The penalties were made of weights, so they are not to be scaled.
+    pub weighted: bool,
+}
+
+#[pymethods]
+impl Candidates {
+    /// values (N, q) and offsets (n + 1), C-contiguous; one penalty a candidate, or one weight, or neither. `names` call the
+    /// objects in messages.
+    #[new]
+    #[pyo3(signature = (values, offsets, penalty=None, weight=None, strength=2.0, names=None))]
+    fn new(
+        values: PyReadonlyArray2<'_, f64>,
+        offsets: PyReadonlyArray1<'_, i64>,
+        penalty: Option<PyReadonlyArray1<'_, f64>>,
+        weight: Option<PyReadonlyArray1<'_, f64>>,
+        strength: f64,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let (rows, q) = (values.shape()[0], values.shape()[1]);
+        let (values, offsets) = (values.as_slice()?, offsets.as_slice()?);
+        let slice = |array: &Option<PyReadonlyArray1<'_, f64>>| -> PyResult<Vec<f64>> {
+            Ok(match array {
+                Some(array) => array.as_slice()?.to_vec(),
+                None => Vec::new(),
+            })
+        };
+        let (penalties, weights) = (slice(&penalty)?, slice(&weight)?);
+        let weighted = weight.is_some();
+        for (name, given, count) in
+            [("penalties", penalty.is_some(), penalties.len()), ("weights", weighted, weights.len())]
+        {
+            if given && count != rows {
+                return Err(PyValueError::new_err(format!("{count} {name} for {rows} candidates")));
+            }
+        }
+        check_offsets(offsets, rows)?;
+        let n = offsets.len() - 1;
+        let mut builder = CandidatesBuilder::with_capacity(q, n, rows);
+        for i in 0..n {
+            let (from, to) = (offsets[i] as usize, offsets[i + 1] as usize);
+            let set = &values[from * q..to * q];
+            if weighted {
+                builder.push_weighted(set, &weights[from..to], strength).map_err(value_error)?;
+            } else {
+                let own = if penalties.is_empty() { &[][..] } else { &penalties[from..to] };
+                builder.push(set, own).map_err(value_error)?;
+            }
+        }
+        let ids = names.map_or(Ids::Position, Ids::Text);
+        Ok(Self { sets: Arc::new(builder.build_with(ids).map_err(value_error)?), weighted })
+    }
+
+    #[getter]
+    fn n_objects(&self) -> usize {
+        self.sets.objects()
+    }
+
+    #[getter]
+    fn n_candidates(&self) -> usize {
+        self.sets.total()
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.sets.features()
+    }
+
+    /// Where each object's candidates begin; one more than objects.
+    #[getter]
+    fn offsets<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        let offsets: Vec<i64> = self.sets.offsets().iter().map(|&at| at as i64).collect();
+        offsets.into_pyarray(py)
+    }
+
+    /// All candidates, row after row: a copy.
+    #[getter]
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        rows_of(py, &self.sets)
+    }
+
+    /// The penalties, or None: a copy.
+    #[getter]
+    fn penalties<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        penalties_of(py, &self.sets)
+    }
+}
+
+/// All candidates, row after row.
+pub fn rows_of<'py>(py: Python<'py>, sets: &goc::Candidates) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let q = sets.features();
+    let mut values = vec![0.0; sets.total() * q];
+    let mut rows = values.chunks_exact_mut(q);
+    for i in 0..sets.objects() {
+        for (j, row) in rows.by_ref().take(sets.count(i)).enumerate() {
+            sets.copy_candidate(i, j, row);
+        }
+    }
+    table(py, values, q)
+}
+
+/// All penalties in the order of the candidates.
+pub fn penalties_of<'py>(py: Python<'py>, sets: &goc::Candidates) -> Option<Bound<'py, PyArray1<f64>>> {
+    let all = || (0..sets.objects()).flat_map(|i| sets.penalties(i).iter().copied());
+    sets.has_penalties().then(|| all().collect::<Vec<f64>>().into_pyarray(py))
+}
+
+/// Numbers as a table of `columns` columns.
+pub fn table(py: Python<'_>, values: Vec<f64>, columns: usize) -> PyResult<Bound<'_, PyArray2<f64>>> {
+    let rows = values.len() / columns.max(1);
+    values.into_pyarray(py).reshape([rows, columns])
+}
+
+fn check_offsets(offsets: &[i64], rows: usize) -> PyResult<()> {
+    if offsets.len() < 2 {
+        return Err(PyValueError::new_err("there are no objects"));
+    }
+    if offsets[0] != 0 || offsets[offsets.len() - 1] != rows as i64 {
+        return Err(PyValueError::new_err(format!(
+            "offsets go from {} to {}, but must go from 0 to the {rows} candidates there are",
+            offsets[0],
+            offsets[offsets.len() - 1]
+        )));
+    }
+    match offsets.windows(2).position(|pair| pair[1] < pair[0]) {
+        Some(i) => Err(PyValueError::new_err(format!(
+            "offsets fall from {} to {} at object {i}",
+            offsets[i],
+            offsets[i + 1]
+        ))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,128 @@
+//! Single steps, for programs that lead the iteration themselves: step (III), the sums of the k-means step, an oracle on points.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use goc::Points;
+use goc::optimistic::select::Selector;
+use goc::oracle::{Oracle, Start};
+use goc::random::stream;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::candidates::{Candidates, table};
+use crate::fit::rescaled;
+use crate::oracle::{Callable, Raised, Watched};
+use crate::settings::{Settings, distance_of};
+use crate::watch::{self, value_error};
+
+type Sums<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>);
+type Choices<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+
+/// Step (III): of each object the candidate and the centre with the least `distance + weight * penalty`. The candidates are scaled by
+/// `centre` and `spread` and their penalties divided before; the centres are in scaled features. Returns (candidate, centre, value).
+#[pyfunction]
+#[pyo3(signature = (candidates, centres, distance="squared", penalty_weight=0.01, centre=None, spread=None, penalty_divisor=1.0,
+                    threads=None))]
+#[allow(clippy::too_many_arguments)] // keywords in Python
+pub fn select<'py>(
+    py: Python<'py>,
+    candidates: &Candidates,
+    centres: PyReadonlyArray2<'py, f64>,
+    distance: &str,
+    penalty_weight: f64,
+    centre: Option<Vec<f64>>,
+    spread: Option<Vec<f64>>,
+    penalty_divisor: f64,
+    threads: Option<usize>,
+) -> PyResult<Choices<'py>> {
+    let distance = distance_of(distance)?;
+    let centres = points(&centres)?;
+    let q = candidates.sets.features();
+    if centres.features() != q {
+        let found = centres.features();
+        return Err(PyValueError::new_err(format!("X has {q} features, but the centres have {found}")));
+    }
+    if centres.is_empty() {
+        return Err(PyValueError::new_err("there are no centres"));
+    }
+    let sets = match (centre, spread) {
+        (None, None) if penalty_divisor == 1.0 => candidates.sets.clone(),
+        (centre, spread) => Arc::new(rescaled(
+            candidates,
+            centre.unwrap_or_else(|| vec![0.0; q]),
+            spread.unwrap_or_else(|| vec![1.0; q]),
+            penalty_divisor,
+        )?),
+    };
+    let choices = watch::run(py, threads, None, move |_| {
+        Selector::new(&sets, distance, penalty_weight).select(&centres).0.to_vec()
+    })?;
+    let candidate: Vec<i64> = choices.iter().map(|c| i64::from(c.candidate)).collect();
+    let nearest: Vec<i64> = choices.iter().map(|c| i64::from(c.centre)).collect();
+    let values: Vec<f64> = choices.iter().map(|c| c.value).collect();
+    Ok((candidate.into_pyarray(py), nearest.into_pyarray(py), values.into_pyarray(py)))
+}
+
+/// Of each of `k` clusters the sum of its points, added in their order, and their number.
+#[pyfunction]
+pub fn cluster_sums<'py>(
+    py: Python<'py>,
+    points: PyReadonlyArray2<'py, f64>,
+    labels: PyReadonlyArray1<'py, i64>,
+    k: usize,
+) -> PyResult<Sums<'py>> {
+    let (n, q) = (points.shape()[0], points.shape()[1]);
+    let (values, labels) = (points.as_slice()?, labels.as_slice()?);
+    if labels.len() != n {
+        return Err(PyValueError::new_err(format!("{} labels for {n} points", labels.len())));
+    }
+    let (mut sums, mut sizes) = (vec![0.0; k * q], vec![0_i64; k]);
+    for (i, &label) in labels.iter().enumerate() {
+        let Some(at) = usize::try_from(label).ok().filter(|&l| l < k) else {
+            return Err(PyValueError::new_err(format!("row {i}: label {label} is not among {k} clusters")));
+        };
+        sizes[at] += 1;
+        for (sum, value) in sums[at * q..][..q].iter_mut().zip(&values[i * q..]) {
+            *sum += value;
+        }
+    }
+    Ok((table(py, sums, q)?, sizes.into_pyarray(py)))
+}
+
+/// The oracle of `settings`, or `function`, on plain points; random draws from stream `key` of the seed.
+#[pyfunction]
+#[pyo3(signature = (points, settings, key=0, function=None, threads=None))]
+pub fn oracle<'py>(
+    py: Python<'py>,
+    points: PyReadonlyArray2<'py, f64>,
+    settings: Settings,
+    key: u64,
+    function: Option<Py<PyAny>>,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    settings.check()?;
+    let points = self::points(&points)?;
+    let raised: Raised = Arc::new(Mutex::new(None));
+    let oracle: Box<dyn Oracle + Send> = match function {
+        Some(function) => Box::new(Callable { function, raised: raised.clone() }),
+        None => settings.oracle()?,
+    };
+    let (k, seed) = (settings.k.unwrap_or(1), settings.seed);
+    let found = watch::run(py, threads, None, move |watch| {
+        let watched = Watched { oracle: oracle.as_ref(), watch };
+        watched.cluster(&points, Start::K(k), &mut stream(seed, key))
+    });
+    if let Some(error) = raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        return Err(error);
+    }
+    let partition = found?.map_err(value_error)?;
+    let labels: Vec<i64> = partition.labels().iter().map(|&l| i64::from(l)).collect();
+    Ok(labels.into_pyarray(py))
+}
+
+/// A table of numbers as points.
+pub fn points(array: &PyReadonlyArray2<'_, f64>) -> PyResult<Points> {
+    let values: Vec<f64> = array.as_array().iter().copied().collect();
+    Points::new(values, array.shape()[1]).map_err(value_error)
+}
