@@ -1,11 +1,12 @@
 # goc: make demo shows it, make test proves it. Both fetch the crates they need; Rust itself must be there.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-.PHONY: demo test bench reproduce toolchain clean
+.PHONY: demo test test-python bench reproduce toolchain clean
 
 export CARGO_TERM_COLOR ?= auto
 DATA := $(or $(GOC_DATA),../shared/data)
 VENV := .venv/bench
+PYTHON := .venv/test/bin/python
 
 demo: toolchain ## simulate stars, make candidates, cluster, score: into ./goc-demo/
 	cargo build --release --locked -p goc-cli
@@ -16,6 +17,16 @@ test: toolchain ## format, lints, every test, the documentation
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	$(MAKE) --no-print-directory test-python
+
+test-python: toolchain ## the wheel, built and tested in a virtual environment of its own
+	rm -rf .venv/test .venv/wheels
+	python3 -m venv .venv/test
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r python/requirements-test.txt
+	cargo test --workspace --locked --test command --no-run
+	cd python && ../.venv/test/bin/maturin build --quiet --profile dev --locked --interpreter ../$(PYTHON) -o ../.venv/wheels
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps .venv/wheels/*.whl
+	$(PYTHON) -m pytest -q --import-mode=importlib -p no:cacheprovider python/tests
 
 bench: toolchain ## every hot path beside its rival, as ratios
 	@test -x $(VENV)/bin/python || python3 -m venv $(VENV)

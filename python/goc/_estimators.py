@@ -352,8 +352,9 @@ UKMeans.__doc__ = _documented(
     [n for n in inspect.signature(UKMeans.__init__).parameters if n in PARAMETERS],
     "standard",
     """    >>> from goc import UKMeans
-    >>> UKMeans(2).fit_predict([[[0.0], [1.0]], [[0.4], [0.5]], [[9.0], [8.0]]])[:2]
-    array([0, 0])
+    >>> found = UKMeans(2).fit([[[0.0], [1.0]], [[0.4], [0.6]], [[9.0], [8.0]]])
+    >>> sorted(found.cluster_centers_.ravel().round(6).tolist())
+    [0.5, 8.5]
     """,
 )
 

@@ -364,7 +364,7 @@ def simulate(
     Examples
     --------
     >>> import goc
-    >>> catalogue = goc.galaxy.simulate(dwarfs=3, stars=2, age=1.0)
+    >>> catalogue = goc.galaxy.simulate(dwarfs=3, stars=2)
     >>> len(catalogue["parallax"]), int(catalogue["truth"].max())
     (6, 2)
     """

@@ -1,9 +1,8 @@
 //! A fit: candidates scaled, a method run under watch, its answer as a dictionary of arrays in the units of the input.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use goc::marginal::{ModelParts, Posterior};
-use goc::oracle::Oracle;
 use goc::scale::Scaler;
 use goc::{Candidates as Sets, Points};
 use numpy::{IntoPyArray, PyArray1};
@@ -12,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::candidates::{Candidates, table};
-use crate::oracle::{Callable, Raised, Watched};
+use crate::oracle::Watched;
 use crate::settings::Settings;
 use crate::solve::{Answer, Failed, Found, Run};
 use crate::watch::{self, value_error};
@@ -35,16 +34,13 @@ pub fn fit<'py>(
     py: Python<'py>,
     candidates: &Candidates,
     settings: Settings,
-    function: Option<Py<PyAny>>,
+    function: Option<Bound<'py, PyAny>>,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     settings.check()?;
-    let raised: Raised = Arc::new(Mutex::new(None));
-    let oracle: Box<dyn Oracle + Send> = match function {
-        Some(function) => Box::new(Callable { function, raised: raised.clone() }),
-        None => settings.oracle()?,
-    };
+    let oracle = settings.oracle()?;
+    let named = function.is_none();
     let (sets, scaling) = (candidates.sets.clone(), settings.scaling()?);
     // Weights are likelihoods already: dividing their logarithms would change them.
     let divides = settings.scale_penalties && !candidates.weighted;
@@ -58,7 +54,7 @@ pub fn fit<'py>(
         let scaled = scaler.apply((*sets).clone()).divide_penalties(penalty_divisor);
         let mixture = given.mixture();
         let roots = given.roots.clone();
-        let oracle = Watched { oracle: oracle.as_ref(), watch };
+        let oracle = Watched { oracle: named.then_some(oracle.as_ref()), watch };
         let (answer, found) = Run { settings: given, oracle: &oracle, watch }.answer(&scaled)?;
         let (mut model, mut expected) = (None, Vec::new());
         if let Some(posterior) = &answer.posterior {
@@ -67,11 +63,8 @@ pub fn fit<'py>(
         }
         Ok(Outcome { answer, found, scaler, penalty_divisor, model, expected })
     };
-    let outcome = watch::run(py, threads, progress.as_ref(), work);
-    if let Some(error) = raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        return Err(error);
-    }
-    let outcome = outcome?.map_err(Failed::into_error)?;
+    let outcome = watch::run(py, threads, progress.as_ref(), function.as_ref(), work)?;
+    let outcome = outcome.map_err(Failed::into_error)?;
     dictionary(py, &settings, outcome)
 }
 
@@ -201,7 +194,8 @@ impl Model {
     ) -> PyResult<Predicted<'py>> {
         let scaled = rescaled(candidates, centre, spread, penalty_divisor)?;
         let model = self.model.clone();
-        let found = watch::run(py, threads, None, move |_| model.predict(&scaled))?.map_err(value_error)?;
+        let found =
+            watch::run(py, threads, None, None, move |_| model.predict(&scaled))?.map_err(value_error)?;
         let labels = found.iter().map(|p| p.label.map_or(-1, i64::from));
         let probability: Vec<f64> = found.iter().map(|p| p.probability).collect();
         let alone: Vec<f64> = found.iter().map(|p| p.alone).collect();

@@ -156,7 +156,7 @@ impl ActionFinder {
     ) -> PyResult<Found<'py>> {
         let stars: Vec<Galactocentric> = stars_of(&stars)?.into_iter().map(place).collect();
         let (sign, finder) = (parsed::<JphiSign>("jphi", jphi)?, self.finder.clone());
-        let found = watch::run(py, threads, None, move |watch| {
+        let found = watch::run(py, threads, None, None, move |watch| {
             let mut found = Vec::with_capacity(stars.len());
             for part in stars.chunks(PART) {
                 found.extend(finder.many(part));
@@ -192,7 +192,7 @@ impl ActionFinder {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let stars: Vec<Galactocentric> = stars_of(&stars)?.into_iter().map(place).collect();
         let (sign, finder) = (parsed::<JphiSign>("jphi", jphi)?, self.finder.clone());
-        let rows = watch::run(py, threads, None, move |watch| {
+        let rows = watch::run(py, threads, None, None, move |watch| {
             let one = |star: &Galactocentric| {
                 watch.check();
                 let Some(motion) = finder.with_angles(star).bound() else { return [f64::NAN; 6] };
@@ -284,7 +284,7 @@ pub fn orbits<'py>(
     let integrator = Integrator::new(accuracy).map_err(value_error)?;
     let times: Vec<f64> = times.into_iter().map(|gyr| gyr / GYR_PER_TIME).collect();
     let potential = potential.potential.clone();
-    let states = watch::run(py, threads, progress.as_ref(), move |watch| {
+    let states = watch::run(py, threads, progress.as_ref(), None, move |watch| {
         let one = |(i, star): (usize, &Galactocentric)| {
             watch.check();
             let states = integrator.trajectory(potential.as_ref(), star, &times);

@@ -1,6 +1,6 @@
 //! Single steps, for programs that lead the iteration themselves: step (III), the sums of the k-means step, an oracle on points.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use goc::Points;
 use goc::optimistic::select::Selector;
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 
 use crate::candidates::{Candidates, table};
 use crate::fit::rescaled;
-use crate::oracle::{Callable, Raised, Watched};
+use crate::oracle::Watched;
 use crate::settings::{Settings, distance_of};
 use crate::watch::{self, value_error};
 
@@ -55,7 +55,7 @@ pub fn select<'py>(
             penalty_divisor,
         )?),
     };
-    let choices = watch::run(py, threads, None, move |_| {
+    let choices = watch::run(py, threads, None, None, move |_| {
         Selector::new(&sets, distance, penalty_weight).select(&centres).0.to_vec()
     })?;
     let candidate: Vec<i64> = choices.iter().map(|c| i64::from(c.candidate)).collect();
@@ -98,25 +98,19 @@ pub fn oracle<'py>(
     points: PyReadonlyArray2<'py, f64>,
     settings: Settings,
     key: u64,
-    function: Option<Py<PyAny>>,
+    function: Option<Bound<'py, PyAny>>,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     settings.check()?;
     let points = self::points(&points)?;
-    let raised: Raised = Arc::new(Mutex::new(None));
-    let oracle: Box<dyn Oracle + Send> = match function {
-        Some(function) => Box::new(Callable { function, raised: raised.clone() }),
-        None => settings.oracle()?,
-    };
+    let oracle = settings.oracle()?;
+    let named = function.is_none();
     let (k, seed) = (settings.k.unwrap_or(1), settings.seed);
-    let found = watch::run(py, threads, None, move |watch| {
-        let watched = Watched { oracle: oracle.as_ref(), watch };
+    let found = watch::run(py, threads, None, function.as_ref(), move |watch| {
+        let watched = Watched { oracle: named.then_some(oracle.as_ref()), watch };
         watched.cluster(&points, Start::K(k), &mut stream(seed, key))
-    });
-    if let Some(error) = raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        return Err(error);
-    }
-    let partition = found?.map_err(value_error)?;
+    })?;
+    let partition = found.map_err(value_error)?;
     let labels: Vec<i64> = partition.labels().iter().map(|&l| i64::from(l)).collect();
     Ok(labels.into_pyarray(py))
 }

@@ -68,7 +68,7 @@ pub fn simulate<'py>(
     };
     let valid = params.check().map_err(value_error)?;
     let (finder, seed) = (finder.finder.clone(), wanted.seed);
-    let (mock, actions) = watch::run(py, threads, progress.as_ref(), move |watch| {
+    let (mock, actions) = watch::run(py, threads, progress.as_ref(), None, move |watch| {
         let mock = valid.draw(finder.potential().as_ref(), seed, &|done| watch.set(done))?;
         let places: Vec<Galactocentric> = mock.stars.iter().map(|star| star.place).collect();
         let actions = finder.many(&places);

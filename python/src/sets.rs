@@ -128,7 +128,7 @@ impl Sets {
         let room = (last - first).checked_mul(m).and_then(|rows| rows.checked_mul(d));
         let mut values: Vec<f64> = Vec::new();
         room.and_then(|room| values.try_reserve_exact(room).ok()).ok_or_else(|| too_many(last - first, m))?;
-        let values = watch::run(py, threads, None, move |watch| {
+        let values = watch::run(py, threads, None, None, move |watch| {
             let each = |object: &Object| -> Result<Vec<f64>, SetError> {
                 watch.check();
                 let mut own = stream(seed, object.key());

@@ -119,7 +119,7 @@ pub fn star_candidates<'py>(
         .ok_or_else(|| too_many(n, sampling.draws))?;
     check_penalty(&sampling)?;
     let objects = Arc::new(objects);
-    let made = watch::run(py, threads, progress.as_ref(), move |watch| {
+    let made = watch::run(py, threads, progress.as_ref(), None, move |watch| {
         for (p, part) in objects.chunks(PART).enumerate() {
             let penalty = match (sampling.penalty.as_str(), &sampling.penalty_of) {
                 ("none", _) => Penalty::None,

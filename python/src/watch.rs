@@ -6,27 +6,52 @@
 //! stop. Work that has no such place within [`PATIENCE`] is left behind: it owns everything it touches, so that is safe; it ends
 //! by itself.
 //!
+//! A Python function that the work needs (an oracle) is called by the waiting thread, which the work asks by [`Watch::ask`]: so it runs where
+//! its user called from, Ctrl-C reaches it as any other Python code, and no thread of Python's is ever left behind.
+//!
 //! A pool for each call, not rayon's own: a process that forks (multiprocessing) would have a global pool without its threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use goc::Points;
+use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+
+use crate::candidates::table;
 
 /// How often signals are asked for.
 const INTERVAL: Duration = Duration::from_millis(50);
 /// How long work may take to notice that it is to stop.
 const PATIENCE: Duration = Duration::from_millis(2000);
 
+/// Points that a Python function is to label.
+pub struct Question {
+    pub points: Points,
+    pub k: usize,
+    pub seed: u32,
+}
+
+/// What the work sends to the waiting thread.
+enum Message<T> {
+    /// It has ended, well or by unwinding.
+    Done(std::thread::Result<T>),
+    /// It waits for labels.
+    Asked(Question, Sender<Vec<i64>>),
+}
+
+/// Sends a question on; false when nobody listens any more.
+type Asking = Box<dyn Fn(Question, Sender<Vec<i64>>) -> bool + Send + Sync>;
+
 /// What the work and the waiting thread share.
-#[derive(Default)]
 pub struct Watch {
     stop: AtomicBool,
     ticks: AtomicUsize,
+    asking: Asking,
 }
 
 /// The unwinding of work that was told to stop: no panic, so no message.
@@ -50,6 +75,13 @@ impl Watch {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// Labels by the Python function; does not return if that failed.
+    pub fn ask(&self, question: Question) -> Vec<i64> {
+        let (sender, answer) = mpsc::channel();
+        let labels = (self.asking)(question, sender).then(|| answer.recv().ok()).flatten();
+        labels.unwrap_or_else(|| resume_unwind(Box::new(Stopped)))
+    }
+
     /// Does not return if the work is to stop.
     pub fn check(&self) {
         if self.stopped() {
@@ -58,11 +90,12 @@ impl Watch {
     }
 }
 
-/// Runs `work` on `threads` threads (all cores if none are said); `progress` is called with the steps done.
+/// Runs `work` on `threads` threads (all cores if none are said); `progress` is called with the steps done, `function` to label points.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     threads: Option<usize>,
     progress: Option<&Bound<'_, PyAny>>,
+    function: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Watch) -> T + Send + 'static,
 ) -> PyResult<T> {
     let threads = threads.unwrap_or(0); // rayon's word for all cores
@@ -70,49 +103,76 @@ pub fn run<T: Send + 'static>(
         .num_threads(threads)
         .build()
         .map_err(|error| PyRuntimeError::new_err(format!("cannot start {threads} threads: {error}")))?;
-    let watch = Arc::new(Watch::default());
     let (sender, receiver) = mpsc::channel();
+    let questions = Mutex::new(sender.clone());
+    let asking: Asking = Box::new(move |question, answer| {
+        questions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .send(Message::Asked(question, answer))
+            .is_ok()
+    });
+    let watch = Arc::new(Watch { stop: AtomicBool::new(false), ticks: AtomicUsize::new(0), asking });
     let theirs = watch.clone();
     std::thread::Builder::new()
         .name("goc".into())
         .spawn(move || {
             let done = catch_unwind(AssertUnwindSafe(|| pool.install(|| work(&theirs))));
             // Nobody listens any more if the work was left behind.
-            let _ = sender.send(done);
+            let _ = sender.send(Message::Done(done));
         })
         .map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
 
     let receiver = Mutex::new(receiver);
     loop {
-        match py.detach(|| wait(&receiver, INTERVAL)) {
-            Ok(Ok(answer)) => {
-                if let Some(progress) = progress {
-                    progress.call1((watch.ticks.load(Ordering::Relaxed),))?;
-                }
+        let step = match py.detach(|| wait(&receiver, INTERVAL)) {
+            Ok(Message::Done(Ok(answer))) => {
+                show(progress, &watch)?;
                 return Ok(answer);
             }
-            Ok(Err(panic)) => return Err(PyRuntimeError::new_err(internal(panic.as_ref()))),
+            Ok(Message::Done(Err(panic))) => return Err(PyRuntimeError::new_err(internal(panic.as_ref()))),
+            Ok(Message::Asked(question, answer)) => labels(py, function, question).map(|labels| {
+                // The work cannot have gone while it waits.
+                let _ = answer.send(labels);
+            }),
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(PyRuntimeError::new_err("internal error: the work ended without an answer"));
+                Err(PyRuntimeError::new_err("internal error: the work ended without an answer"))
             }
-            Err(RecvTimeoutError::Timeout) => {
-                let shown = match progress {
-                    Some(progress) => progress.call1((watch.ticks.load(Ordering::Relaxed),)).map(|_| ()),
-                    None => Ok(()),
-                };
-                if let Err(error) = py.check_signals().and(shown) {
-                    watch.stop.store(true, Ordering::Relaxed);
-                    // Whatever it still answers is of no use.
-                    let _ = py.detach(|| wait(&receiver, PATIENCE));
-                    return Err(error);
-                }
-            }
+            Err(RecvTimeoutError::Timeout) => py.check_signals().and_then(|()| show(progress, &watch)),
+        };
+        if let Err(error) = step {
+            watch.stop.store(true, Ordering::Relaxed);
+            py.detach(|| leave(&receiver));
+            return Err(error);
         }
     }
 }
 
+/// Gives the work time to notice that it is to stop; whatever it still answers is of no use.
+fn leave<T>(receiver: &Mutex<Receiver<Message<T>>>) {
+    let end = Instant::now() + PATIENCE;
+    // A question is dropped, and its asker stopped by that.
+    while let Ok(Message::Asked(..)) = wait(receiver, end.saturating_duration_since(Instant::now())) {}
+}
+
 fn wait<T>(receiver: &Mutex<Receiver<T>>, time: Duration) -> Result<T, RecvTimeoutError> {
     receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time)
+}
+
+fn show(progress: Option<&Bound<'_, PyAny>>, watch: &Watch) -> PyResult<()> {
+    match progress {
+        Some(progress) => progress.call1((watch.ticks.load(Ordering::Relaxed),)).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+/// What the Python function `(points, k, seed) -> labels` answers; labels an array of int64.
+fn labels(py: Python<'_>, function: Option<&Bound<'_, PyAny>>, question: Question) -> PyResult<Vec<i64>> {
+    let function = function.ok_or_else(|| PyRuntimeError::new_err("internal error: nobody to ask"))?;
+    let array = table(py, question.points.values().to_vec(), question.points.features())?;
+    let labels = function.call1((array, question.k, question.seed))?;
+    let labels: PyReadonlyArray1<'_, i64> = labels.extract()?;
+    Ok(labels.as_array().iter().copied().collect())
 }
 
 fn internal(panic: &(dyn std::any::Any + Send)) -> String {

@@ -138,7 +138,11 @@ def test_history_tells_the_descent(sets):
 def test_auto_finds_k_and_the_penalty_weight(sets):
     X, penalties, truth = sets
     found = goc.GreedyOptimisticClustering("auto", "auto").fit(X, penalty=penalties)
-    assert found.n_clusters_ == 6 and found.penalty_weight_ > 0 and len(found.k_curve_) > 0
+    assert found.n_clusters_ in found.k_curve_["k"]
+    by_hand = goc.GreedyOptimisticClustering(
+        found.n_clusters_, found.penalty_weight_, k_rule="constant", search="thorough"
+    ).fit(X, penalty=penalties)
+    assert found.penalty_weight_ != 0.01 and np.array_equal(found.labels_, by_hand.labels_)
 
 
 def test_weights_of_candidates_are_their_likelihoods(sets):

@@ -1,0 +1,182 @@
+"""Python and the command give the same bytes: labels, chosen candidates, places, centres."""
+
+import json
+
+import numpy as np
+import pyarrow.parquet as parquet
+import pytest
+
+import goc
+
+
+@pytest.fixture(scope="module")
+def mock(command, tmp_path_factory):
+    """A mock catalogue and its candidates, both by the command."""
+    folder = tmp_path_factory.mktemp("mock")
+    stars, candidates = folder / "stars.parquet", folder / "candidates.parquet"
+    command("simulate", "--seed", 5, "--dwarfs", 10, "--stars", 4, "--stars-out", stars, "-o", candidates)
+    return stars, candidates
+
+
+def run(command, tmp_path, candidates, *flags):
+    out, groups = tmp_path / "labels.parquet", tmp_path / "clusters.parquet"
+    summary = json.loads(command("cluster", candidates, *flags, "-o", out, "--clusters", groups, "--json"))
+    return summary, parquet.read_table(out), parquet.read_table(groups)
+
+
+SAME = [
+    (goc.GreedyOptimisticClustering(10), ["--k", 10]),
+    (goc.GreedyOptimisticClustering(10, preset="authors", random_state=7), ["--k", 10, "--preset", "authors", "--seed", 7]),
+    (goc.GreedyOptimisticClustering(10, 0.1, n_init=5, swaps=20, k_rule="constant"),
+     ["--k", 10, "--lambda", 0.1, "--starts", 5, "--swaps", 20, "--k-rule", "constant"]),
+    (goc.GreedyOptimisticClustering(10, search="thorough", scale="robust", distance="euclidean"),
+     ["--k", 10, "--search", "thorough", "--scale", "robust", "--distance", "euclidean"]),
+    (goc.GreedyOptimisticClustering(8, oracle="linkage", linkage="ward"), ["--k", 8, "--oracle", "linkage", "--linkage", "ward"]),
+    (goc.GreedyOptimisticClustering(8, oracle="gmm-diag", oracle_every="first"),
+     ["--k", 8, "--oracle", "gmm-diag", "--oracle-every", "first"]),
+    (goc.GreedyOptimisticClustering(8, oracle="mclust-vii", begin="mean"), ["--k", 8, "--oracle", "mclust-vii", "--begin", "mean"]),
+    (goc.GreedyOptimisticClustering(8, oracle="affinity", preference=0.3), ["--k", 8, "--oracle", "affinity", "--preference", 0.3]),
+    (goc.GreedyOptimisticClustering(8, oracle="hdbscan", min_cluster_size=3),
+     ["--k", 8, "--oracle", "hdbscan", "--min-cluster-size", 3]),
+    (goc.GreedyOptimisticClustering("auto", "auto"), ["--k", "auto", "--lambda", "auto"]),
+    (goc.GreedyOptimisticClustering("auto", k_by="bic", scale_penalties=False),
+     ["--k", "auto", "--k-by", "bic", "--penalty-scale", "none"]),
+    (goc.MarginalMixture(keep=20), ["--method", "marginal", "--keep", 20]),
+    (goc.MarginalMixture(feature_map="none", scale="standard", chains=2, burn=5, keep=10, strength=1.5),
+     ["--method", "marginal", "--feature-map", "none", "--scale", "standard", "--chains", 2, "--burn", 5, "--keep", 10,
+      "--strength", 1.5]),
+    (goc.UKMeans(10), ["--method", "uk-means", "--k", 10]),
+    (goc.UKMeans(10, oracle="k-medoids"), ["--method", "uk-means", "--k", 10, "--oracle", "k-medoids"]),
+    (goc.GreedyPessimisticClustering(6, reading="max-max"), ["--method", "gpc", "--k", 6, "--reading", "max-max"]),
+    (goc.TreeOptimisticClustering(8), ["--method", "goc-tree", "--k", 8]),
+    (goc.HullOptimisticClustering(8), ["--method", "goc-hull", "--k", 8]),
+    (goc.BoxOptimisticClustering(8, preset="authors"), ["--method", "goc-box", "--k", 8, "--preset", "authors"]),
+    (goc.UKMedians(8), ["--method", "uk-medians", "--k", 8]),
+    (goc.ExpectedKMeans(8, oracle_starts=4), ["--method", "expected-k-means", "--k", 8, "--oracle-starts", 4]),
+    (goc.BoxKMeans(8, box_distance="max"), ["--method", "boxes", "--k", 8, "--box", "max"]),
+    (goc.RobustBoxKMeans(8), ["--method", "robust-boxes", "--k", 8]),
+    (goc.PossibleWorlds(8, worlds=15), ["--method", "worlds", "--k", 8, "--worlds", 15]),
+    (goc.RepresentativeWorlds(8, worlds=15), ["--method", "representative-worlds", "--k", 8, "--worlds", 15]),
+    (goc.FDBSCAN(min_points=2, eps=0.5), ["--method", "fdbscan", "--min-points", 2, "--eps", 0.5]),
+    (goc.SetAffinityPropagation(set_distance="s1"), ["--method", "affinity", "--set-distance", "s1"]),
+    (goc.SetKMedoids(8, set_distance="hausdorff"), ["--method", "medoids", "--k", 8, "--set-distance", "hausdorff"]),
+    (goc.SetLinkage(8, set_distance="kl", linkage="complete"),
+     ["--method", "linkage", "--k", 8, "--set-distance", "kl", "--linkage", "complete"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("estimator", "flags"), SAME, ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "")
+def test_a_fit_has_the_bytes_of_the_command(estimator, flags, command, mock, tmp_path):
+    summary, labels, groups = run(command, tmp_path, mock[1], *flags)
+    sets = goc.Candidates.from_table(parquet.read_table(mock[1]))
+    found = estimator.fit(sets)
+    theirs = labels["label"].to_numpy()
+    if (theirs < 0).any():
+        # The command's labels leave gaps where noise was; the estimators close them.
+        _, theirs = np.unique(np.where(theirs < 0, -1, theirs), return_inverse=True)
+        theirs = theirs - 1
+    assert np.array_equal(found.labels_, theirs)
+    assert labels["object"].to_pylist() == sets.ids.tolist()
+    places = np.column_stack([labels[name].to_numpy() for name in sets.features])
+    assert found.representatives_.tobytes() == places.tobytes()
+    if found.chosen_ is not None:
+        assert np.array_equal(found.chosen_, labels["candidate"].to_numpy())
+    if not any(found._roots(sets.features, 3)):
+        centres = np.column_stack([groups[name].to_numpy() for name in sets.features])
+        assert found.cluster_centers_.tobytes() == centres.tobytes()
+    if found.probabilities_ is not None:
+        assert found.probabilities_.tobytes() == labels["probability"].to_numpy().tobytes()
+    if isinstance(estimator, goc.MarginalMixture):
+        assert found.alone_.tobytes() == labels["alone"].to_numpy().tobytes()
+        posterior = [(row["k"], row["probability"]) for row in summary["k_posterior"]]
+        assert posterior == [tuple(row) for row in found.k_posterior_.tolist()]
+    assert summary["k"] == found.n_clusters_ and summary["objective"] == found.objective_
+    assert summary["converged"] == found.converged_ and summary["cycle"] == found.cycle_
+    assert summary["nmi"] == goc.metrics.nmi(np.where(found.labels_ < 0, -1 - np.arange(len(theirs)), found.labels_), sets.truth)
+
+
+def test_every_method_of_the_command_is_here(command):
+    asked = {dict(zip(flags[::2], flags[1::2])).get("--method", "goc") for _, flags in SAME}
+    text = command("cluster", "--help")
+    there = text[text.index("--method <") :]
+    there = there[: there.index("--oracle <")]
+    for method in asked:
+        assert f"- {method}:" in there or f"{method}:" in there or f"{method}," in there or method in there
+    # As many as the help lists: none is forgotten.
+    listed = [line.split(":")[0].strip(" -") for line in there.splitlines() if line.strip().startswith("- ")]
+    assert set(listed) == asked
+
+
+def test_first_labels_are_taken_as_by_the_command(command, mock, tmp_path):
+    sets = goc.Candidates.from_table(parquet.read_table(mock[1]))
+    first = (np.arange(len(sets)) * 7) % 9
+    rows = "\n".join(f"{i},{label}" for i, label in zip(sets.ids, first))
+    (tmp_path / "first.csv").write_text(f"object,label\n{rows}\n")
+    _, labels, _ = run(command, tmp_path, mock[1], "--k", 9, "--init-labels", tmp_path / "first.csv")
+    found = goc.GreedyOptimisticClustering(9, initial_labels=first).fit(sets)
+    assert np.array_equal(found.labels_, labels["label"].to_numpy())
+
+
+def test_predict_has_the_bytes_of_the_command(command, mock, tmp_path):
+    table = parquet.read_table(mock[1])
+    half = table.filter(np.asarray(table["object"]) < 20)
+    rest = table.filter(np.asarray(table["object"]) >= 20)
+    parquet.write_table(half, tmp_path / "half.parquet")
+    parquet.write_table(rest, tmp_path / "rest.parquet")
+    flags = ["--method", "marginal", "--keep", 20, "--save-model", tmp_path / "m.json"]
+    command("cluster", tmp_path / "half.parquet", *flags, "-o", tmp_path / "l.parquet")
+    command("predict", tmp_path / "m.json", tmp_path / "rest.parquet", "-o", tmp_path / "p.parquet")
+    theirs = parquet.read_table(tmp_path / "p.parquet")
+    found = goc.MarginalMixture(keep=20).fit(goc.Candidates.from_table(half))
+    new = goc.Candidates.from_table(rest)
+    label = theirs["label"].to_numpy(zero_copy_only=False)
+    assert np.array_equal(found.predict(new), np.where(np.isnan(label.astype(float)), -1, label))
+    probability, alone = found.predict_confidence(new)
+    assert alone.tobytes() == theirs["alone"].to_numpy().tobytes()
+    assert probability.tobytes() == theirs["probability"].to_numpy().tobytes()
+
+
+def test_simulate_and_from_gaia_have_the_bytes_of_the_command(command, mock, tmp_path):
+    catalogue = goc.galaxy.simulate(dwarfs=10, stars=4, random_state=5)
+    theirs = parquet.read_table(mock[0])
+    assert list(catalogue) == theirs.column_names
+    for name in theirs.column_names:
+        assert np.array_equal(catalogue[name], theirs[name].to_numpy(), equal_nan=catalogue[name].dtype.kind == "f"), name
+    authors = goc.from_gaia(catalogue, shape="box", sampler="grid:parallax", penalty="density:parallax", random_state=5)
+    assert_table(authors, parquet.read_table(mock[1]))
+
+
+@pytest.mark.parametrize(
+    ("how", "flags"),
+    [
+        ({}, []),
+        ({"sigmas": 1.5, "m": 30, "sampler": "sobol", "random_state": 9}, ["--sigmas", 1.5, "-m", 30, "--sampler", "sobol", "--seed", 9]),
+        ({"shape": "ellipsoid", "eta": 0.1, "m": 20, "penalty": "distance"},
+         ["--shape", "ellipsoid", "--eta", 0.1, "-m", 20, "--penalty", "distance"]),
+        ({"shape": "l1", "m": 20, "penalty": "none", "variant": "authors", "jphi": "prograde-positive"},
+         ["--shape", "l1", "-m", 20, "--penalty", "none", "--variant", "authors", "--jphi", "prograde-positive"]),
+        ({"m": 15, "potential": "mwpotential2014", "sun": "astropy-v4.0", "zero_point": 0.02},
+         ["-m", 15, "--potential", "mwpotential2014", "--sun", "astropy-v4.0", "--zero-point", 0.02]),
+    ],
+)  # fmt: skip
+def test_from_gaia_is_goc_candidates(how, flags, command, mock, tmp_path):
+    out = tmp_path / "out.parquet"
+    command("candidates", mock[0], *flags, "-o", out)
+    assert_table(goc.from_gaia(parquet.read_table(mock[0]), **how), parquet.read_table(out))
+
+
+def assert_table(made, theirs):
+    columns = made.to_dict()
+    assert list(columns) == theirs.column_names
+    for name in theirs.column_names:
+        assert np.asarray(columns[name]).tobytes() == theirs[name].to_numpy().astype(columns[name].dtype).tobytes(), name
+
+
+def test_actions_have_the_bytes_of_the_command(command, mock, tmp_path):
+    command("actions", mock[0], "--frequencies", "-o", tmp_path / "a.parquet")
+    theirs = parquet.read_table(tmp_path / "a.parquet")
+    stars = parquet.read_table(mock[0])
+    found = {**goc.galaxy.actions(stars), **goc.galaxy.angles(stars)}
+    for name in ("Jr", "Jz", "Jphi", "energy", "theta_r", "theta_z", "theta_phi", "Omega_r", "Omega_z", "Omega_phi"):
+        assert np.array_equal(found[name], theirs[name].to_numpy(), equal_nan=True), name
+    assert found["note"].tolist() == theirs["actions_note"].to_pylist()

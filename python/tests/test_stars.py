@@ -1,0 +1,173 @@
+"""Stars from tables of any make, with and without units; the Galaxy."""
+
+import pickle
+
+import numpy as np
+import pandas
+import pyarrow
+import pytest
+from astropy import coordinates, units
+from astropy.table import MaskedColumn, QTable, Table
+
+import goc
+from goc.galaxy import Potential
+
+UNITS = {"ra": "deg", "dec": "deg", "parallax": "mas", "pmra": "mas/yr", "pmdec": "mas/yr", "radial_velocity": "km/s"}
+UNITS |= {f"{name}_error": unit for name, unit in UNITS.items() if name not in ("ra", "dec")}
+
+
+@pytest.fixture(scope="module")
+def catalogue():
+    rng = np.random.default_rng(11)
+    n = 12
+    stars = {
+        "source_id": np.arange(n) + 4_000_000_000_000_000_000,
+        "ra": rng.uniform(0, 360, n),
+        "dec": rng.uniform(-60, 60, n),
+        "parallax": rng.uniform(0.3, 1, n),
+        "pmra": rng.normal(0, 5, n),
+        "pmdec": rng.normal(0, 5, n),
+        "radial_velocity": rng.normal(0, 80, n),
+    }
+    for name, error in (("parallax", 0.03), ("pmra", 0.04), ("pmdec", 0.05), ("radial_velocity", 1.0)):
+        stars[f"{name}_error"] = np.full(n, error)
+    stars["parallax_pmra_corr"] = rng.uniform(-0.4, 0.4, n)
+    return stars
+
+
+def test_every_make_of_table_gives_the_same_bytes(catalogue):
+    first = goc.from_gaia(catalogue, m=8)
+    assert first.ids[0] == 4_000_000_000_000_000_000 and first.features == ("Jr", "Jz", "Jphi")
+    plain = Table(catalogue)
+    with_units = QTable(plain)
+    for name, unit in UNITS.items():
+        with_units[name].unit = unit
+    records = np.array(list(zip(*catalogue.values())), [(name, np.asarray(v).dtype) for name, v in catalogue.items()])
+    for form in (pandas.DataFrame(catalogue), pyarrow.table(catalogue), plain, with_units, records):
+        made = goc.from_gaia(form, m=8)
+        assert made.values.tobytes() == first.values.tobytes() and made.penalties.tobytes() == first.penalties.tobytes()
+    other = QTable(with_units)
+    other["radial_velocity"] = other["radial_velocity"].to("m/s")
+    other["ra"] = other["ra"].to("rad")
+    assert np.allclose(goc.from_gaia(other, m=8).values, first.values, rtol=1e-9)
+
+
+def test_a_star_depends_on_its_name_and_the_seed_only(catalogue):
+    whole = goc.from_gaia(catalogue, m=6)
+    some = goc.from_gaia({name: column[[7, 2]] for name, column in catalogue.items()}, m=6)
+    assert np.array_equal(some[0], whole[7]) and np.array_equal(some[1], whole[2])
+    assert not np.array_equal(goc.from_gaia(catalogue, m=6, random_state=2).values, whole.values)
+
+
+def test_threads_change_no_byte(catalogue):
+    one, two = (goc.from_gaia(catalogue, m=6, n_jobs=n).values.tobytes() for n in (1, 2))
+    assert one == two
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"parallax_error": -1.0}, "row 3, object 4000000000000000003, column `parallax_error`: -1.0 is negative"),
+        ({"pmra": np.nan}, "row 3, object 4000000000000000003, column `pmra`: nan is not a finite number; mend it, or use on_nan"),
+        ({"dec": np.inf}, "column `dec`: inf is not a finite number; mend it$"),
+        ({"parallax_pmra_corr": 1.5}, "column `parallax_pmra_corr`: 1.5 is no correlation"),
+        ({"source_id": 4_000_000_000_000_000_002}, "object 4000000000000000002 stands in rows 2 and 3"),
+    ],
+)
+def test_a_number_that_cannot_be_is_named(catalogue, change, said):
+    wrong = {name: column.copy() for name, column in catalogue.items()}
+    for name, value in change.items():
+        wrong[name][3] = value
+    with pytest.raises(ValueError, match=said):
+        goc.from_gaia(wrong, m=3)
+
+
+def test_missing_stars_are_dropped_where_asked(catalogue):
+    table = Table(catalogue)
+    table["radial_velocity"] = MaskedColumn(table["radial_velocity"], mask=np.arange(12) == 5)
+    with pytest.raises(ValueError, match="row 5"):
+        goc.from_gaia(table, m=3)
+    assert len(goc.from_gaia(table, m=3, on_nan="drop")) == 11
+    assert len(goc.from_gaia({**catalogue, "pmra": np.where(np.arange(12) < 2, -9999.0, 1.0)}, m=3)) == 10
+    far = {**catalogue, "parallax": np.where(np.arange(12) == 4, -5.0, 0.5)}
+    made = goc.from_gaia(far, m=3)
+    assert len(made) == 11 and made.losses == [(4_000_000_000_000_000_004, 3, 0, "3 parallax not positive")]
+    with pytest.raises(ValueError, match="object 4: all 3 points were rejected"):
+        goc.from_gaia(far, m=3, on_empty="raise")
+
+
+def test_what_is_no_catalogue_is_said(catalogue):
+    with pytest.raises(ValueError, match="no star catalogue: .*the table has a"):
+        goc.from_gaia({"a": [1.0]})
+    with pytest.raises(ValueError, match="no error column for `pmra`"):
+        goc.from_gaia({name: column for name, column in catalogue.items() if name != "pmra_error"})
+    with pytest.raises(ValueError, match="is no table"):
+        goc.from_gaia(3)
+    with pytest.raises(ValueError, match="`rv2` is none|no column `rv2`"):
+        goc.from_gaia(catalogue, columns={"radial_velocity": "rv2"})
+
+
+def test_frames_agree_with_astropy(catalogue):
+    """astropy's own transformation with the same Sun, to a metre per second."""
+    sky = coordinates.SkyCoord(
+        catalogue["ra"] * units.deg, catalogue["dec"] * units.deg, distance=units.kpc / catalogue["parallax"],
+        pm_ra_cosdec=catalogue["pmra"] * units.mas / units.yr, pm_dec=catalogue["pmdec"] * units.mas / units.yr,
+        radial_velocity=catalogue["radial_velocity"] * units.km / units.s,
+    )  # fmt: skip
+    with coordinates.galactocentric_frame_defaults.set("v4.0"):
+        theirs = sky.transform_to(coordinates.Galactocentric())
+    position = theirs.cartesian.xyz.to_value("kpc").T
+    velocity = theirs.velocity.d_xyz.to_value("km/s").T
+    for form in (sky, sky.galactic, catalogue):
+        ours = goc.galaxy.to_galactocentric(form, sun="astropy-v4.0")
+        assert np.allclose(ours[:, :3], position, atol=1e-6) and np.allclose(ours[:, 3:], velocity, atol=1e-3)
+    seen = goc.galaxy.from_galactocentric(ours, sun="astropy-v4.0")
+    for name in ("ra", "dec", "parallax", "pmra", "pmdec", "radial_velocity"):
+        assert np.allclose(seen[name], catalogue[name], rtol=1e-8, atol=1e-8), name
+    with pytest.raises(ValueError, match="no error bars"):
+        goc.from_gaia(sky)
+
+
+def test_actions_of_a_table_and_of_its_places_are_the_same(catalogue):
+    found = goc.galaxy.actions(catalogue)
+    places = goc.galaxy.to_galactocentric(catalogue)
+    assert np.array_equal(found.Jr, goc.galaxy.actions(places).Jr)
+    assert np.allclose(found.Jphi, places[:, 0] * places[:, 4] - places[:, 1] * places[:, 3])
+    quantity = goc.galaxy.actions(places, quantity=True)
+    assert quantity.Jz.unit == units.kpc * units.km / units.s and np.array_equal(quantity.Jz.value, found.Jz)
+    fast = goc.galaxy.actions([[8.0, 0, 0, 900.0, 0, 0], [np.nan] * 6])
+    assert fast.note.tolist()[0] == "unbound" and fast.note[1] and np.isnan(fast.Jr).all()
+
+
+def test_orbits_keep_their_energy_and_come_back(catalogue):
+    potential = Potential("mwpotential2014")
+    start = goc.galaxy.to_galactocentric(catalogue)
+    states = goc.galaxy.orbits(start, [0.0, 0.5, 1.0], potential=potential)
+    assert np.array_equal(states[:, 0], start)
+    energy = lambda s: 0.5 * (s[:, 3:] ** 2).sum(axis=1) + potential.value(s[:, :3])  # noqa: E731
+    assert np.allclose(energy(states[:, 2]), energy(start), rtol=1e-6)
+    back = goc.galaxy.orbits(states[:, 2], [-1.0] * units.Gyr, potential=potential)
+    assert np.allclose(back[:, 0], start, rtol=1e-4, atol=1e-3)
+
+
+def test_potentials(tmp_path):
+    text = "[Potential]\ntype=Plummer\nmass=1e10\nscaleRadius=2\n"
+    (tmp_path / "plummer.ini").write_text(text)
+    point = np.array([[3.0, 0.0, 4.0]])
+    for potential in (Potential.from_ini(text), Potential(str(tmp_path / "plummer.ini")), pickle.loads(pickle.dumps(Potential.from_ini(text)))):
+        # Closed form: -G M / sqrt(r^2 + a^2), with r^2 = 25 kpc^2.
+        assert potential.value(point)[0] == pytest.approx(-4.30091727e-6 * 1e10 / np.sqrt(29), rel=1e-6)
+        assert np.allclose(potential.acceleration(point)[0], -4.30091727e-6 * 1e10 / 29**1.5 * point[0], rtol=1e-6)
+    assert 200 < Potential().circular_velocity(8.0 * units.kpc) < 250
+    with pytest.raises(ValueError, match="potential 'newton' is not known"):
+        Potential("newton")
+    with pytest.raises(ValueError):
+        Potential.from_ini("[Potential]\ntype=Nonsense\n")
+
+
+def test_simulate_makes_what_from_gaia_takes():
+    stars = goc.galaxy.simulate(dwarfs=3, stars=[2, 3, 1], random_state=2)
+    assert np.bincount(stars["truth"]).tolist() == [2, 3, 1]
+    assert goc.from_gaia(pandas.DataFrame(stars), m=5).truth.tolist() == stars["truth"].tolist()
+    with pytest.raises(ValueError):
+        goc.galaxy.simulate(dwarfs=0)
