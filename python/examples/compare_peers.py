@@ -107,7 +107,7 @@ def xd_pygmmis(sets, k, seed):
     points, covariances = gaussian(sets)
     rng = np.random.RandomState(seed)
     model = pygmmis.GMM(K=k, D=points.shape[1])
-    pygmmis.fit(model, points, covar=covariances, init_method="kmeans", w=1e-4, rng=rng)
+    pygmmis.fit(model, points, covar=covariances, init_method="random", w=1e-2, rng=rng)
     return deconvolved(points, covariances, model.amp, model.mean, model.covar)
 
 

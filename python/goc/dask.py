@@ -43,9 +43,12 @@ _REFUSED = ("initial_labels", "n_init", "swaps", "search")
 
 
 class _Source:
-    """One partition: how to make its table, and the candidates of the table. Small, and all that a worker needs."""
+    """One partition: how to make its table, and the candidates of the table. Small, and all that a worker needs.
 
-    def __init__(self, kind: str, of: Any, reading: Mapping[str, Any], function: Callable[[Any], Candidates] | None) -> None:
+    Functions are pickled on their own, so that those of a script or a notebook go to the workers whole.
+    """
+
+    def __init__(self, kind: str, of: Any, reading: Mapping[str, Any], function: bytes | None) -> None:
         self.kind, self.of, self.reading, self.function = kind, of, dict(reading), function
 
     def table(self) -> Any:
@@ -56,14 +59,14 @@ class _Source:
             return pyarrow.parquet.read_table(self.of, partitioning=None)
         if self.kind == "delayed":
             return pickle.loads(self.of).compute(scheduler="synchronous")
-        return self.of()
+        return pickle.loads(self.of)()
 
     def candidates(self) -> Candidates | None:
         table = self.table()
         if not isinstance(table, Candidates) and len(table) == 0:
             return None
         if self.function is not None:
-            table = self.function(table)
+            table = pickle.loads(self.function)(table)
         if isinstance(table, Candidates):
             return table if len(table) else None
         for name in self.reading.get("features") or ():
@@ -152,7 +155,8 @@ def _survey(source: _Source, place: tuple[int, int, int]) -> dict[str, Any]:
     try:
         made = source.candidates()
     except ValueError as error:
-        raise ValueError(f"partition {place[0]}: {error}") from error
+        # Told, not raised: the client names the first partition in which something is wrong, not the first that said so.
+        return {"n": 0, "error": str(error)}
     if made is None:
         return {"n": 0}
     values = made.values
@@ -220,6 +224,7 @@ def partitions(folder: str | os.PathLike) -> list[str]:
 
 def _sources(data: Any, reading: Mapping[str, Any], function: Any) -> tuple[list[_Source], list[str], list[str]]:
     """The partitions, where their labels go within a folder, and what each is known by in a checkpoint."""
+    function = None if function is None else _pickled(function)
     if isinstance(data, (str, os.PathLike)):
         folder = Path(data)
         paths = partitions(folder) if folder.is_dir() else [str(folder)]
@@ -237,7 +242,7 @@ def _sources(data: Any, reading: Mapping[str, Any], function: Any) -> tuple[list
             sources.append(_Source("delayed", _pickled(item), reading, function))
             keys.append(f"partition {index}")
         elif callable(item):
-            sources.append(_Source("function", item, reading, function))
+            sources.append(_Source("function", _pickled(item), reading, function))
             keys.append(f"partition {index}")
         else:
             raise ValueError(
@@ -248,12 +253,9 @@ def _sources(data: Any, reading: Mapping[str, Any], function: Any) -> tuple[list
 
 
 def _pickled(item: Any) -> bytes:
-    try:
-        import cloudpickle
+    import cloudpickle  # comes with distributed
 
-        return cloudpickle.dumps(item)
-    except ImportError:
-        return pickle.dumps(item)
+    return cloudpickle.dumps(item)
 
 
 class _Workers:
@@ -449,6 +451,9 @@ def fit(
         raise ValueError("there are no partitions")
     workers = _Workers(client, sources)
     surveys = workers.all(_survey)
+    for index, survey in enumerate(surveys):
+        if "error" in survey:
+            raise ValueError(f"partition {index}: {survey['error']}")
     sizes = [survey["n"] for survey in surveys]
     workers.sized(sizes)
     run = _prepared(surveys, estimator, scale) | {"id": workers.tag, "cache": cache, "threads": threads}

@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::candidates::{Candidates, table};
 use crate::fit::rescaled;
-use crate::oracle::{Callable, Raised, Watched};
+use crate::oracle::Watched;
 use crate::settings::Settings;
 use crate::watch::{self, value_error};
 
@@ -71,7 +71,7 @@ impl Part {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let command = Command::from_bytes(command).map_err(value_error)?;
         let part = self.part.clone();
-        let answer = watch::run(py, threads, None, move |_| {
+        let answer = watch::run(py, threads, None, None, move |_| {
             locked(&part).perform(&command).map(|answer| answer.to_bytes())
         })?;
         Ok(PyBytes::new(py, &answer.map_err(value_error)?))
@@ -87,8 +87,8 @@ impl Part {
     ) -> PyResult<Bound<'py, PyDict>> {
         let last = Last::from_bytes(last).map_err(value_error)?;
         let part = self.part.clone();
-        let seats =
-            watch::run(py, threads, None, move |_| locked(&part).finish(&last))?.map_err(value_error)?;
+        let seats = watch::run(py, threads, None, None, move |_| locked(&part).finish(&last))?
+            .map_err(value_error)?;
         let features = seats.points.len() / seats.labels.len().max(1);
         let put = PyDict::new(py);
         put.set_item("labels", whole(py, seats.labels))?;
@@ -120,7 +120,8 @@ fn whole(py: Python<'_>, values: Vec<u32>) -> Bound<'_, PyArray1<i64>> {
 pub struct Conductor {
     conductor: Arc<Mutex<parts::Conductor>>,
     oracle: Arc<Mutex<Box<dyn Oracle + Send>>>,
-    raised: Raised,
+    /// Python's own oracle, in place of the named one.
+    function: Option<Py<PyAny>>,
 }
 
 #[pymethods]
@@ -137,16 +138,11 @@ impl Conductor {
         function: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         settings.check()?;
-        let raised: Raised = Arc::new(Mutex::new(None));
-        let oracle: Box<dyn Oracle + Send> = match function {
-            Some(function) => Box::new(Callable { function, raised: raised.clone() }),
-            None => settings.oracle()?,
-        };
         let plan = Plan { sample, rounds };
         let conductor = parts::Conductor::new(greedy(&settings)?, &sizes, features, settings.seed, plan)
             .map_err(value_error)?;
-        let (conductor, oracle) = (Arc::new(Mutex::new(conductor)), Arc::new(Mutex::new(oracle)));
-        Ok(Self { conductor, oracle, raised })
+        let (conductor, oracle) = (Arc::new(Mutex::new(conductor)), Arc::new(Mutex::new(settings.oracle()?)));
+        Ok(Self { conductor, oracle, function })
     }
 
     /// What every part has to do now; None when the run is over.
@@ -159,17 +155,16 @@ impl Conductor {
     #[pyo3(signature = (answers, threads=None))]
     fn take(&self, py: Python<'_>, answers: Vec<PyBackedBytes>, threads: Option<usize>) -> PyResult<()> {
         let (conductor, oracle) = (self.conductor.clone(), self.oracle.clone());
-        let done = watch::run(py, threads, None, move |watch| {
+        let function = self.function.as_ref().map(|function| function.bind(py));
+        let named = function.is_none();
+        let done = watch::run(py, threads, None, function, move |watch| {
             let answers: Vec<Answer> =
                 answers.iter().map(|bytes| Answer::from_bytes(bytes)).collect::<Result<_, _>>()?;
             let oracle = locked(&oracle);
-            let watched = Watched { oracle: oracle.as_ref(), watch };
+            let watched = Watched { oracle: named.then_some(oracle.as_ref()), watch };
             locked(&conductor).take(&answers, &watched)
-        });
-        if let Some(error) = locked(&self.raised).take() {
-            return Err(error);
-        }
-        done?.map_err(value_error)
+        })?;
+        done.map_err(value_error)
     }
 
     /// The whole state, to go on from later.

@@ -19,9 +19,13 @@ pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("dask.dataframe")
 
+import cloudpickle  # noqa: E402
 import pyarrow.parquet  # noqa: E402
 
 import goc.dask  # noqa: E402
+
+# The workers cannot import this file: what it defines goes to them whole.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 K, N = 7, 5000  # more objects than one chunk of sums
 OPTIONS = {"penalty_weight": 0.05, "k_rule": "constant", "oracle_starts": 2, "oracle_iterations": 4, "max_iter": 6}
