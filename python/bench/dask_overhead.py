@@ -43,7 +43,7 @@ def main():
             original, timed = goc.dask._Workers.all, []
 
             def watched(self, function, *rest):
-                if function is not goc.dask._perform:
+                if function is not goc.dask.tasks.perform:
                     return original(self, function, *rest)
                 begun = time.perf_counter()
                 answers = original(self, function, *rest)
@@ -58,7 +58,7 @@ def main():
             # The same commands, the parts all here, one after the other.
             run, sources = found._run, [f.result() for f in found._workers.sources]
             places = found._workers.places
-            parts = [goc.dask._part(source, place, run) for source, place in zip(sources, places)]
+            parts = [goc.dask.tasks.part_of(source, place, run) for source, place in zip(sources, places)]
             conductor = goc._goc.Conductor(run["settings"], [n for _, _, n in places], 3, 20_000, 10)
             here = []
             while (command := conductor.command()) is not None:

@@ -15,197 +15,25 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import pickle
 import re
-import threading
 import uuid
-from collections import OrderedDict
 from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _dask_tasks as tasks
 from . import _goc
 from ._candidates import Candidates
 from ._estimators import GreedyOptimisticClustering
 from ._oracle import adapt
-from ._tables import Table
 
 __all__ = ["DaskClustering", "candidates", "fit", "partitions"]
 
 _HEADER = b"goc-dask-checkpoint 1\n"
 # What one machine can do and parts cannot.
 _REFUSED = ("initial_labels", "n_init", "swaps", "search")
-
-
-# ---------------------------------------------------------------------------------------------------------------- on the workers
-
-
-class _Source:
-    """One partition: how to make its table, and the candidates of the table. Small, and all that a worker needs.
-
-    Functions are pickled on their own, so that those of a script or a notebook go to the workers whole.
-    """
-
-    def __init__(self, kind: str, of: Any, reading: Mapping[str, Any], function: bytes | None) -> None:
-        self.kind, self.of, self.reading, self.function = kind, of, dict(reading), function
-
-    def table(self) -> Any:
-        if self.kind == "file":
-            import pyarrow.parquet
-
-            # partitioning=None: Norder=5/Npix=3 in a path are places, not columns.
-            return pyarrow.parquet.read_table(self.of, partitioning=None)
-        if self.kind == "delayed":
-            return pickle.loads(self.of).compute(scheduler="synchronous")
-        return pickle.loads(self.of)()
-
-    def candidates(self) -> Candidates | None:
-        table = self.table()
-        if not isinstance(table, Candidates) and len(table) == 0:
-            return None
-        if self.function is not None:
-            table = pickle.loads(self.function)(table)
-        if isinstance(table, Candidates):
-            return table if len(table) else None
-        for name in self.reading.get("features") or ():
-            Table(table).named(name, ())  # says what columns there are if it is not one of them
-        return Candidates.from_table(table, **self.reading)
-
-
-class _Cache:
-    """Parts that a worker keeps, up to a number of bytes.
-
-    A run visits all parts in turn, again and again: throwing out what was used longest ago would throw out every part just before it
-    is needed. So the first that fit stay, later ones are made again each time; parts of runs that are over make room.
-    """
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.parts: OrderedDict[tuple[str, int], tuple[Any, int]] = OrderedDict()
-
-    def get(self, run: str, index: int) -> Any:
-        with self.lock:
-            found = self.parts.get((run, index))
-            return None if found is None else found[0]
-
-    def put(self, run: str, index: int, part: Any, budget: int | None) -> None:
-        size = part.nbytes
-        with self.lock:
-            for key in [key for key in self.parts if key[0] != run]:
-                del self.parts[key]
-            if budget is not None:
-                if sum(own for _, own in self.parts.values()) + size <= budget:
-                    self.parts[run, index] = (part, size)
-                return
-            used, limit = _memory()
-            if used <= 0.55 * limit:
-                self.parts[run, index] = (part, size)
-            elif used > 0.7 * limit:
-                # A worker above four fifths is paused, and would wait for ever for memory that only this cache can free.
-                self.parts.clear()
-
-    def forget(self, run: str) -> None:
-        with self.lock:
-            for key in [key for key in self.parts if key[0] == run]:
-                del self.parts[key]
-
-
-_CACHE = _Cache()
-
-
-def _memory() -> tuple[float, float]:
-    """Bytes that this process uses, the part just made among them, and its limit."""
-    try:
-        from distributed import get_worker
-
-        limit = get_worker().memory_manager.memory_limit
-    except (ImportError, ValueError, AttributeError):
-        limit = None
-    if not limit:
-        return 0.0, 1.0
-    import psutil
-
-    return float(psutil.Process().memory_info().rss), float(limit)
-
-
-def _part(source: _Source, place: tuple[int, int, int], run: Mapping[str, Any], made: Candidates | None = None) -> Any:
-    index, first, n = place
-    part = _CACHE.get(run["id"], index)
-    if part is None:
-        if made is None and n:
-            made = source.candidates()
-        count = 0 if made is None else len(made)
-        if count != n:
-            raise ValueError(f"partition {index} has {count} objects now, but had {n}; it must not change in a run")
-        sets = None if made is None else made._sets
-        part = _goc.Part(sets, first, run["settings"], run["centre"], run["spread"], run["penalty_divisor"])
-        del made, sets
-        _CACHE.put(run["id"], index, part, run["cache"])
-    return part
-
-
-def _perform(source: _Source, place: tuple[int, int, int], run: Mapping[str, Any], command: bytes) -> bytes:
-    return _part(source, place, run).perform(command, run["threads"])
-
-
-def _survey(source: _Source, place: tuple[int, int, int]) -> dict[str, Any]:
-    """What must be known of all partitions before the first command."""
-    try:
-        made = source.candidates()
-    except ValueError as error:
-        # Told, not raised: the client names the first partition in which something is wrong, not the first that said so.
-        return {"n": 0, "error": str(error)}
-    if made is None:
-        return {"n": 0}
-    values = made.values
-    mean = values.mean(axis=0)
-    squares = np.array([np.square(values[:, f] - mean[f]).sum() for f in range(len(mean))])
-    return {
-        "n": len(made),
-        "features": values.shape[1],
-        "names": made.features,
-        "ends": None if made.ids is None else (str(made.ids[0]), str(made.ids[-1])),
-        "whole": made.ids is None or made.ids.dtype.kind in "iu",
-        "penalty": 0.0 if made.penalties is None else float(made.penalties.max()),
-        "moments": (len(values), mean, squares),
-    }
-
-
-def _seats(source: _Source, place: tuple[int, int, int], run: Mapping[str, Any], last: bytes) -> Any:
-    """The rows of one partition: object, label, candidate, distance, penalty, the chosen features in the units of the data."""
-    import pandas as pd
-
-    _, first, n = place
-    made = source.candidates() if n else None
-    ids = np.arange(first, first + n) if made is None or made.ids is None else made.ids
-    found = _part(source, place, run, made).finish(last, run["threads"])
-    columns: dict[str, Any] = {"object": np.asarray(ids, run["object_type"]), "label": found["labels"], "candidate": found["chosen"]}
-    columns |= {"distance": found["distances"], "penalty": found["penalties"]}
-    points = found["points"].reshape(n, len(run["names"])) * np.asarray(run["spread"]) + np.asarray(run["centre"])
-    columns |= {name: points[:, f] for f, name in enumerate(run["names"])}
-    return pd.DataFrame(columns)
-
-
-def _write(source: _Source, place: tuple[int, int, int], run: Mapping[str, Any], last: bytes, path: str) -> str:
-    import pyarrow
-    import pyarrow.parquet
-
-    table = pyarrow.Table.from_pandas(_seats(source, place, run, last), preserve_index=False)
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    # Another worker may be writing the same file after this one was given up for dead.
-    temporary = f"{path}.{uuid.uuid4().hex}.tmp"
-    pyarrow.parquet.write_table(table, temporary)
-    os.replace(temporary, path)
-    return path
-
-
-def _forget(run: str) -> None:
-    _CACHE.forget(run)
-
-
-# ----------------------------------------------------------------------------------------------------------------- on the client
 
 
 def partitions(folder: str | os.PathLike) -> list[str]:
@@ -222,7 +50,7 @@ def partitions(folder: str | os.PathLike) -> list[str]:
     return [str(folder / p) for p in sorted(found, key=lambda p: [number(part) for part in p.parts])]
 
 
-def _sources(data: Any, reading: Mapping[str, Any], function: Any) -> tuple[list[_Source], list[str], list[str]]:
+def _sources(data: Any, reading: Mapping[str, Any], function: Any) -> tuple[list[tasks.Source], list[str], list[str]]:
     """The partitions, where their labels go within a folder, and what each is known by in a checkpoint."""
     function = None if function is None else _pickled(function)
     if isinstance(data, (str, os.PathLike)):
@@ -230,19 +58,19 @@ def _sources(data: Any, reading: Mapping[str, Any], function: Any) -> tuple[list
         paths = partitions(folder) if folder.is_dir() else [str(folder)]
         root = folder if folder.is_dir() else folder.parent
         names = [str(Path(p).relative_to(root)) for p in paths]
-        return [_Source("file", os.path.abspath(p), reading, function) for p in paths], names, names
+        return [tasks.Source("file", os.path.abspath(p), reading, function) for p in paths], names, names
     if hasattr(data, "to_delayed"):
         data = data.to_delayed()
     sources, keys = [], []
     for index, item in enumerate(data):
         if isinstance(item, (str, os.PathLike)):
-            sources.append(_Source("file", os.path.abspath(item), reading, function))
+            sources.append(tasks.Source("file", os.path.abspath(item), reading, function))
             keys.append(str(item))
         elif hasattr(item, "dask") and hasattr(item, "compute"):
-            sources.append(_Source("delayed", _pickled(item), reading, function))
+            sources.append(tasks.Source("delayed", _pickled(item), reading, function))
             keys.append(f"partition {index}")
         elif callable(item):
-            sources.append(_Source("function", _pickled(item), reading, function))
+            sources.append(tasks.Source("function", _pickled(item), reading, function))
             keys.append(f"partition {index}")
         else:
             raise ValueError(
@@ -261,7 +89,7 @@ def _pickled(item: Any) -> bytes:
 class _Workers:
     """Carries commands to the partitions and answers back, by a Dask client."""
 
-    def __init__(self, client: Any, sources: Sequence[_Source]) -> None:
+    def __init__(self, client: Any, sources: Sequence[tasks.Source]) -> None:
         self.client = client
         addresses = list(client.scheduler_info(n_workers=-1)["workers"]) or [None]
         self.tag = uuid.uuid4().hex[:12]
@@ -300,7 +128,7 @@ class _Workers:
         return self.client.gather(futures)
 
 
-def _same(source: _Source) -> _Source:
+def _same(source: tasks.Source) -> tasks.Source:
     return source
 
 
@@ -348,7 +176,7 @@ class DaskClustering:
         names = self._run["names"]
         kinds = {"object": self._run["object_type"], "label": "i8", "candidate": "i8", "distance": "f8", "penalty": "f8"}
         meta = pd.DataFrame({name: np.empty(0, kind) for name, kind in (kinds | dict.fromkeys(names, "f8")).items()})
-        seats = dask.delayed(_seats, pure=False)
+        seats = dask.delayed(tasks.seats, pure=False)
         parts = [seats(source, place, self._run, self._last) for source, place in zip(self._workers.sources, self._workers.places)]
         return dd.from_delayed(parts, meta=meta, verify_meta=False)
 
@@ -356,7 +184,7 @@ class DaskClustering:
         """All labels in one pandas dataframe."""
         import pandas as pd
 
-        return pd.concat(self._workers.all(_seats, self._run, self._last), ignore_index=True)
+        return pd.concat(self._workers.all(tasks.seats, self._run, self._last), ignore_index=True)
 
     def to_parquet(self, folder: str | os.PathLike) -> list[str]:
         """Writes the labels of each partition where its data are within theirs, on the workers; each file appears whole.
@@ -364,11 +192,11 @@ class DaskClustering:
         The folder must be one that all workers see.
         """
         paths = [os.path.abspath(os.path.join(folder, name)) for name in self._names]
-        return self._workers.each(_write, [(self._run, self._last, path) for path in paths])
+        return self._workers.each(tasks.write, [(self._run, self._last, path) for path in paths])
 
     def close(self) -> None:
         """Frees what the workers keep; labels can be asked for afterwards, too, and are then made again."""
-        self._workers.client.run(_forget, self._run["id"])
+        self._workers.client.run(tasks.forget, self._run["id"])
 
 
 def fit(
@@ -450,7 +278,7 @@ def fit(
     if not sources:
         raise ValueError("there are no partitions")
     workers = _Workers(client, sources)
-    surveys = workers.all(_survey)
+    surveys = workers.all(tasks.survey)
     for index, survey in enumerate(surveys):
         if "error" in survey:
             raise ValueError(f"partition {index}: {survey['error']}")
@@ -464,7 +292,7 @@ def fit(
         conductor.resume(_read_checkpoint(Path(checkpoint), mark))
     while (command := conductor.command()) is not None:
         before = conductor.iterations
-        conductor.take(workers.all(_perform, run, command))
+        conductor.take(workers.all(tasks.perform, run, command))
         if conductor.iterations > before or conductor.steps == 1:
             if checkpoint is not None:
                 _write_checkpoint(Path(checkpoint), mark, conductor.to_bytes())

@@ -56,6 +56,7 @@ mod conductor;
 mod message;
 mod part;
 mod saved;
+mod steps;
 mod wire;
 
 pub use conductor::{Basis, Conductor, Outcome, Plan, Round};

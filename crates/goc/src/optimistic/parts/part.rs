@@ -1,6 +1,6 @@
 //! A stretch of the objects: it does what a command says and answers with sums.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use rand::Rng;
@@ -105,7 +105,9 @@ impl Part {
         self.stand(&command.selected);
         let found = match &command.task {
             Task::Sample { seed, threshold } => Found::Rows { rows: self.sample(*seed, *threshold) },
-            Task::Distinct { limit } => Found::Rows { rows: self.distinct(*limit) },
+            Task::Distinct { limit } => {
+                Found::Rows { rows: self.held.as_ref().map_or_else(Vec::new, |held| held.distinct(*limit)) }
+            }
             Task::Match { rows } => self.match_rows(rows),
             Task::Label { centres, before } => {
                 self.check(before.iter())?;
@@ -179,29 +181,14 @@ impl Part {
         held.points.subset(&rows).values().to_vec()
     }
 
-    fn distinct(&self, limit: usize) -> Vec<f64> {
-        let mut rows = Vec::new();
-        let Some(held) = &self.held else { return rows };
-        let mut seen = HashSet::new();
-        for row in held.points.rows() {
-            if seen.len() >= limit {
-                break;
-            }
-            if seen.insert(bits(row)) {
-                rows.extend_from_slice(row);
-            }
-        }
-        rows
-    }
-
     fn match_rows(&self, rows: &Points) -> Found {
         let Some(held) = &self.held else { return Found::Sums { sums: Vec::new(), changed: 0 } };
-        let number: std::collections::HashMap<Vec<u64>, u32> =
+        let number: HashMap<Vec<u64>, u32> =
             rows.rows().enumerate().map(|(l, row)| (bits(row), l as u32)).collect();
         // All representatives are among the rows, which the conductor gathered from them.
         let labels: Vec<u32> =
             held.points.rows().map(|row| number.get(&bits(row)).copied().unwrap_or(0)).collect();
-        Found::Sums { sums: self.stretches(&held.points, &labels, rows.len()), changed: 0 }
+        Found::Sums { sums: held.stretches(self.first, &labels, rows.len()), changed: 0 }
     }
 
     fn label(&mut self, centres: &Points, before: Option<&Points>) -> Found {
@@ -283,11 +270,8 @@ impl Part {
             *mark = mark.wrapping_add(member((first + i) as u64, choice.candidate));
         }
         let labels: Vec<u32> = held.choices.iter().map(|c| c.centre).collect();
-        let distinct = self.distinct(limit).len() / centres.features();
-        let Some(held) = &self.held else {
-            return Found::Selected { sums: Vec::new(), changed: 0, marks, distinct: 0 };
-        };
-        Found::Selected { sums: self.stretches(&held.points, &labels, k), changed, marks, distinct }
+        let distinct = held.distinct(limit).len() / centres.features();
+        Found::Selected { sums: held.stretches(first, &labels, k), changed, marks, distinct }
     }
 
     /// The labels of the choices, renumbered.
@@ -346,21 +330,6 @@ impl Part {
         }
         Ok(Found::Values { values, far: farthest })
     }
-
-    fn stretches(&self, points: &Points, labels: &[u32], k: usize) -> Vec<Stretch> {
-        let q = points.features();
-        cuts(self.first, labels.len())
-            .into_par_iter()
-            .map(|cut| {
-                let (rows, labels) = (&points.values()[cut.start * q..cut.end * q], &labels[cut.clone()]);
-                if cut.len() == CHUNK {
-                    Stretch::Chunk { sums: Sums::of(k, q, rows, labels) }
-                } else {
-                    Stretch::Piece { labels: labels.to_vec(), rows: rows.to_vec() }
-                }
-            })
-            .collect()
-    }
 }
 
 impl Held {
@@ -371,6 +340,37 @@ impl Held {
         self.points = self.selector.candidates().chosen(&chosen);
         self.selected = Some(centres.clone());
         self.labelled = None;
+    }
+
+    /// The first `limit` different representatives, row after row.
+    fn distinct(&self, limit: usize) -> Vec<f64> {
+        let (mut rows, mut seen) = (Vec::new(), HashSet::new());
+        for row in self.points.rows() {
+            if seen.len() >= limit {
+                break;
+            }
+            if seen.insert(bits(row)) {
+                rows.extend_from_slice(row);
+            }
+        }
+        rows
+    }
+
+    /// Sums over the objects, which are from number `first` on, by their labels below `k`.
+    fn stretches(&self, first: usize, labels: &[u32], k: usize) -> Vec<Stretch> {
+        let q = self.points.features();
+        cuts(first, labels.len())
+            .into_par_iter()
+            .map(|cut| {
+                let (rows, labels) =
+                    (&self.points.values()[cut.start * q..cut.end * q], &labels[cut.clone()]);
+                if cut.len() == CHUNK {
+                    Stretch::Chunk { sums: Sums::of(k, q, rows, labels) }
+                } else {
+                    Stretch::Piece { labels: labels.to_vec(), rows: rows.to_vec() }
+                }
+            })
+            .collect()
     }
 }
 
