@@ -71,6 +71,8 @@ class Candidates:
         self.features = None if features is None else tuple(str(name) for name in features)
         self.truth = None if truth is None else np.asarray(truth)
         self.extras = {} if extras is None else dict(extras)
+        # Objects that lost points on the way: (id, drawn, kept, reasons).
+        self.losses: list[tuple[Any, int, int, str]] = []
         n = len(self.offsets) - 1
         for name, given, wanted in (
             ("ids", self.ids, n),
@@ -99,7 +101,7 @@ class Candidates:
 
     def __reduce__(self):
         rest = {"ids": self.ids, "features": self.features, "truth": self.truth, "extras": self.extras}
-        return (_rebuilt, (self.values, self.offsets, self.penalties, rest))
+        return (_rebuilt, (self.values, self.offsets, self.penalties, rest), {"losses": self.losses})
 
     @property
     def counts(self) -> NDArray[np.int64]:

@@ -40,36 +40,29 @@ impl Candidates {
     ) -> PyResult<Self> {
         let (rows, q) = (values.shape()[0], values.shape()[1]);
         let (values, offsets) = (values.as_slice()?, offsets.as_slice()?);
-        let slice = |array: &Option<PyReadonlyArray1<'_, f64>>| -> PyResult<Vec<f64>> {
-            Ok(match array {
-                Some(array) => array.as_slice()?.to_vec(),
-                None => Vec::new(),
-            })
-        };
-        let (penalties, weights) = (slice(&penalty)?, slice(&weight)?);
-        let weighted = weight.is_some();
-        for (name, given, count) in
-            [("penalties", penalty.is_some(), penalties.len()), ("weights", weighted, weights.len())]
-        {
-            if given && count != rows {
+        let penalties = penalty.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
+        let weights = weight.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
+        for (name, given) in [("penalties", penalties), ("weights", weights)] {
+            if let Some(count) = given.map(<[f64]>::len).filter(|count| *count != rows) {
                 return Err(PyValueError::new_err(format!("{count} {name} for {rows} candidates")));
             }
         }
         check_offsets(offsets, rows)?;
+        let ids = names.map_or(Ids::Position, Ids::Text);
         let n = offsets.len() - 1;
         let mut builder = CandidatesBuilder::with_capacity(q, n, rows);
+        // With the interpreter's lock: another thread of Python's could write into the arrays meanwhile.
         for i in 0..n {
             let (from, to) = (offsets[i] as usize, offsets[i + 1] as usize);
             let set = &values[from * q..to * q];
-            if weighted {
+            if let Some(weights) = weights {
                 builder.push_weighted(set, &weights[from..to], strength).map_err(value_error)?;
             } else {
-                let own = if penalties.is_empty() { &[][..] } else { &penalties[from..to] };
-                builder.push(set, own).map_err(value_error)?;
+                builder.push(set, penalties.map_or(&[][..], |all| &all[from..to])).map_err(value_error)?;
             }
         }
-        let ids = names.map_or(Ids::Position, Ids::Text);
-        Ok(Self { sets: Arc::new(builder.build_with(ids).map_err(value_error)?), weighted })
+        let sets = Arc::new(builder.build_with(ids).map_err(value_error)?);
+        Ok(Self { sets, weighted: weights.is_some() })
     }
 
     #[getter]

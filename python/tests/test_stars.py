@@ -92,6 +92,8 @@ def test_missing_stars_are_dropped_where_asked(catalogue):
     far = {**catalogue, "parallax": np.where(np.arange(12) == 4, -5.0, 0.5)}
     made = goc.from_gaia(far, m=3)
     assert len(made) == 11 and made.losses == [(4_000_000_000_000_000_004, 3, 0, "3 parallax not positive")]
+    back = pickle.loads(pickle.dumps(made))
+    assert back.values.tobytes() == made.values.tobytes() and back.losses == made.losses and back.features == made.features
     with pytest.raises(ValueError, match="object 4: all 3 points were rejected"):
         goc.from_gaia(far, m=3, on_empty="raise")
 
