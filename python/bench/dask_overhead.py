@@ -56,7 +56,7 @@ def main():
             whole = time.perf_counter() - begun
 
             # The same commands, the parts all here, one after the other.
-            run, sources = found._run, [f.result() for f in found._workers.sources]
+            run, sources = found._run, [source for held in found._workers.held for source in held.result()]
             places = found._workers.places
             parts = [goc.dask.tasks.part_of(source, place, run) for source, place in zip(sources, places)]
             conductor = goc._goc.Conductor(run["settings"], [n for _, _, n in places], 3, 20_000, 10)

@@ -8,7 +8,7 @@ import threading
 import uuid
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping
 
 import numpy as np
 
@@ -178,3 +178,13 @@ def write(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], l
 
 def forget(run: str) -> None:
     CACHE.forget(run)
+
+
+def together(sources: list[Source], function: Callable[..., Any], places: list[tuple[int, int, int]], rest: list[tuple]) -> list[Any]:
+    """The answers of several partitions, one after the other."""
+    return [function(source, place, *own) for source, place, own in zip(sources, places, rest)]
+
+
+def one(sources: list[Source], offset: int, function: Callable[..., Any], *rest: Any) -> Any:
+    """The answer of one of them."""
+    return function(sources[offset], *rest)

@@ -87,23 +87,31 @@ def _pickled(item: Any) -> bytes:
 
 
 class _Workers:
-    """Carries commands to the partitions and answers back, by a Dask client."""
+    """Carries commands to the partitions and answers back, by a Dask client.
+
+    A task costs the scheduler some milliseconds, whatever it does, so neighbouring partitions share one: two tasks for each thread of the
+    cluster, which leaves the scheduler a little to balance.
+    """
 
     def __init__(self, client: Any, sources: Sequence[tasks.Source]) -> None:
         self.client = client
-        addresses = list(client.scheduler_info(n_workers=-1)["workers"]) or [None]
+        known = client.scheduler_info(n_workers=-1)["workers"]
+        slots = [address for address, worker in known.items() for _ in range(2 * worker["nthreads"])]
+        count = min(len(sources), max(len(slots), 1))
+        ends = [g * len(sources) // count for g in range(count + 1)]
+        self.groups = [range(a, b) for a, b in zip(ends, ends[1:])]
         self.tag = uuid.uuid4().hex[:12]
-        # A source lives on a worker and draws its tasks there, where its part is kept. If the worker dies the scheduler, which
-        # remembers how the source was made, puts it elsewhere.
-        self.sources = [
+        # The sources of a group live on a worker and draw its tasks there, where its parts are kept. If the worker dies the scheduler,
+        # which remembers how they were made, puts them elsewhere.
+        self.held = [
             client.submit(
                 _same,
-                source,
-                key=f"goc-source-{self.tag}-{index}",
-                workers=[addresses[index * len(addresses) // len(sources)]] if addresses[0] else None,
-                allow_other_workers=True,
+                [sources[i] for i in group],
+                key=f"goc-sources-{self.tag}-{g}",
+                workers=[slots[g * len(slots) // count]] if slots else None,
+                allow_other_workers=bool(slots),
             )
-            for index, source in enumerate(sources)
+            for g, group in enumerate(self.groups)
         ]
         self.places = [(index, 0, 0) for index in range(len(sources))]
         self.calls = 0
@@ -115,21 +123,29 @@ class _Workers:
 
     def all(self, function: Callable[..., Any], *rest: Any) -> list[Any]:
         """``function(source, place, *rest)`` for every partition, in order."""
-        return self.each(function, [rest] * len(self.sources))
+        return self.each(function, [rest] * len(self.places))
 
     def each(self, function: Callable[..., Any], rest: Sequence[tuple]) -> list[Any]:
         """The same with arguments of its own for every partition."""
         self.calls += 1
-        name = f"goc-{function.__name__.strip('_')}-{self.tag}-{self.calls}"
+        name = f"goc-{function.__name__}-{self.tag}-{self.calls}"
         futures = [
-            self.client.submit(function, source, place, *own, key=f"{name}-{place[0]}", pure=False)
-            for source, place, own in zip(self.sources, self.places, rest)
+            self.client.submit(
+                tasks.together,
+                held,
+                function,
+                [self.places[i] for i in group],
+                [rest[i] for i in group],
+                key=f"{name}-{g}",
+                pure=False,
+            )
+            for g, (held, group) in enumerate(zip(self.held, self.groups))
         ]
-        return self.client.gather(futures)
+        return [answer for answers in self.client.gather(futures) for answer in answers]
 
 
-def _same(source: tasks.Source) -> tasks.Source:
-    return source
+def _same(sources: list[tasks.Source]) -> list[tasks.Source]:
+    return sources
 
 
 class DaskClustering:
@@ -176,8 +192,12 @@ class DaskClustering:
         names = self._run["names"]
         kinds = {"object": self._run["object_type"], "label": "i8", "candidate": "i8", "distance": "f8", "penalty": "f8"}
         meta = pd.DataFrame({name: np.empty(0, kind) for name, kind in (kinds | dict.fromkeys(names, "f8")).items()})
-        seats = dask.delayed(tasks.seats, pure=False)
-        parts = [seats(source, place, self._run, self._last) for source, place in zip(self._workers.sources, self._workers.places)]
+        one, workers = dask.delayed(tasks.one, pure=False), self._workers
+        parts = [
+            one(held, offset, tasks.seats, workers.places[i], self._run, self._last)
+            for held, group in zip(workers.held, workers.groups)
+            for offset, i in enumerate(group)
+        ]
         return dd.from_delayed(parts, meta=meta, verify_meta=False)
 
     def compute(self) -> Any:
