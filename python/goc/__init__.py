@@ -35,9 +35,9 @@ __all__ = [
 
 
 def __getattr__(name: str):
-    # matplotlib only for those who draw.
-    if name == "plot":
+    # matplotlib only for those who draw, Dask for those who have a cluster.
+    if name in ("plot", "dask"):
         import importlib
 
-        return importlib.import_module("goc.plot")
+        return importlib.import_module(f"goc.{name}")
     raise AttributeError(f"module 'goc' has no attribute {name!r}")

@@ -16,6 +16,7 @@ use super::run::Clustering;
 use super::seating::{Seat, Seater, Seating};
 use super::select::Choice;
 use super::{KRule, ValidOptimistic};
+use crate::oracle::k_means::sums::{ChunkedSum, ChunkedSums};
 use crate::points::squared_distance;
 use crate::{Points, Stream, random};
 
@@ -98,35 +99,21 @@ impl ValidOptimistic<'_> {
 
     /// Centres made means, and the objective, with the operations of a full recomputation in the same order.
     fn settle(&self, seating: Seating) -> Settled {
-        let mut means = seating.centres().clone();
-        let q = means.features();
-        let mut sums = vec![0.0; means.len() * q];
-        let mut sizes = vec![0usize; means.len()];
-        for (i, seat) in seating.seats().iter().enumerate() {
-            let k = seat.centre as usize;
-            sizes[k] += 1;
-            let (m, j, block) = (self.candidates.count(i), seat.candidate as usize, self.candidates.block(i));
-            for f in 0..q {
-                sums[k * q + f] += block[f * m + j];
-            }
-        }
-        for k in (0..sizes.len()).filter(|&k| sizes[k] > 0) {
-            for (x, sum) in means.row_mut(k).iter_mut().zip(&sums[k * q..]) {
-                *x = sum / sizes[k] as f64;
-            }
-        }
+        let q = seating.centres().features();
+        let mut sums = ChunkedSums::new(seating.centres().len(), q);
         let mut point = vec![0.0; q];
-        let objective = seating
-            .seats()
-            .iter()
-            .enumerate()
-            .map(|(i, seat)| {
-                self.candidates.copy_candidate(i, seat.candidate as usize, &mut point);
-                let squared = squared_distance(&point, means.row(seat.centre as usize));
-                let penalty = self.candidates.penalty(i, seat.candidate as usize);
-                self.params.distance.of_squared(squared) + self.params.lambda * penalty
-            })
-            .sum();
+        for (i, seat) in seating.seats().iter().enumerate() {
+            self.candidates.copy_candidate(i, seat.candidate as usize, &mut point);
+            sums.add(seat.centre as usize, &point);
+        }
+        let means = sums.total().means_or(seating.centres());
+        let values = seating.seats().iter().enumerate().map(|(i, seat)| {
+            self.candidates.copy_candidate(i, seat.candidate as usize, &mut point);
+            let squared = squared_distance(&point, means.row(seat.centre as usize));
+            let penalty = self.candidates.penalty(i, seat.candidate as usize);
+            self.params.distance.of_squared(squared) + self.params.lambda * penalty
+        });
+        let objective = values.collect::<ChunkedSum>().total();
         Settled { seating, means, objective }
     }
 

@@ -39,12 +39,14 @@
 mod boxes;
 pub mod continuous;
 mod distance;
+mod ending;
 mod exhaustive;
 pub mod hierarchy;
 mod joint;
 #[cfg(test)]
 mod made;
 mod params;
+pub mod parts;
 mod run;
 mod seating;
 pub mod select;
@@ -52,10 +54,11 @@ mod thorough;
 pub mod weighted;
 
 pub use distance::Distance;
+pub use ending::Ending;
 pub use params::{
     Beginning, Detail, KRule, Optimistic, OptimisticError, OracleEvery, Preset, Search, ValidOptimistic,
 };
-pub use run::{Clustering, Ending, Iteration};
+pub use run::{Clustering, Iteration};
 
 #[cfg(test)]
 mod tests;

@@ -249,9 +249,8 @@ impl Optimistic {
         self
     }
 
-    /// Checks everything against `candidates`.
-    pub fn check(self, candidates: &Candidates) -> Result<ValidOptimistic<'_>, OptimisticError> {
-        let n = candidates.objects();
+    /// Checks what the number of objects says about.
+    pub(super) fn check_numbers(&self, n: usize) -> Result<(), OptimisticError> {
         if self.k == 0 {
             return Err(OptimisticError::NoClusters);
         }
@@ -267,6 +266,13 @@ impl Optimistic {
         if self.max_iterations == 0 {
             return Err(OptimisticError::NoIterations);
         }
+        Ok(())
+    }
+
+    /// Checks everything against `candidates`.
+    pub fn check(self, candidates: &Candidates) -> Result<ValidOptimistic<'_>, OptimisticError> {
+        let n = candidates.objects();
+        self.check_numbers(n)?;
         let initial = match &self.initial {
             None => None,
             Some(labels) if labels.len() != n => {

@@ -1,16 +1,16 @@
 //! The iteration of GOC: steps (I), (II), (III) until nothing changes, a tolerance, a limit or a cycle.
 
-use std::collections::HashMap;
-
 use rayon::prelude::*;
 
+use super::ending::{Ending, Watch, fingerprint};
 use super::select::{Choice, Selector};
 use super::{Beginning, Detail, KRule, OptimisticError, OracleEvery, Search, ValidOptimistic};
+use crate::oracle::k_means::sums::ChunkedSum;
 use crate::oracle::k_means::{KMeans, means};
 use crate::oracle::{Oracle, Start};
 use crate::points::squared_distance;
 use crate::random;
-use crate::{Partition, Points};
+use crate::{Candidates, Partition, Points};
 
 /// What GOC found.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,23 +33,6 @@ pub struct Clustering {
     pub history: Vec<Iteration>,
     /// Swap moves that improved the objective.
     pub swaps_accepted: usize,
-}
-
-/// Why a run stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Ending {
-    /// No object changed its candidate.
-    Converged,
-    /// No more objects than the tolerance allows changed their candidate.
-    Tolerance,
-    /// The run came back to a state it had been in so many iterations before.
-    Cycle {
-        /// Iterations from a state to its return.
-        period: usize,
-    },
-    /// The limit came first.
-    Iterations,
 }
 
 /// One execution of steps (I) to (III).
@@ -122,32 +105,7 @@ impl ValidOptimistic<'_> {
 
     /// Xi(0).
     pub(super) fn beginning(&self) -> Points {
-        let means = self.candidates.means();
-        match self.params.beginning {
-            Beginning::Mean => means,
-            Beginning::NearestToMean => {
-                let choice: Vec<u32> =
-                    (0..self.candidates.objects()).map(|i| self.nearest_candidate(i, means.row(i))).collect();
-                self.candidates.chosen(&choice)
-            }
-        }
-    }
-
-    /// The candidate of object `i` nearest to `place`, the lower one on a tie.
-    fn nearest_candidate(&self, i: usize, place: &[f64]) -> u32 {
-        let mut squared = vec![0.0; self.candidates.count(i)];
-        for (f, x) in place.iter().enumerate() {
-            for (sum, value) in squared.iter_mut().zip(self.candidates.feature(i, f)) {
-                *sum += (value - x) * (value - x);
-            }
-        }
-        let mut best = 0;
-        for j in 1..squared.len() {
-            if squared[j] < squared[best] {
-                best = j;
-            }
-        }
-        best as u32
+        representatives(self.candidates, self.params.beginning)
     }
 
     fn run_once(
@@ -169,9 +127,7 @@ impl ValidOptimistic<'_> {
         let mut points = beginning.clone();
         let mut previous: Vec<u32> = Vec::new();
         let mut history: Vec<Iteration> = Vec::new();
-        // The iteration in which each state was first seen, to notice a return.
-        let mut seen: HashMap<u128, usize> = HashMap::new();
-        let mut around: Option<Around> = None;
+        let mut watch = Watch::default();
 
         loop {
             let t = history.len() + 1;
@@ -191,27 +147,10 @@ impl ValidOptimistic<'_> {
             });
             tick();
 
-            let ending = if let Some(around) = &around {
-                (t == around.target).then_some(Ending::Cycle { period: around.period })
-            } else if changed == 0 {
-                Some(Ending::Converged)
-            } else if t > 1 && (changed as f64) <= params.tolerance * n as f64 {
-                Some(Ending::Tolerance)
-            } else if let Some(&earlier) = seen.get(&fingerprint(&chosen, &state.partition)) {
-                let found = Around::new(earlier, t, |s| history[s - 1].objective);
-                let ending = (found.target == t).then_some(Ending::Cycle { period: found.period });
-                around = Some(found);
-                ending
-            } else if t >= params.max_iterations {
-                Some(Ending::Iterations)
-            } else {
-                seen.insert(fingerprint(&chosen, &state.partition), t);
-                None
-            };
+            let mark = || fingerprint(&chosen, &state.partition);
+            let ending = watch.ending(params, n, changed, mark, &|s| history[s - 1].objective);
             if let Some(ending) = ending {
-                if let Some(around) = around {
-                    history.truncate(around.detected);
-                }
+                history.truncate(watch.kept());
                 return Ok(Clustering {
                     partition: state.partition,
                     chosen,
@@ -245,13 +184,12 @@ impl ValidOptimistic<'_> {
         let chosen: Vec<u32> = choices.iter().map(|c| c.candidate).collect();
         let points = self.candidates.chosen(&chosen);
         let centres = means(&points, &partition);
-        let objective = (0..points.len())
-            .map(|i| {
-                let squared = squared_distance(points.row(i), centres.row(partition.labels()[i] as usize));
-                let penalty = self.candidates.penalty(i, chosen[i] as usize);
-                self.params.distance.of_squared(squared) + self.params.lambda * penalty
-            })
-            .sum();
+        let values = (0..points.len()).map(|i| {
+            let squared = squared_distance(points.row(i), centres.row(partition.labels()[i] as usize));
+            let penalty = self.candidates.penalty(i, chosen[i] as usize);
+            self.params.distance.of_squared(squared) + self.params.lambda * penalty
+        });
+        let objective = values.collect::<ChunkedSum>().total();
         State { choices, points, partition, centres, objective }
     }
 
@@ -297,34 +235,32 @@ impl ValidOptimistic<'_> {
     }
 }
 
-/// A cycle that was noticed: the run goes around once more, to the best state in it.
-pub(super) struct Around {
-    pub(super) detected: usize,
-    pub(super) period: usize,
-    /// The iteration that will be in the best state.
-    pub(super) target: usize,
-}
-
-impl Around {
-    /// The state after iteration `t` is the one after iteration `earlier`; `objective` is that of an iteration.
-    pub(super) fn new(earlier: usize, t: usize, objective: impl Fn(usize) -> f64) -> Self {
-        let best = (earlier + 1..=t).min_by(|&a, &b| objective(a).total_cmp(&objective(b))).unwrap_or(t);
-        let target = if best == t { t } else { t + best - earlier };
-        Self { detected: t, period: t - earlier, target }
+/// The first representative of each object.
+pub(super) fn representatives(candidates: &Candidates, beginning: Beginning) -> Points {
+    let means = candidates.means();
+    match beginning {
+        Beginning::Mean => means,
+        Beginning::NearestToMean => {
+            let choice: Vec<u32> =
+                (0..candidates.objects()).map(|i| nearest_candidate(candidates, i, means.row(i))).collect();
+            candidates.chosen(&choice)
+        }
     }
 }
 
-/// A number that two different states share with probability 2^-128: two hashes over the
-/// choices and the grouping, whatever the clusters' numbers.
-fn fingerprint(chosen: &[u32], partition: &Partition) -> u128 {
-    let mut a: u64 = 0xcbf2_9ce4_8422_2325;
-    let mut b: u64 = 0x9e37_79b9_7f4a_7c15;
-    for (&candidate, &label) in chosen.iter().zip(partition.canonical().labels()) {
-        let word = (u64::from(candidate) << 32) | u64::from(label);
-        a = (a ^ word).wrapping_mul(0x0000_0100_0000_01b3);
-        a ^= a >> 29;
-        b = (b.rotate_left(23) ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd);
-        b ^= b >> 33;
+/// The candidate of object `i` nearest to `place`, the lower one on a tie.
+fn nearest_candidate(candidates: &Candidates, i: usize, place: &[f64]) -> u32 {
+    let mut squared = vec![0.0; candidates.count(i)];
+    for (f, x) in place.iter().enumerate() {
+        for (sum, value) in squared.iter_mut().zip(candidates.feature(i, f)) {
+            *sum += (value - x) * (value - x);
+        }
     }
-    (u128::from(a) << 64) | u128::from(b)
+    let mut best = 0;
+    for j in 1..squared.len() {
+        if squared[j] < squared[best] {
+            best = j;
+        }
+    }
+    best as u32
 }

@@ -13,6 +13,8 @@
 //! candidate, then to the nearer centre, then to the lower one, so the result does not depend on the order
 //! of work.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use super::boxes::Boxes;
@@ -56,7 +58,7 @@ const CHUNK: usize = 64;
 /// Chooses candidates again and again for the same objects, as the centres move.
 #[derive(Debug)]
 pub struct Selector<'c> {
-    candidates: &'c Candidates,
+    candidates: Cow<'c, Candidates>,
     boxes: Boxes,
     lambda: f64,
     distance: Distance,
@@ -72,10 +74,14 @@ pub struct Selector<'c> {
 impl<'c> Selector<'c> {
     /// For `distance + lambda * penalty`.
     pub fn new(candidates: &'c Candidates, distance: Distance, lambda: f64) -> Self {
-        let blur = if distance == Distance::EuclideanSingle { single_error(candidates) } else { 0.0 };
+        Self::from_cow(Cow::Borrowed(candidates), distance, lambda)
+    }
+
+    fn from_cow(candidates: Cow<'c, Candidates>, distance: Distance, lambda: f64) -> Self {
+        let blur = if distance == Distance::EuclideanSingle { single_error(&candidates) } else { 0.0 };
         Self {
+            boxes: Boxes::new(&candidates),
             candidates,
-            boxes: Boxes::new(candidates),
             lambda,
             distance,
             choices: Vec::new(),
@@ -107,14 +113,14 @@ impl<'c> Selector<'c> {
             self.others = vec![f64::NEG_INFINITY; n];
         }
         let task = Task {
-            candidates: self.candidates,
+            candidates: &self.candidates,
             boxes: &self.boxes,
             lambda: self.lambda,
             distance: self.distance,
             lanes: &lanes,
             centres,
             moves: moves.as_ref(),
-            blur: self.blur,
+            blur: self.blur_at(centres),
         };
         let effort = self
             .choices
@@ -127,15 +133,28 @@ impl<'c> Selector<'c> {
         (&self.choices, effort)
     }
 
+    /// The error of single precision; the objects here may be a part of all, so centres may be larger than any of them.
+    fn blur_at(&self, centres: &Points) -> f64 {
+        if self.distance != Distance::EuclideanSingle {
+            return 0.0;
+        }
+        self.blur.max(single_error_up_to(largest(centres.values()), centres.features()))
+    }
+
     /// The same choices by looking at every pair: what pruning is compared with.
     pub fn select_exhaustively(&self, centres: &Points) -> Vec<Choice> {
         let lanes = CentreLanes::from_points(centres);
         let mut choices =
             vec![Choice { candidate: 0, centre: 0, value: f64::INFINITY }; self.candidates.objects()];
         choices.par_chunks_mut(CHUNK).enumerate().for_each(|(c, choices)| {
-            exhaust_chunk(self.candidates, self.lambda, self.distance, &lanes, centres, c * CHUNK, choices);
+            exhaust_chunk(&self.candidates, self.lambda, self.distance, &lanes, centres, c * CHUNK, choices);
         });
         choices
+    }
+
+    /// The candidates it chooses from.
+    pub fn candidates(&self) -> &Candidates {
+        &self.candidates
     }
 
     /// Bytes held beside the candidates themselves.
@@ -146,12 +165,27 @@ impl<'c> Selector<'c> {
     }
 }
 
-/// A bound on the error of a distance computed in single precision: a few roundings of numbers no larger than
-/// the largest coordinate. Centres are means of candidates, so they are no larger.
+impl Selector<'static> {
+    /// As [`Selector::new`], holding the candidates itself.
+    pub fn owning(candidates: Candidates, distance: Distance, lambda: f64) -> Self {
+        Self::from_cow(Cow::Owned(candidates), distance, lambda)
+    }
+}
+
+/// A bound on the error of a distance computed in single precision, for centres that are means of the candidates and so no
+/// larger.
 pub(super) fn single_error(candidates: &Candidates) -> f64 {
-    let largest =
-        (0..candidates.objects()).flat_map(|i| candidates.block(i)).fold(0.0f64, |m, x| m.max(x.abs()));
-    32.0 * f64::from(f32::EPSILON) * (candidates.features() as f64).sqrt() * largest
+    let each = (0..candidates.objects()).map(|i| largest(candidates.block(i)));
+    single_error_up_to(each.fold(0.0, f64::max), candidates.features())
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |m, x| m.max(x.abs()))
+}
+
+/// A few roundings of numbers no larger than `largest`.
+fn single_error_up_to(largest: f64, features: usize) -> f64 {
+    32.0 * f64::from(f32::EPSILON) * (features as f64).sqrt() * largest
 }
 
 /// How far the centres came since the last selection.

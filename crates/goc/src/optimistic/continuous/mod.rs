@@ -43,7 +43,8 @@ mod place;
 
 use std::collections::HashMap;
 
-use super::run::{Around, State};
+use super::ending::Around;
+use super::run::State;
 use super::select::Choice;
 use super::{Distance, Ending, Optimistic, OptimisticError, OracleEvery, ValidOptimistic};
 use crate::oracle::k_means::{KMeans, means};

@@ -10,7 +10,7 @@
 
 use rayon::prelude::*;
 
-use super::lloyd::{CHUNK, Sums, keep_or_mean};
+use super::sums::{CHUNK, Sums};
 use super::{KMeansFit, finish, seat_all};
 use crate::kernel::CentreLanes;
 use crate::{Points, points::squared_distance};
@@ -57,7 +57,7 @@ pub(super) fn run(points: &Points, centres: &Points, max_iterations: usize) -> K
         }
         let new = match sums.means(q) {
             Some(means) => means,
-            None => seat_all(points, keep_or_mean(&sums, &centres, q)),
+            None => seat_all(points, sums.means_or(&centres)),
         };
         for l in 0..k {
             drift[l] = squared_distance(new.row(l), centres.row(l)).sqrt() * (1.0 + SLACK);

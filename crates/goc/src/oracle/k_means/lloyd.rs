@@ -1,57 +1,14 @@
 //! Lloyd's k-means: give every point to its nearest centre, make the centres means, repeat.
 //!
-//! Points are handled in chunks of fixed size; the chunks' sums are added in order, so the answer is the same at
-//! any number of threads. Every round looks at all centres; [`super::hamerly`] skips most of them and is
+//! Points are handled in chunks of fixed size ([`super::sums`]), so the answer is the same at any number of threads. Every round looks at all centres; [`super::hamerly`] skips most of them and is
 //! compared with this one in the tests.
 
 use rayon::prelude::*;
 
+use super::sums::{CHUNK, Sums};
 use super::{KMeansFit, finish, seat_all};
 use crate::Points;
 use crate::kernel::CentreLanes;
-
-/// Points handled by one task.
-pub(super) const CHUNK: usize = 4096;
-
-/// Sums and counts of the members of each centre.
-#[derive(Clone)]
-pub(super) struct Sums {
-    pub(super) values: Vec<f64>,
-    pub(super) counts: Vec<u64>,
-}
-
-impl Sums {
-    pub(super) fn new(k: usize, q: usize) -> Self {
-        Self { values: vec![0.0; k * q], counts: vec![0; k] }
-    }
-
-    #[inline(always)]
-    pub(super) fn add(&mut self, label: usize, row: &[f64]) {
-        self.counts[label] += 1;
-        let q = row.len();
-        for (s, x) in self.values[label * q..(label + 1) * q].iter_mut().zip(row) {
-            *s += x;
-        }
-    }
-
-    pub(super) fn merge(&mut self, other: &Self) {
-        for (a, b) in self.values.iter_mut().zip(&other.values) {
-            *a += b;
-        }
-        for (a, b) in self.counts.iter_mut().zip(&other.counts) {
-            *a += b;
-        }
-    }
-
-    /// The means; none when some centre has no member.
-    pub(super) fn means(&self, q: usize) -> Option<Points> {
-        if self.counts.contains(&0) {
-            return None;
-        }
-        let values = self.values.iter().enumerate().map(|(i, s)| s / self.counts[i / q] as f64).collect();
-        Some(Points::trusted(values, q))
-    }
-}
 
 /// Runs from `centres`; there are at least as many distinct points.
 pub(super) fn run(points: &Points, centres: &Points, max_iterations: usize) -> KMeansFit {
@@ -67,23 +24,10 @@ pub(super) fn run(points: &Points, centres: &Points, max_iterations: usize) -> K
         }
         centres = match sums.means(q) {
             Some(means) => means,
-            None => seat_all(points, keep_or_mean(&sums, &centres, q)),
+            None => seat_all(points, sums.means_or(&centres)),
         };
     }
     finish(points, labels, max_iterations, false)
-}
-
-/// Means where a cluster has members, the old centre where it has none.
-pub(super) fn keep_or_mean(sums: &Sums, centres: &Points, q: usize) -> Points {
-    let mut values = centres.values().to_vec();
-    for (l, &count) in sums.counts.iter().enumerate() {
-        if count > 0 {
-            for f in 0..q {
-                values[l * q + f] = sums.values[l * q + f] / count as f64;
-            }
-        }
-    }
-    Points::trusted(values, q)
 }
 
 /// Labels every point; returns the sums of the new clusters and how many labels changed.
@@ -104,7 +48,13 @@ fn round(points: &Points, centres: &CentreLanes, labels: &mut [u32]) -> (Sums, u
 }
 
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn label_chunk(centres: &CentreLanes, k: usize, q: usize, rows: &[f64], labels: &mut [u32]) -> (Sums, usize) {
+pub(crate) fn label_chunk(
+    centres: &CentreLanes,
+    k: usize,
+    q: usize,
+    rows: &[f64],
+    labels: &mut [u32],
+) -> (Sums, usize) {
     let mut sums = Sums::new(k, q);
     let mut changed = 0;
     for (row, label) in rows.chunks_exact(q).zip(labels) {

@@ -14,8 +14,9 @@
 
 mod hamerly;
 mod hartigan_wong;
-mod lloyd;
-mod seeding;
+pub(crate) mod lloyd;
+pub(crate) mod seeding;
+pub(crate) mod sums;
 
 use rand::Rng;
 use rayon::prelude::*;
@@ -24,6 +25,7 @@ use super::{Oracle, OracleError, Start};
 use crate::kernel::CentreLanes;
 use crate::points::squared_distance;
 use crate::{Partition, Points, Stream, random};
+use sums::{CHUNK, Sums};
 
 /// How a start is improved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -207,20 +209,17 @@ fn finish(points: &Points, labels: Vec<u32>, iterations: usize, converged: bool)
 
 /// The mean of each cluster (paper, eq. 9).
 pub fn means(points: &Points, partition: &Partition) -> Points {
-    let q = points.features();
-    let mut sums = vec![0.0; partition.k() * q];
-    for (row, &l) in points.rows().zip(partition.labels()) {
-        let sum = &mut sums[l as usize * q..(l as usize + 1) * q];
-        for (s, x) in sum.iter_mut().zip(row) {
-            *s += x;
-        }
-    }
-    for (sum, size) in sums.chunks_exact_mut(q).zip(partition.sizes()) {
-        for s in sum {
-            *s /= size as f64;
-        }
-    }
-    Points::trusted(sums, q)
+    let (k, q) = (partition.k(), points.features());
+    let chunks: Vec<Sums> = points
+        .values()
+        .par_chunks(CHUNK * q)
+        .zip(partition.labels().par_chunks(CHUNK))
+        .map(|(rows, labels)| Sums::of(k, q, rows, labels))
+        .collect();
+    let mut total = Sums::new(k, q);
+    chunks.iter().for_each(|chunk| total.merge(chunk));
+    // Every label of a partition is used, so none is left out.
+    total.means_of_occupied(q)
 }
 
 /// Moves centres without a point until every one has some: each goes to the point that is farthest from its

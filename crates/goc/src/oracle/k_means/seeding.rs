@@ -27,7 +27,7 @@ pub(super) fn labels_if_fewer_distinct(points: &Points, k: usize) -> Option<Vec<
 }
 
 /// The bits of a row, `-0.0` as `0.0`: equal rows have equal bits.
-fn bits(row: &[f64]) -> Vec<u64> {
+pub(crate) fn bits(row: &[f64]) -> Vec<u64> {
     row.iter().map(|&x| if x == 0.0 { 0 } else { x.to_bits() }).collect()
 }
 

@@ -1,0 +1,284 @@
+"""GOC over partitions on a Dask cluster of separate processes: the bytes of one machine, whoever dies on the way."""
+
+import functools
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import goc
+
+distributed = pytest.importorskip("distributed")
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("dask.dataframe")
+
+import cloudpickle  # noqa: E402
+import pyarrow.parquet  # noqa: E402
+
+import goc.dask  # noqa: E402
+
+# The workers cannot import this file: what it defines goes to them whole.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+K, N = 7, 5000  # more objects than one chunk of sums
+OPTIONS = {"penalty_weight": 0.05, "k_rule": "constant", "oracle_starts": 2, "oracle_iterations": 4, "max_iter": 6}
+
+
+def long_table(n=N, seed=1):
+    """A row a candidate: short curves around seven places."""
+    rng = np.random.default_rng(seed)
+    places = rng.normal(0, 4, (7, 2))
+    counts = rng.integers(1, 9, n)
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    j = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
+    step = j - np.repeat(counts // 2, counts)
+    middle = places[np.arange(n) % 7] + rng.normal(0, 0.7, (n, 2))
+    slope = rng.normal(0, 0.3, (n, 2))
+    xy = np.repeat(middle, counts, axis=0) + step[:, None] * np.repeat(slope, counts, axis=0)
+    names = {"object": np.repeat(np.arange(n) * 3 + 10, counts), "x": xy[:, 0], "y": xy[:, 1]}
+    return pd.DataFrame(names | {"penalty": step.astype(float) ** 2})
+
+
+def local(table, **options):
+    sets = goc.Candidates.from_table(table, features=["x", "y"])
+    same = {"scale": "none", "algorithm": "lloyd", "oracle_every": "always", **OPTIONS, **options}
+    return goc.GreedyOptimisticClustering(K, **same).fit(sets)
+
+
+def pieces(table, ends):
+    """The table cut after the given numbers of objects."""
+    objects = pd.factorize(table["object"])[0]
+    bounds = [0, *ends, int(objects.max()) + 1]
+    return [table[(objects >= a) & (objects < b)] for a, b in zip(bounds, bounds[1:])]
+
+
+def assert_same(found, rows, one):
+    assert rows["label"].to_numpy().tobytes() == one.labels_.tobytes()
+    assert rows["candidate"].to_numpy().tobytes() == one.chosen_.tobytes()
+    assert found.cluster_centers_.tobytes() == one.cluster_centers_.tobytes()
+    assert np.float64(found.objective_).tobytes() == np.float64(one.objective_).tobytes()
+    assert found.history_["objective"].tobytes() == np.ascontiguousarray(one.history_["objective"]).tobytes()
+    assert rows[["x", "y"]].to_numpy().tobytes() == one.representatives_.tobytes()
+
+
+@pytest.fixture(scope="module")
+def table():
+    return long_table()
+
+
+@pytest.fixture(scope="module")
+def one(table):
+    return local(table)
+
+
+@pytest.fixture(scope="module")
+def folder(table, tmp_path_factory):
+    """A HATS-like folder; the order of the numbers is not that of the letters, and one partition is empty."""
+    root = tmp_path_factory.mktemp("hats")
+    names = ["Norder=1/Dir=0/Npix=2", "Norder=1/Dir=0/Npix=10", "Norder=1/Dir=0/Npix=11", "Norder=2/Dir=0/Npix=3"]
+    for name, piece in zip(names, pieces(table, [1000, 1001, 1001])):
+        path = root / f"{name}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        piece.to_parquet(path)
+    (root / "_metadata").write_bytes(b"not a partition")
+    return root
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit="1GiB"
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with distributed.Client(cluster) as client:
+        yield client
+
+
+def workers(cluster, client, count):
+    cluster.scale(count)
+    client.wait_for_workers(count)
+    for _ in range(200):
+        if len(client.scheduler_info(n_workers=-1)["workers"]) == count:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"not {count} workers")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_one_two_or_three_workers_give_the_bytes_of_one_machine(cluster, client, folder, one, count):
+    workers(cluster, client, count)
+    found = goc.dask.fit(folder, K, features=["x", "y"], client=client, **OPTIONS)
+    assert found.first_on_ == "all"
+    assert_same(found, found.compute(), one)
+    found.close()
+
+
+def test_a_dask_dataframe_in_and_labels_as_one_out(cluster, client, table, one):
+    import dask.dataframe as dd
+    from dask import delayed
+
+    cuts = pieces(table, [4097])
+    ddf = dd.from_delayed([delayed(cuts.__getitem__)(i) for i in range(2)], meta=table.iloc[:0])
+    found = goc.dask.fit(ddf, K, features=["x", "y"], client=client, **OPTIONS)
+    labels = found.labels()
+    assert labels.npartitions == 2
+    rows = labels.compute()
+    assert rows["object"].tolist() == table["object"].drop_duplicates().tolist()
+    assert_same(found, rows, one)
+
+
+def test_labels_are_written_partition_by_partition(client, folder, one, tmp_path):
+    found = goc.dask.fit(folder, K, features=["x", "y"], client=client, **OPTIONS)
+    written = found.to_parquet(tmp_path / "labels")
+    within = [str(Path(p).relative_to(tmp_path / "labels")) for p in written]
+    assert within == [str(Path(p).relative_to(folder)) for p in goc.dask.partitions(folder)]
+    assert sorted(p for p in within) == sorted(str(p.relative_to(tmp_path / "labels")) for p in (tmp_path / "labels").rglob("*.*"))
+    rows = pd.concat([pa.parquet.read_table(p, partitioning=None).to_pandas() for p in written], ignore_index=True)
+    assert_same(found, rows, one)
+
+
+def test_a_worker_killed_in_the_middle_changes_nothing(cluster, client, folder, one):
+    workers(cluster, client, 2)
+    killed = []
+
+    def kill(iteration, _):
+        if iteration == 2:
+            pid = list(client.run(os.getpid).values())[0]
+            os.kill(pid, signal.SIGKILL)
+            killed.append(pid)
+
+    found = goc.dask.fit(folder, K, features=["x", "y"], client=client, callback=kill, **OPTIONS)
+    assert killed and len(found.history_) > 2
+    assert_same(found, found.compute(), one)
+    assert killed[0] not in client.run(os.getpid).values()
+
+
+DRIVER = """
+    import os, signal, sys
+    import distributed, goc.dask
+
+    def die(iteration, _):
+        if iteration == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    if __name__ == "__main__":
+        folder, checkpoint, scheduler = sys.argv[1:]
+        with distributed.Client(scheduler) as client:
+            goc.dask.fit(folder, 7, features=["x", "y"], client=client, checkpoint=checkpoint, callback=die, **{options})
+"""
+
+
+def test_after_the_driver_was_killed_the_checkpoint_gives_the_same_bytes(client, folder, one, tmp_path):
+    script, checkpoint = tmp_path / "driver.py", tmp_path / "run.goc"
+    script.write_text(textwrap.dedent(DRIVER).replace("{options}", repr(OPTIONS)))
+    package = str(Path(goc.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": package}
+    done = subprocess.run([sys.executable, script, folder, checkpoint, client.scheduler.address], env=environment)
+    assert done.returncode == -signal.SIGKILL
+    assert checkpoint.exists()
+
+    iterations = []
+    resumed = functools.partial(goc.dask.fit, folder, features=["x", "y"], client=client, checkpoint=checkpoint, resume=True)
+    with pytest.raises(ValueError, match="another run"):
+        resumed(n_clusters=K, **{**OPTIONS, "penalty_weight": 0.06})
+    with pytest.raises(ValueError, match="another run"):
+        resumed(n_clusters=K + 1, **OPTIONS)
+    with pytest.raises(ValueError, match="the seed|another run"):
+        resumed(n_clusters=K, random_state=2, **OPTIONS)
+    found = resumed(n_clusters=K, callback=lambda t, _: iterations.append(t), **OPTIONS)
+    assert iterations[0] == 3  # two were not done again
+    assert_same(found, found.compute(), one)
+
+
+def fat(table, m=400):
+    """Candidates far larger than what they are made of: 400 for each object."""
+    x = table["x"].to_numpy() if hasattr(table["x"], "to_numpy") else np.asarray(table["x"])
+    step = np.linspace(-1, 1, m)
+    values = np.empty((len(x), m, 3))
+    values[..., 0] = x[:, None] + step
+    values[..., 1] = 0.3 * step + np.sin(x)[:, None]
+    values[..., 2] = 0.1 * step
+    return goc.Candidates(values.reshape(-1, 3), np.arange(len(x) + 1) * m)
+
+
+def test_less_memory_than_the_data_take_is_enough(tmp_path):
+    rng = np.random.default_rng(3)
+    parts, each, limit = 28, 2000, 512 * 2**20
+    for p in range(parts):
+        pd.DataFrame({"x": rng.choice([-9.0, 0.0, 9.0], each) + rng.normal(0, 1, each)}).to_parquet(tmp_path / f"{p}.parquet")
+    assert parts * each * 400 * 3 * 8 > limit
+    options = {"n_clusters": 3, "candidates": fat, "max_iter": 1, "oracle_iterations": 1, "sample": 5000}
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=limit
+    ) as cluster, distributed.Client(cluster) as client:
+        first = client.run(os.getpid)
+        found = goc.dask.fit(tmp_path, client=client, **options)
+        assert client.run(os.getpid) == first  # the nanny never had to end it
+    assert found.first_on_.startswith("sample of ")
+    assert found.sizes_.sum() == parts * each
+    assert sorted(np.round(found.cluster_centers_[:, 0])) == [-9, 0, 9]
+
+
+def test_what_parts_cannot_do_is_refused(client, folder, tmp_path):
+    refused = functools.partial(goc.dask.fit, folder, K, features=["x", "y"], client=client)
+    with pytest.raises(ValueError, match="swaps=5 needs all objects in one place"):
+        refused(swaps=5)
+    with pytest.raises(ValueError, match="n_clusters and penalty_weight must be numbers"):
+        goc.dask.fit(folder, "auto", client=client)
+    with pytest.raises(ValueError, match="scale='robust' is not known over partitions"):
+        refused(scale="robust")
+    with pytest.raises(ValueError, match="partition 0: no column `z`"):
+        goc.dask.fit(folder, K, features=["x", "z"], client=client)
+    with pytest.raises(ValueError, match="no Parquet files"):
+        goc.dask.fit(tmp_path, K, client=client)
+    broken = long_table(20)
+    half = len(broken) // 2
+    while broken["object"].iloc[half - 1] != broken["object"].iloc[half]:
+        half += 1
+    for i, piece in enumerate([broken.iloc[:half], broken.iloc[half:]]):
+        piece.to_parquet(tmp_path / f"{i}.parquet")
+    with pytest.raises(ValueError, match="is in two partitions"):
+        goc.dask.fit(tmp_path, 2, features=["x", "y"], client=client)
+
+
+def test_candidates_of_stars_do_not_depend_on_the_partitions(client):
+    import dask.dataframe as dd
+
+    n = 6
+    rng = np.random.default_rng(4)
+    star = {"source_id": np.arange(n) + 100, "ra": rng.uniform(0, 360, n), "dec": rng.uniform(-60, 60, n)}
+    for name, value, error in [("parallax", 0.5, 0.02), ("pmra", 3, 0.02), ("pmdec", -4, 0.02), ("radial_velocity", 20, 1.0)]:
+        star |= {name: value + rng.normal(0, 0.1, n), f"{name}_error": np.full(n, error)}
+    stars = pd.DataFrame(star)
+    whole = goc.from_gaia(stars, m=5)
+    made = goc.dask.candidates(dd.from_pandas(stars, npartitions=3), m=5).compute()
+    assert made[["Jr", "Jz", "Jphi"]].to_numpy().tobytes() == whole.values.tobytes()
+    assert made["object"].tolist() == np.repeat(whole.ids, whole.counts).tolist()
+
+
+def test_an_oracle_of_ones_own_and_a_sample_are_the_same_for_any_cut(client, folder, table, tmp_path):
+    from sklearn.cluster import KMeans
+
+    def own(points, k, seed):
+        return KMeans(k, n_init=1, random_state=seed).fit_predict(points)
+
+    whole = tmp_path / "whole.parquet"
+    table.to_parquet(whole)
+    options = {**OPTIONS, "n_clusters": K, "oracle": own, "features": ["x", "y"], "sample": 600, "scale": "standard", "client": client}
+    many, one = goc.dask.fit(folder, **options), goc.dask.fit(whole, **options)
+    assert many.first_on_ == one.first_on_ and many.first_on_ != "all"
+    assert many.cluster_centers_.tobytes() == one.cluster_centers_.tobytes()
+    assert many.compute().equals(one.compute())
+    spread = goc.Candidates.from_table(table, features=["x", "y"]).values.std(axis=0, ddof=1)
+    np.testing.assert_allclose(many.scale_[1], spread, rtol=1e-6)
