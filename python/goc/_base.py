@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _goc
-from ._candidates import ACTIONS, Candidates, is_ragged, numbers, ragged
+from ._candidates import ACTIONS, CANDIDATE_NAMES, OBJECT_NAMES, Candidates, is_ragged, numbers, ragged
 from ._oracle import adapt
 from ._progress import bar
 from ._report import write
@@ -190,6 +190,7 @@ class UncertainClusterer(ClusterMixin, BaseEstimator):
                 )
         else:
             made = None
+            _refuse_candidate_table(X)
             # Rust says which row is not finite.
             values = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
             offsets = np.arange(len(values) + 1, dtype=np.int64)
@@ -368,6 +369,13 @@ class PredictsByMeans:
         centre, spread = (part.tolist() for part in self._scale)
         centres = np.ascontiguousarray(self._scaled_centres)
         return _goc.select(points, centres, "squared", 0.0, centre, spread, 1.0, _threads(self.n_jobs))[1]
+
+
+def _refuse_candidate_table(X: Any) -> None:
+    """A long table, a row a candidate, would pass for points, its ids and truth for features."""
+    names = [str(name) for name in getattr(X, "columns", getattr(X, "colnames", ()))]
+    if any(name in names for name in CANDIDATE_NAMES) and any(name in names for name in OBJECT_NAMES):
+        raise ValueError("X is a table with a row a candidate; give goc.Candidates.from_table(X)")
 
 
 def settings_oracle(estimator: UncertainClusterer) -> Any:

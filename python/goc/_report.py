@@ -18,10 +18,14 @@ def write(
     path = Path(path)
     if path.suffix not in (".html", ".htm"):
         raise ValueError(f"{path}: the page is an HTML file; name it .html")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {path.parent}; make it first")
     places = np.ascontiguousarray(estimator.representatives_, dtype=np.float64)
     n, q = places.shape
     made = ragged(X) if X is not None and is_ragged(X) else None
     if isinstance(made, Candidates):
+        if len(made) != n:
+            raise ValueError(f"X has {len(made)} objects, but {n} were clustered")
         ids = made.ids if ids is None else ids
         truth = made.truth if truth is None else truth
         features = made.features if features is None else features

@@ -63,4 +63,14 @@ def test_what_does_not_fit_is_said(sets, tmp_path):
         found.report(tmp_path / "page.html", truth=[1, 2])
     with pytest.raises(ValueError, match="X has 3 objects, but 15 were clustered"):
         found.report(tmp_path / "page.html", np.zeros((3, 2, 2)), ids=range(15))
+    with pytest.raises(FileNotFoundError, match="make it first"):
+        found.report(tmp_path / "nowhere" / "page.html")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_table_of_candidates_is_not_taken_for_points():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"object": [0, 0, 1], "candidate": [0, 1, 0], "x": [1.0, 2.0, 9.0]})
+    with pytest.raises(ValueError, match="Candidates.from_table"):
+        goc.GreedyOptimisticClustering(n_clusters=2).fit(table)
+    assert list(goc.GreedyOptimisticClustering(n_clusters=2).fit(goc.Candidates.from_table(table)).labels_) == [0, 1]

@@ -169,7 +169,15 @@ impl StarArgs {
         } else if names_any(&["l", "b", "pml", "pmb"]) {
             galactic()
         } else {
-            icrs().or_else(galactic).or_else(cartesian)
+            let sky = icrs().or_else(galactic);
+            // Everything measured but how far: a slip of the pen, not another kind of table.
+            let all = |names: [&str; 5]| names.iter().all(|name| column(name).is_some());
+            let measured = all(["ra", "dec", "pmra", "pmdec", "radial_velocity"])
+                || all(["l", "b", "pml", "pmb", "radial_velocity"]);
+            if sky.is_none() && depth.is_none() && measured {
+                table.require("parallax")?;
+            }
+            sky.or_else(cartesian)
         };
         Ok(found)
     }

@@ -48,6 +48,23 @@ fn every_star_keeps_its_row_and_one_without_actions_says_why() {
 }
 
 #[test]
+fn a_misspelt_parallax_is_named_and_not_taken_for_another_kind_of_table() {
+    // With x, y, z, vx, vy, vz beside it, as some catalogues have them, heliocentric.
+    let slip = GAIA.replace("parallax,parallax_error,", "paralax,paralax_error,");
+    let (head, rows) = slip.split_once('\n').unwrap();
+    let rows = rows.lines().map(|row| format!("{row},1,2,3,4,5,6\n")).collect::<String>();
+    let both = format!("{head},x,y,z,vx,vy,vz\n{rows}");
+    let desk = Desk::with(&[("slip.csv", &slip), ("both.csv", &both)]);
+    for command in ["actions both.csv", "stars both.csv --k 2", "candidates slip.csv -o c.csv"] {
+        let run = desk.goc(command);
+        assert_eq!(run.code, 2, "{command}: {}", run.err);
+        assert!(run.err.contains("no column `parallax` (did you mean `paralax`?)"), "{command}: {}", run.err);
+    }
+    // What is asked for by name is done.
+    desk.done("actions both.csv --columns x=x -o a.csv");
+}
+
+#[test]
 fn frequencies_of_a_nearly_circular_orbit_are_the_epicycles() {
     // In the plane at 8 kpc, 1 km/s off the circular speed of McMillan's Milky Way (232.8 km/s there).
     let desk = Desk::with(&[("s.csv", "x,y,z,vx,vy,vz\n-8,0,0,1,232.5,1\n-8,0,0,2000,0,0\n")]);

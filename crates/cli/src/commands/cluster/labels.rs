@@ -318,6 +318,7 @@ impl Clustered {
         let ending = match (answer.converged, answer.cycle) {
             (true, _) => "converged",
             (_, true) => "in a cycle, its best state kept",
+            _ if answer.posterior.is_some() => "not converged",
             _ => "stopped at the limit, see --max-iterations",
         };
         let mut text = format!(

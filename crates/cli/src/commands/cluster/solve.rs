@@ -310,7 +310,16 @@ impl MethodArgs {
         let found = model.run_watched(candidates, seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
         let chains = found.diagnostics;
-        let advice = if chains.converged() { "" } else { ": more may help, --burn, --keep and --chains" };
+        let advice = match (chains.converged(), self.expects_noise) {
+            (true, _) => "",
+            (false, true) => {
+                ", which is too few or too far apart to trust: try more --burn, --keep or --chains"
+            }
+            (false, false) => {
+                ", which is too few or too far apart to trust: try more --burn, --keep or --chains, \
+                 and --noise where many objects belong to no group"
+            }
+        };
         let centres = means(&found.places, &found.partition);
         Ok(Answer {
             confidence: found.membership.clone(),
