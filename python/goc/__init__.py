@@ -41,3 +41,7 @@ def __getattr__(name: str):
 
         return importlib.import_module(f"goc.{name}")
     raise AttributeError(f"module 'goc' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "plot", "dask"})
