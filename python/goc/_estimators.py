@@ -90,8 +90,8 @@ PARAMETERS = {
     "eps": "eps : float, optional\n        Radius, in scaled features; by a rule if not given.",
     "strength": "strength : float, default 2\n        What a penalty of 1 costs in log likelihood.",
     "chains": "chains : int, default 4\n        Chains.",
-    "burn": "burn : int, default 30\n        Sweeps of each chain before draws are kept.",
-    "keep": "keep : int, default 120\n        Draws kept of each chain.",
+    "burn": "burn : int, default 40\n        Sweeps of each chain before draws are kept.",
+    "keep": "keep : int, default 140\n        Draws kept of each chain.",
     "feature_map": (
         'feature_map : {"auto", "actions", "none"}\n'
         "        Square roots of the features Jr and Jz, in which groups of stars are round; auto: where the features have\n"
@@ -214,8 +214,8 @@ class MarginalMixture(UncertainClusterer):
         strength: float = 2.0,
         scale_penalties: bool = True,
         chains: int = 4,
-        burn: int = 30,
-        keep: int = 120,
+        burn: int = 40,
+        keep: int = 140,
         random_state: Any = 1,
         n_jobs: int | None = None,
         verbose: int = 0,

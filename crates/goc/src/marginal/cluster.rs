@@ -262,8 +262,8 @@ pub(super) fn weigh_listed(clusters: &[Cluster], runs: &Runs, listed: &[(u32, u3
     }
 }
 
-/// Upper bounds of the sums of [`weigh`] over each run of some groups in the clusters listed, each cluster's times its `join`: cluster after cluster into
-/// `bounds`. `radii` are those of the groups, in the metric of `Psi`. That of a cluster is wider, so no candidate is nearer to its mean
+/// Upper bounds of the sums of [`weigh`] over each run of a group in the clusters listed, each cluster's times its `join`: eight a cluster into
+/// `bounds`. `radii` are those of the runs, in the metric of `Psi`. That of a cluster is wider, so no candidate is nearer to its mean
 /// than the centre of the run less the radius; and the base's part of the density is at most what `scale` has of it.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(super) fn bound_all(
@@ -273,25 +273,18 @@ pub(super) fn bound_all(
     centres: &[f64],
     radii: &[f64],
     totals: &[f64],
-    bounds: &mut Vec<f64>,
+    bounds: &mut Vec<[f64; LANES]>,
 ) {
-    let groups = totals.len() / LANES;
     for &k in listed {
         let cluster = &clusters[k as usize];
         let factor = join[cluster.size] * cluster.scale * (1.0 + 1e-9);
-        let q = cluster.mean.len();
-        for group in 0..groups {
-            let values = &centres[group * q * LANES..(group + 1) * q * LANES];
-            let quadratic = quadratic_of(cluster, values);
-            let (radii, totals) = (&radii[group * LANES..], &totals[group * LANES..]);
-            let near: [f64; LANES] = std::array::from_fn(|lane| {
-                let least = (quadratic[lane].sqrt() - radii[lane]).max(0.0);
-                1.0 + cluster.share * (least * least)
-            });
-            let t = half_powers(near, cluster.twice);
-            let of_runs: [f64; LANES] = std::array::from_fn(|lane| factor * totals[lane] / t[lane]);
-            bounds.extend_from_slice(&of_runs);
-        }
+        let quadratic = quadratic_of(cluster, centres);
+        let near: [f64; LANES] = std::array::from_fn(|lane| {
+            let least = (quadratic[lane].sqrt() - radii[lane]).max(0.0);
+            1.0 + cluster.share * (least * least)
+        });
+        let t = half_powers(near, cluster.twice);
+        bounds.push(std::array::from_fn(|lane| factor * totals[lane] / t[lane]));
     }
 }
 
@@ -502,21 +495,17 @@ mod tests {
                 let place: Vec<f64> = point(i, q).iter().map(|v| v + 3.0 * (i % 3) as f64).collect();
                 clusters[i % 3].add(&place, &shape);
             }
-            let mut bounds = Vec::new();
             let join: Vec<f64> = (0..9).map(|n| f64::from(n).sqrt()).collect();
-            bound_all(
-                &clusters,
-                &[0, 1, 2],
-                &join,
-                runs.centres(0..2),
-                &radii,
-                runs.totals(0..2),
-                &mut bounds,
-            );
-            assert_eq!(bounds.len(), 3 * 2 * LANES);
+            let mut bounds = vec![Vec::new(), Vec::new()];
+            for (group, bounds) in bounds.iter_mut().enumerate() {
+                let radii = &radii[group * LANES..(group + 1) * LANES];
+                let (centres, totals) = (runs.centres(group), runs.totals(group));
+                bound_all(&clusters, &[0, 1, 2], &join, centres, radii, totals, bounds);
+                assert_eq!(bounds.len(), 3);
+            }
             for (k, cluster) in clusters.iter().enumerate() {
                 for slot in 0..2 * LANES {
-                    let bound = bounds[k * 2 * LANES + slot];
+                    let bound = bounds[slot / LANES][k][slot % LANES];
                     if slot >= 13 {
                         assert_eq!(bound, 0.0);
                         continue;

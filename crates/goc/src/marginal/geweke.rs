@@ -38,16 +38,15 @@ const WEIGHTS: [&[f64]; N] = [&[0.7, 0.3], &[0.5, 0.2, 0.3], &[1.0], &[0.2, 0.3,
 #[derive(Clone)]
 struct State {
     cohesion: Cohesion,
+    scale: f64,
     labels: Vec<u32>,
     choice: Vec<u32>,
     psi: Vec<f64>,
     seen: Vec<[f64; 2]>,
 }
 
-/// The metric's prior scale, `A / df`, as a matrix.
-fn metric() -> Vec<f64> {
-    vec![0.3, 0.05, 0.05, 0.2]
-}
+/// What the metric may be expected to be.
+const SCALES: [f64; 3] = [0.5, 1.0, 2.0];
 
 fn normal_pair(triangle: &[f64], rng: &mut Stream) -> [f64; 2] {
     let (a, b): (f64, f64) = (StandardNormal.sample(rng), StandardNormal.sample(rng));
@@ -67,8 +66,10 @@ impl State {
         let weights: Vec<f64> = partitions.iter().map(weight).collect();
         let labels = partitions[pick(&weights, weights.iter().sum(), rng)].clone();
         let choice = WEIGHTS.map(|w| pick(w, 1.0, rng) as u32).to_vec();
-        let psi = wishart(METRIC_DF, &metric(), Q, rng).unwrap();
-        let mut state = Self { cohesion, labels, choice, psi, seen: vec![[0.0; 2]; N] };
+        let scale = SCALES[pick(&[1.0; 3], 3.0, rng)];
+        let own = scale / METRIC_DF;
+        let psi = wishart(METRIC_DF, &[own, 0.0, 0.0, own], Q, rng).unwrap();
+        let mut state = Self { cohesion, scale, labels, choice, psi, seen: vec![[0.0; 2]; N] };
         state.draw_data(rng);
         state
     }
@@ -124,24 +125,24 @@ impl State {
             alone: &alone,
             alone_sum: &alone_sum,
             metric_df: METRIC_DF,
-            metric_inverse: &inverse(&metric(), Q).unwrap(),
+            scales: &SCALES,
             learn: true,
         };
         let shape = Shape::new(NU, self.psi.clone(), base, N);
         let mut chain = Chain::new(&data, shape, self.labels.clone(), self.choice.clone(), rng.clone());
-        chain.cohesion = self.cohesion;
+        (chain.cohesion, chain.scale) = (self.cohesion, self.scale);
         chain.rebuild();
         chain.sweep();
         chain.split_and_merge(2);
         assert!(chain.draw_shape());
         *rng = chain.rng.clone();
-        self.cohesion = chain.cohesion;
+        (self.cohesion, self.scale) = (chain.cohesion, chain.scale);
         self.psi = chain.shape.psi.clone();
         (self.labels, self.choice) = (chain.labels.clone(), chain.choice.clone());
     }
 
     /// Functions of everything whose means are compared.
-    fn numbers(&self) -> [f64; 13] {
+    fn numbers(&self) -> [f64; 15] {
         let k = f64::from(self.labels.iter().max().unwrap() + 1);
         let size = |i: usize| self.labels.iter().filter(|l| **l == self.labels[i]).count();
         let alone = (0..N).filter(|&i| size(i) == 1).count() as f64;
@@ -161,14 +162,16 @@ impl State {
             libm::log(far + 0.1),
             libm::log(self.cohesion.alpha) * k,
             libm::log(self.cohesion.single) * alone,
+            self.cohesion.power * k,
+            libm::log(self.scale) * libm::log(self.psi[3]),
         ]
     }
 }
 
 /// Means and their standard errors, by means of batches.
-fn means(numbers: &[[f64; 13]]) -> Vec<(f64, f64)> {
+fn means(numbers: &[[f64; 15]]) -> Vec<(f64, f64)> {
     let batch = 250;
-    (0..13)
+    (0..15)
         .map(|c| {
             let batches: Vec<f64> = numbers
                 .chunks_exact(batch)
@@ -185,17 +188,17 @@ fn means(numbers: &[[f64; 13]]) -> Vec<(f64, f64)> {
 #[test]
 fn drawing_forward_and_alternating_with_the_chain_give_the_same_law() {
     let cases = [
-        (0.5, Some(1.3), Some(1.0), 1),
-        (0.5, None, Some(2.5), 2),
-        (0.5, None, None, 3),
-        (1.0, Some(0.8), Some(1.0), 4),
+        (Some(0.5), Some(1.3), Some(1.0), 1),
+        (Some(0.5), None, Some(2.5), 2),
+        (None, None, None, 3),
+        (None, Some(0.8), Some(1.0), 4),
     ];
     for (power, alpha, single, seed) in cases {
         let prior = PartitionPrior::new(N, power, alpha, single);
         let rng = &mut stream(seed, 0);
-        let forward: Vec<[f64; 13]> = (0..40_000).map(|_| State::drawn(&prior, rng).numbers()).collect();
+        let forward: Vec<[f64; 15]> = (0..40_000).map(|_| State::drawn(&prior, rng).numbers()).collect();
         let mut state = State::drawn(&prior, rng);
-        let alternating: Vec<[f64; 13]> = (0..40_000)
+        let alternating: Vec<[f64; 15]> = (0..40_000)
             .map(|_| {
                 state.moved(&prior, rng);
                 state.draw_data(rng);
@@ -206,7 +209,7 @@ fn drawing_forward_and_alternating_with_the_chain_give_the_same_law() {
             let z = (a.0 - b.0) / libm::hypot(a.1, b.1).max(1e-12);
             assert!(
                 z.abs() < 4.0,
-                "power {power}, alpha {alpha:?}, single {single:?}, number {at}: {a:?} {b:?}, z = {z:.1}"
+                "power {power:?}, alpha {alpha:?}, single {single:?}, number {at}: {a:?} {b:?}, z = {z:.1}"
             );
         }
     }

@@ -38,17 +38,25 @@ const NU_BEYOND: usize = 7;
 /// Degrees of freedom of the metric's own prior beyond the features.
 const METRIC_DF_BEYOND: f64 = 2.0;
 
+/// The spreads within a cluster that the metric's prior may expect where none is said: so many, from the least on by factors of the root
+/// of 2, all alike beforehand. A Wishart prior hardly allows a metric that is ten times wider than it expects; with the spread drawn the data
+/// decide, be it for groups of siblings or for a few wide clouds.
+const LEAST_SPREAD: f64 = 0.0125;
+const SPREADS: i32 = 17;
+/// The spread to begin with.
+const FIRST_SPREAD: f64 = 0.1;
+
 /// Objects near each that are tried together in splits and mergers.
 const NEAR: usize = 20;
 
 /// Parameters of the marginal mixture; [`Marginal::run`] checks them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marginal {
-    power: f64,
+    power: Option<f64>,
     alpha: Option<f64>,
     single: Option<f64>,
     nu: Option<usize>,
-    spread: f64,
+    spread: Option<f64>,
     learn: bool,
     strength: f64,
     chains: usize,
@@ -62,16 +70,16 @@ pub struct Marginal {
 impl Default for Marginal {
     fn default() -> Self {
         Self {
-            power: 0.5,
+            power: None,
             alpha: None,
             single: Some(1.0),
             nu: None,
-            spread: 0.1,
+            spread: None,
             learn: true,
             strength: 2.0,
             chains: 4,
-            burn: 30,
-            keep: 120,
+            burn: 40,
+            keep: 140,
             moves: 30,
             begin: None,
             joining: 1.1,
@@ -133,6 +141,8 @@ pub struct Posterior {
     pub alpha: f64,
     /// `single`, its mean over the draws.
     pub single: f64,
+    /// The power, its mean over the draws.
+    pub power: f64,
 }
 
 /// What one chain leaves.
@@ -146,11 +156,12 @@ struct Trace {
     metric: Vec<f64>,
     alpha: f64,
     single: f64,
+    power: f64,
 }
 
 impl Marginal {
-    /// How much larger clusters draw objects in: 1 is the Dirichlet process, 0 not at all.
-    pub fn power(mut self, power: f64) -> Self {
+    /// How much larger clusters draw objects in: 1 is the Dirichlet process, 0 not at all; `None` draws it.
+    pub fn power(mut self, power: Option<f64>) -> Self {
         self.power = power;
         self
     }
@@ -173,8 +184,8 @@ impl Marginal {
         self
     }
 
-    /// The standard deviation within a cluster that is expected beforehand, in scaled features.
-    pub fn spread(mut self, spread: f64) -> Self {
+    /// The standard deviation within a cluster that is expected beforehand, in scaled features; `None` draws it.
+    pub fn spread(mut self, spread: Option<f64>) -> Self {
         self.spread = spread;
         self
     }
@@ -218,8 +229,8 @@ impl Marginal {
 
     fn check(&self, q: usize) -> Result<(), MarginalError> {
         let bad = |name, value, must| Err(MarginalError::Parameter { name, value, must });
-        if !(0.0..=1.0).contains(&self.power) {
-            return bad("power", self.power, "from 0 to 1");
+        if let Some(power) = self.power.filter(|p| !(0.0..=1.0).contains(p)) {
+            return bad("power", power, "from 0 to 1");
         }
         if let Some(alpha) = self.alpha.filter(|a| !(a.is_finite() && *a > 0.0)) {
             return bad("alpha", alpha, "a finite number above 0");
@@ -230,8 +241,8 @@ impl Marginal {
         if let Some(nu) = self.nu.filter(|nu| *nu < q + 2) {
             return bad("nu", nu as f64, "at least the number of features and 2");
         }
-        if !(self.spread.is_finite() && self.spread > 0.0) {
-            return bad("spread", self.spread, "a finite number above 0");
+        if let Some(spread) = self.spread.filter(|s| !(s.is_finite() && *s > 0.0)) {
+            return bad("spread", spread, "a finite number above 0");
         }
         if !(self.strength.is_finite() && self.strength >= 0.0) {
             return bad("strength", self.strength, "a finite number not below 0");
@@ -274,12 +285,14 @@ impl Marginal {
         let prior = PartitionPrior::new(n, self.power, self.alpha, self.single);
         // The mean of Psi is A; that of a covariance, Psi / (nu - q - 1).
         let metric_df = q as f64 + METRIC_DF_BEYOND;
-        let expected = self.spread * self.spread * (nu - q - 1) as f64;
+        let of = |spread: f64| spread * spread * (nu - q - 1) as f64;
+        let scales: Vec<f64> = match self.spread {
+            Some(spread) => vec![of(spread)],
+            None => (0..SPREADS).map(|v| of(LEAST_SPREAD * std::f64::consts::SQRT_2.powi(v))).collect(),
+        };
         let mut psi = vec![0.0; q * q];
-        let mut metric_inverse = vec![0.0; q * q];
         for f in 0..q {
-            psi[f * q + f] = expected;
-            metric_inverse[f * q + f] = metric_df / expected;
+            psi[f * q + f] = of(self.spread.unwrap_or(FIRST_SPREAD));
         }
         let runs = Runs::new(candidates, &weights);
         let near = near(candidates);
@@ -292,7 +305,7 @@ impl Marginal {
             alone: &alone,
             alone_sum: &alone_sum,
             metric_df,
-            metric_inverse: &metric_inverse,
+            scales: &scales,
             learn: self.learn,
         };
         let shape = Shape::new(nu, psi, base, n);
@@ -336,7 +349,10 @@ impl Marginal {
             metric: vec![0.0; chain.shape.psi.len()],
             alpha: 0.0,
             single: 0.0,
+            power: 0.0,
         };
+        // The metric and the prior that fit the first clustering, not some beforehand.
+        chain.draw_shape();
         for t in 0..self.burn + self.keep {
             chain.sweep();
             chain.split_and_merge(self.moves);
@@ -352,6 +368,7 @@ impl Marginal {
                 }
                 trace.alpha += chain.cohesion.alpha;
                 trace.single += chain.cohesion.single;
+                trace.power += chain.cohesion.power;
             }
             tick();
         }
@@ -360,9 +377,10 @@ impl Marginal {
     }
 }
 
-/// Clusters to begin with when none are said: many, as it is easier to merge than to find.
+/// Clusters to begin with when none are said. Few: a large group that begins in pieces teaches the metric that clusters are small, and stays in
+/// pieces; splits are found more easily than such a state is left.
 fn first_clusters(n: usize) -> usize {
-    (n / 4).clamp(1, 400).max(n.min(3))
+    ((n as f64).sqrt().ceil() as usize).max(n.min(3))
 }
 
 /// The objects that lie near each, by the means of their sets.
@@ -428,6 +446,7 @@ fn summarise(candidates: &Candidates, traces: Vec<Trace>, joining: f64) -> Poste
     }
     let alpha: f64 = traces.iter().map(|trace| trace.alpha).sum();
     let single: f64 = traces.iter().map(|trace| trace.single).sum();
+    let power: f64 = traces.iter().map(|trace| trace.power).sum();
     let draws: Vec<Vec<u32>> = traces.into_iter().flat_map(|trace| trace.draws).collect();
     let total = draws.len() as f64;
     for sum in &mut metric {
@@ -472,6 +491,7 @@ fn summarise(candidates: &Candidates, traces: Vec<Trace>, joining: f64) -> Poste
         metric,
         alpha: alpha / total,
         single: single / total,
+        power: power / total,
     }
 }
 

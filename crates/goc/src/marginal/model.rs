@@ -231,7 +231,7 @@ impl Model {
             nu: marginal.nu.unwrap_or(q + NU_BEYOND),
             alpha: posterior.alpha,
             single: posterior.single,
-            power: marginal.power,
+            power: posterior.power,
             strength: marginal.strength,
             base_middle,
             base_scale,

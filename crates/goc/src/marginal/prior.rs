@@ -7,11 +7,12 @@
 //! ```
 //!
 //! It is exchangeable for every power, as it depends on the sizes alone. Power 1 (and single 1) is the Dirichlet process, whose large clusters
-//! draw everything in; with a power below 1 sizes stay alike, which is what groups of a few objects need. An object joins
+//! draw everything in; with a power below 1 sizes stay alike, which is what many groups of a few objects need, and groups of hundreds cannot
+//! be. So the power is drawn too, 1/2 or 1. (Powers between them were tried: chains stop there on their way from one to the other.) An object joins
 //! a cluster of `n` in proportion to `n^power` (one of a single member to `1 / single`) and a new one in proportion to `alpha single`. So
 //! `alpha` says how many groups there are, and `single` how many objects belong to none.
 //!
-//! Both are not given but drawn, on a grid, which takes the constant: `Z_n` is a sum over all partitions, and with `B_m = Z_m / m!`
+//! What is not given is drawn, on a grid, which takes the constant: `Z_n` is a sum over all partitions, and with `B_m = Z_m / m!`
 //!
 //! ```text
 //! m B_m = sum_{j=1..m} alpha c(j) / (j - 1)! B_{m-j},   B_0 = 1.
@@ -25,9 +26,14 @@ use rayon::prelude::*;
 use super::matrix::pick;
 use crate::Stream;
 
-/// The values that `alpha` may have: equal steps of its logarithm, all alike beforehand. From 2 on: with smaller ones allowed too, probabilities on
-/// mock sets were larger than what came true.
+/// The powers that may be drawn.
+const POWERS: [f64; 2] = [0.5, 1.0];
+
+/// The values that `alpha` may have: equal steps of its logarithm, all alike beforehand. From 2 on where sizes stay alike: with smaller ones
+/// allowed too, probabilities on mock sets were larger than what came true.
 const FROM: f64 = 2.0;
+/// And for the Dirichlet process, where 2 would be some fifteen clusters of a thousand objects.
+const FROM_ONE: f64 = 0.125;
 const STEP: f64 = std::f64::consts::SQRT_2;
 const VALUES: usize = 22;
 
@@ -42,33 +48,35 @@ const NEGLIGIBLE: f64 = -60.0;
 pub(super) struct Cohesion {
     pub(super) alpha: f64,
     pub(super) single: f64,
+    pub(super) power: f64,
 }
 
 /// The prior for `n` objects, with what drawing its [`Cohesion`] takes.
 #[derive(Clone, Debug)]
 pub(super) struct PartitionPrior {
-    power: f64,
+    n: usize,
     /// With `ln Z_n`.
     table: Vec<(Cohesion, f64)>,
-    /// `n^power`.
-    join: Vec<f64>,
     /// `ln (n - 1)!`.
     ln_factorial: Vec<f64>,
 }
 
 impl PartitionPrior {
     /// What is given is fixed, what is not is drawn.
-    pub(super) fn new(n: usize, power: f64, alpha: Option<f64>, single: Option<f64>) -> Self {
+    pub(super) fn new(n: usize, power: Option<f64>, alpha: Option<f64>, single: Option<f64>) -> Self {
         let ln_factorial: Vec<f64> = (0..=n + 1).map(|size| libm::lgamma(size.max(1) as f64)).collect();
-        let join = (0..=n).map(|size| libm::pow(size as f64, power)).collect();
-        let alphas =
-            alpha.map_or_else(|| (0..VALUES).map(|v| FROM * STEP.powi(v as i32)).collect(), |a| vec![a]);
+        let powers = power.map_or_else(|| POWERS.to_vec(), |p| vec![p]);
         let singles = single.map_or_else(|| SINGLES.to_vec(), |s| vec![s]);
-        let mut prior = Self { power, table: Vec::new(), join, ln_factorial };
-        let grid: Vec<Cohesion> = alphas
-            .iter()
-            .flat_map(|&alpha| singles.iter().map(move |&single| Cohesion { alpha, single }))
-            .collect();
+        let mut grid = Vec::new();
+        for power in powers {
+            let from = if power == 1.0 { FROM_ONE } else { FROM };
+            let alphas =
+                alpha.map_or_else(|| (0..VALUES).map(|v| from * STEP.powi(v as i32)).collect(), |a| vec![a]);
+            for alpha in alphas {
+                grid.extend(singles.iter().map(|&single| Cohesion { alpha, single, power }));
+            }
+        }
+        let mut prior = Self { n, table: Vec::new(), ln_factorial };
         prior.table =
             grid.into_par_iter().map(|cohesion| (cohesion, prior.ln_constant(n, cohesion))).collect();
         prior
@@ -76,14 +84,13 @@ impl PartitionPrior {
 
     /// `ln Z_n`.
     fn ln_constant(&self, n: usize, cohesion: Cohesion) -> f64 {
-        let Cohesion { alpha, single } = cohesion;
-        if self.power == 1.0 && single == 1.0 {
+        let Cohesion { alpha, single, power } = cohesion;
+        if power == 1.0 && single == 1.0 {
             return libm::lgamma(alpha + n as f64) - libm::lgamma(alpha);
         }
         let ln_alpha = libm::log(alpha);
         // alpha (j - 1)!^(power - 1)
-        let mut term: Vec<f64> =
-            (0..=n).map(|j| ln_alpha + (self.power - 1.0) * self.ln_factorial[j]).collect();
+        let mut term: Vec<f64> = (0..=n).map(|j| ln_alpha + (power - 1.0) * self.ln_factorial[j]).collect();
         if let Some(first) = term.get_mut(1) {
             *first += libm::log(single);
         }
@@ -120,7 +127,7 @@ impl PartitionPrior {
 
     /// The weights of joining a cluster, by its size.
     pub(super) fn joins(&self, cohesion: Cohesion) -> Vec<f64> {
-        let mut joins = self.join.clone();
+        let mut joins: Vec<f64> = (0..=self.n).map(|size| libm::pow(size as f64, cohesion.power)).collect();
         if let Some(one) = joins.get_mut(1) {
             *one = 1.0 / cohesion.single;
         }
@@ -130,17 +137,28 @@ impl PartitionPrior {
     /// `ln p(partition)` for these sizes, constant left out.
     pub(super) fn ln_weight(&self, sizes: impl Iterator<Item = usize>, cohesion: Cohesion) -> f64 {
         let (ln_alpha, ln_single) = (libm::log(cohesion.alpha), libm::log(cohesion.single));
-        let of = |size| if size == 1 { ln_single } else { self.power * self.ln_factorial[size] };
+        let of = |size| if size == 1 { ln_single } else { cohesion.power * self.ln_factorial[size] };
         sizes.map(|size| ln_alpha + of(size)).sum()
     }
 
-    /// Draws anew given how many clusters there are, and how many of them have a single member.
-    pub(super) fn draw(&self, clusters: usize, singles: usize, rng: &mut Stream) -> Cohesion {
+    /// Draws anew given the sizes of the clusters.
+    pub(super) fn draw(&self, sizes: impl Iterator<Item = usize>, rng: &mut Stream) -> Cohesion {
         if self.table.len() == 1 {
             return self.table[0].0;
         }
+        let (mut clusters, mut singles, mut factorials) = (0.0, 0.0, 0.0);
+        for size in sizes {
+            clusters += 1.0;
+            match size {
+                1 => singles += 1.0,
+                _ => factorials += self.ln_factorial[size],
+            }
+        }
         let ln_of = |(cohesion, z): &(Cohesion, f64)| {
-            clusters as f64 * libm::log(cohesion.alpha) + singles as f64 * libm::log(cohesion.single) - z
+            clusters * libm::log(cohesion.alpha)
+                + singles * libm::log(cohesion.single)
+                + cohesion.power * factorials
+                - z
         };
         let ln: Vec<f64> = self.table.iter().map(ln_of).collect();
         let most = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -168,8 +186,8 @@ mod tests {
             (6, 0.5, 3.0, 1.0),
             (7, 0.3, 0.7, 9.0),
         ] {
-            let prior = PartitionPrior::new(n, power, Some(alpha), Some(single));
-            let cohesion = Cohesion { alpha, single };
+            let prior = PartitionPrior::new(n, Some(power), Some(alpha), Some(single));
+            let cohesion = Cohesion { alpha, single, power };
             let sum: f64 = all_partitions(n, n as u32)
                 .iter()
                 .map(|labels| prior.ln_weight(sizes(labels).into_iter(), cohesion).exp())
@@ -182,9 +200,9 @@ mod tests {
     fn power_one_is_the_dirichlet_process_and_powers_near_it_come_near() {
         let (n, alpha) = (300, 7.5);
         let rising: f64 = (0..n).map(|i| (alpha + f64::from(i)).ln()).sum();
-        let prior = PartitionPrior::new(n as usize, 1.0, Some(alpha), Some(1.0));
+        let prior = PartitionPrior::new(n as usize, Some(1.0), Some(alpha), Some(1.0));
         assert!((prior.table[0].1 - rising).abs() < 1e-9, "{} {rising}", prior.table[0].1);
-        let near = PartitionPrior::new(n as usize, 1.0 - 1e-9, Some(alpha), Some(1.0));
+        let near = PartitionPrior::new(n as usize, Some(1.0 - 1e-9), Some(alpha), Some(1.0));
         assert!((near.table[0].1 - rising).abs() < 1e-5, "{} {rising}", near.table[0].1);
     }
 }

@@ -104,12 +104,12 @@ impl Runs {
         &self.weights[run * LANES..(run + 1) * LANES]
     }
 
-    pub(super) fn centres(&self, groups: Range<usize>) -> &[f64] {
-        &self.centres[groups.start * LANES * self.q..groups.end * LANES * self.q]
+    pub(super) fn centres(&self, group: usize) -> &[f64] {
+        &self.centres[group * LANES * self.q..(group + 1) * LANES * self.q]
     }
 
-    pub(super) fn totals(&self, groups: Range<usize>) -> &[f64] {
-        &self.totals[groups.start * LANES..groups.end * LANES]
+    pub(super) fn totals(&self, group: usize) -> &[f64] {
+        &self.totals[group * LANES..(group + 1) * LANES]
     }
 
     /// The number within its object of a candidate.
@@ -125,42 +125,45 @@ impl Runs {
 
     /// How far candidates reach, in the metric with this inverse triangle.
     pub(super) fn extents(&self, low: &[f64]) -> Extents {
-        let (q, n) = (self.q, self.starts.len() - 1);
-        let mut extents =
-            Extents { radii: vec![0.0; self.totals.len()], centres: vec![0.0; n * q], reaches: vec![0.0; n] };
+        let (q, n, groups) = (self.q, self.starts.len() - 1, self.totals.len() / LANES);
+        let mut extents = Extents {
+            radii: vec![0.0; groups * LANES],
+            centres: vec![0.0; groups * q],
+            reaches: vec![0.0; groups],
+        };
         let mut d = vec![[0.0; LANES]; q];
         let mut centre = vec![0.0; q];
         for i in 0..n {
-            // The mean of the runs' centres, as groups repeat the last one; whitened.
-            let count = self.of(i).len();
-            let at = |run: usize, f: usize| {
-                let slot = self.group_starts[i] * LANES + run;
-                self.centres[(slot / LANES * q + f) * LANES + slot % LANES]
-            };
-            for (f, slot) in centre.iter_mut().enumerate() {
-                *slot = (0..count).map(|run| at(run, f)).sum::<f64>() / count as f64;
-            }
-            for r in 0..q {
-                extents.centres[i * q + r] = (0..=r).map(|f| low[r * q + f] * centre[f]).sum();
-            }
-            let mut reach = 0.0_f64;
-            for (run, number) in self.of(i).enumerate() {
-                let values = self.values(number);
+            for (group, runs) in self.groups(i).zip(self.of(i).step_by(LANES)) {
+                let runs = runs..(runs + LANES).min(self.of(i).end);
+                let at = |lane: usize, f: usize| self.centres[(group * q + f) * LANES + lane];
+                // The mean of the runs' centres, without the last one repeated; whitened.
+                for (f, slot) in centre.iter_mut().enumerate() {
+                    *slot = (0..runs.len()).map(|lane| at(lane, f)).sum::<f64>() / runs.len() as f64;
+                }
+                for r in 0..q {
+                    extents.centres[group * q + r] = (0..=r).map(|f| low[r * q + f] * centre[f]).sum();
+                }
                 for f in 0..q {
-                    let middle = at(run, f);
-                    for (d, x) in d[f].iter_mut().zip(&values[f * LANES..(f + 1) * LANES]) {
-                        *d = x - middle;
+                    d[f] = std::array::from_fn(|lane| at(lane, f) - centre[f]);
+                }
+                let apart = squares(low, &d);
+                let mut reach = 0.0_f64;
+                for (lane, run) in runs.enumerate() {
+                    let values = self.values(run);
+                    for f in 0..q {
+                        let middle = at(lane, f);
+                        for (d, x) in d[f].iter_mut().zip(&values[f * LANES..(f + 1) * LANES]) {
+                            *d = x - middle;
+                        }
                     }
+                    // A little more than the largest, for rounding.
+                    let radius = squares(low, &d).into_iter().fold(0.0, f64::max).sqrt() * (1.0 + 1e-9);
+                    extents.radii[group * LANES + lane] = radius;
+                    reach = reach.max(apart[lane].sqrt() * (1.0 + 1e-9) + radius);
                 }
-                // A little more than the largest, for rounding.
-                let radius = squares(low, &d).into_iter().fold(0.0, f64::max).sqrt() * (1.0 + 1e-9);
-                extents.radii[self.group_starts[i] * LANES + run] = radius;
-                for f in 0..q {
-                    d[f] = [at(run, f) - centre[f]; LANES];
-                }
-                reach = reach.max(squares(low, &d)[0].sqrt() * (1.0 + 1e-9) + radius);
+                extents.reaches[group] = reach;
             }
-            extents.reaches[i] = reach;
         }
         extents
     }
@@ -171,17 +174,17 @@ impl Runs {
 pub(super) struct Extents {
     /// Of each run from its centre, in groups as [`Runs::centres`].
     pub(super) radii: Vec<f64>,
-    /// The centre of each object, in the metric's own coordinates.
+    /// The centre of each group, in the metric's own coordinates.
     pub(super) centres: Vec<f64>,
-    /// Of each object from its centre.
+    /// Of each group from its centre.
     pub(super) reaches: Vec<f64>,
 }
 
 impl Extents {
-    /// The centre of object `i`.
-    pub(super) fn centre(&self, i: usize) -> &[f64] {
+    /// The centre of a group.
+    pub(super) fn centre(&self, group: usize) -> &[f64] {
         let q = self.centres.len() / self.reaches.len();
-        &self.centres[i * q..(i + 1) * q]
+        &self.centres[group * q..(group + 1) * q]
     }
 }
 
@@ -263,7 +266,7 @@ mod tests {
             }
             let first = candidates.offsets()[i];
             assert_eq!(seen, weights[first..first + seen.len()]);
-            let total: f64 = runs.totals(runs.groups(i)).iter().sum();
+            let total: f64 = runs.groups(i).flat_map(|group| runs.totals(group)).sum();
             assert!((total - seen.iter().sum::<f64>()).abs() < 1e-9);
         }
         assert_eq!(runs.of(3).len(), 13);

@@ -1,6 +1,6 @@
 //! All clusters at a glance: which of them may matter to an object at all.
 //!
-//! Seen in the metric of `Psi`, a cluster is its mean and one number for how much wider than `Psi` it is, and an object is a ball around all
+//! Seen in the metric of `Psi`, a cluster is its mean and one number for how much wider than `Psi` it is, and a group of runs is a ball around all
 //! its candidates. With `s = 1 + |L^-1 S L^-T|` (Frobenius, `L L' = Psi`), `Psi + S` is at most `s Psi`, so every candidate `x` of a ball
 //! of radius `r` has
 //!
@@ -176,8 +176,10 @@ mod tests {
         }
         let (mut near, mut pruned) = (Vec::new(), 0);
         for i in 0..candidates.objects() {
+            // Thirty candidates are four runs, so one group.
+            let group = runs.groups(i).start;
             for least in [0.0, 1e-9, 1e-3, 1.0] {
-                let others = sketch.near(extents.centre(i), extents.reaches[i], least, &mut near);
+                let others = sketch.near(extents.centre(group), extents.reaches[group], least, &mut near);
                 assert!(near.iter().all(|k| (*k as usize) < clusters.len()));
                 let mut left_out = 0.0;
                 for (k, cluster) in clusters.iter().enumerate().filter(|(k, _)| !near.contains(&(*k as u32)))

@@ -67,8 +67,8 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
     let weights = model.weights(&candidates);
     let base = Base::new(vec![1.0, 0.4], &[4.0, 0.5, 0.5, 2.0]).unwrap();
     let shape = Shape::new(6, vec![1.2, 0.3, 0.3, 0.8], base, 5);
-    let (cohesion, n) = (Cohesion { alpha: 1.5, single: 0.7 }, candidates.objects());
-    let prior = PartitionPrior::new(n, 0.5, Some(cohesion.alpha), Some(cohesion.single));
+    let (cohesion, n) = (Cohesion { alpha: 1.5, single: 0.7, power: 0.5 }, candidates.objects());
+    let prior = PartitionPrior::new(n, Some(0.5), Some(cohesion.alpha), Some(cohesion.single));
     let alone: Vec<f64> = (0..n)
         .flat_map(|i| (0..candidates.count(i)).map(move |j| (i, j)))
         .zip(&weights)
@@ -87,7 +87,7 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
         alone: &alone,
         alone_sum: &alone_sum,
         metric_df: 4.0,
-        metric_inverse: &[1.0, 0.0, 0.0, 1.0],
+        scales: &[4.0],
         learn: false,
     };
     let law = exact(&candidates, &weights, &shape, &prior, cohesion);
@@ -164,6 +164,38 @@ fn groups_that_cross_are_found_with_their_number() {
     }
 }
 
+/// Round groups of plain points: size, place and spread of each.
+fn clouds(groups: &[(usize, [f64; 2], f64)]) -> (Candidates, Vec<i64>) {
+    let rng = &mut stream(3, 0);
+    let (mut rows, mut truth) = (Vec::new(), Vec::new());
+    for (g, &(size, place, spread)) in groups.iter().enumerate() {
+        for _ in 0..size {
+            for x in place {
+                let normal: f64 = rand_distr::Distribution::sample(&rand_distr::StandardNormal, rng);
+                rows.push(x + spread * normal);
+            }
+            truth.push(g as i64);
+        }
+    }
+    (Candidates::from_points(&Points::new(rows, 2).unwrap()).unwrap(), truth)
+}
+
+#[test]
+fn groups_of_any_size_and_spread_are_found_with_their_number() {
+    // Scaled features have spreads of about 1, whence places within a few units.
+    let few = [(120, [0.0, 0.0], 0.15), (100, [1.5, 0.5], 0.15), (80, [0.2, 1.6], 0.2)];
+    let unequal = [(200, [0.0, 0.0], 0.2), (20, [2.0, 2.0], 0.1), (6, [-2.0, 2.0], 0.1)];
+    let two = [(15, [0.0, 0.0], 0.3), (15, [2.0, 1.5], 0.3)];
+    for groups in [&few[..], &unequal, &two] {
+        let (candidates, truth) = clouds(groups);
+        let found = Marginal::default().run(&candidates, 1).unwrap();
+        let score = nmi(found.partition.labels(), &truth).unwrap();
+        assert!(score > 0.97, "{groups:?}: NMI {score}, sizes {:?}", found.partition.sizes());
+        assert_eq!(found.partition.k(), groups.len());
+        assert!(found.power > 0.9, "{}", found.power);
+    }
+}
+
 #[test]
 fn the_same_seed_gives_the_same_answer_at_any_number_of_threads() {
     let (candidates, _) = groups(5, 4);
@@ -195,12 +227,12 @@ fn one_two_and_three_objects_plain_points_and_equal_points_have_answers() {
 fn parameters_out_of_range_are_named() {
     let candidates = five();
     let cases = [
-        (Marginal::default().power(1.5), "power is 1.5, but must be from 0 to 1"),
+        (Marginal::default().power(Some(1.5)), "power is 1.5, but must be from 0 to 1"),
         (Marginal::default().alpha(Some(0.0)), "alpha is 0, but must be a finite number above 0"),
         (Marginal::default().single(Some(-1.0)), "single is -1, but must be a finite number above 0"),
         (Marginal::default().joining(2.0), "joining is 2, but must be from 1 to below 2"),
         (Marginal::default().nu(3), "nu is 3, but must be at least the number of features and 2"),
-        (Marginal::default().spread(-1.0), "spread is -1, but must be a finite number above 0"),
+        (Marginal::default().spread(Some(-1.0)), "spread is -1, but must be a finite number above 0"),
         (Marginal::default().strength(f64::NAN), "strength is NaN, but must be a finite number not below 0"),
         (Marginal::default().length(0, 1, 1), "chains is 0, but must be at least 1"),
         (Marginal::default().length(1, 1, 0), "keep is 0, but must be at least 1"),

@@ -156,11 +156,11 @@ pub struct MethodArgs {
     pub chains: usize,
 
     /// Sweeps of each chain before draws are kept
-    #[arg(long, value_name = "N", default_value_t = 30)]
+    #[arg(long, value_name = "N", default_value_t = 40)]
     pub burn: usize,
 
     /// Draws kept of each chain
-    #[arg(long = "keep", value_name = "N", default_value_t = 120, value_parser = at_least_one())]
+    #[arg(long = "keep", value_name = "N", default_value_t = 140, value_parser = at_least_one())]
     pub draws_kept: usize,
 
     /// Radius of FDBSCAN, in scaled features [default: by a rule]
@@ -283,8 +283,8 @@ impl MethodArgs {
             ("--eps", self.eps.is_some(), method == M::Fdbscan),
             ("--strength", self.strength != STRENGTH, method == M::Marginal),
             ("--chains", self.chains != 4, method == M::Marginal),
-            ("--burn", self.burn != 30, method == M::Marginal),
-            ("--keep", self.draws_kept != 120, method == M::Marginal),
+            ("--burn", self.burn != 40, method == M::Marginal),
+            ("--keep", self.draws_kept != 140, method == M::Marginal),
         ];
         flags.into_iter().filter(|(_, given, used)| *given && !used).map(|(flag, ..)| flag).collect()
     }
