@@ -265,8 +265,8 @@ def check_dimensions(X: Any) -> None:
             return
     if dimensions in (0, 1):
         raise ValueError(
-            f"X has {dimensions} dimension{'s' if dimensions == 0 else ''}; give (n, m, q), m candidates of q features for each of n objects, or "
-            "(n, q), one candidate each. Reshape your data: X.reshape(-1, 1) has one feature, X.reshape(1, -1) one object"
+            f"X has {dimensions} dimension{'s' if dimensions == 0 else ''}; give (n, m, q), m candidates of q features for each of n "
+            "objects, or (n, q), one candidate each. Reshape your data: X.reshape(-1, 1) has one feature, X.reshape(1, -1) one object"
         )
     if dimensions is not None and dimensions > 3:
         raise ValueError(
