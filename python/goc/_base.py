@@ -5,17 +5,20 @@ Settings have the command's names and defaults, so that a fit from Python and ``
 
 from __future__ import annotations
 
+import math
 import numbers as number_types
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _goc
-from ._candidates import ACTIONS, CANDIDATE_NAMES, OBJECT_NAMES, Candidates, is_ragged, numbers, ragged
+from ._candidates import ACTIONS, CANDIDATE_NAMES, OBJECT_NAMES, Candidates, check_dimensions, is_ragged, numbers, ragged
 from ._oracle import adapt
 from ._progress import bar
 from ._report import write
@@ -114,7 +117,26 @@ class UncertainClusterer(ClusterMixin, BaseEstimator):
         with bar(self.verbose, total, self._steps) as progress:
             found = _goc.fit(candidates, settings, adapt(settings_oracle(self)), _threads(self.n_jobs), progress)
         self._take(found, settings, kept)
+        if not self.converged_:
+            # As if from the line that called fit: this one, fit, and that.
+            warnings.warn(f"{type(self).__name__} {self._unsettled()}", ConvergenceWarning, stacklevel=3)
         return self
+
+    def _unsettled(self) -> str:
+        """What is said of a fit that did not converge, after the name of the class."""
+        known = self.get_params(deep=False)
+        if self.cycle_:
+            every = known.get("oracle_every") or ("always" if known.get("preset") == "paper" else "first")
+            advice = "; oracle_every='first' or another oracle may settle" if every == "always" else ""
+            return f"did not converge: it runs in a cycle, whose best state is kept{advice}"
+        if "max_iter" in known:
+            looser = ", or tol, the share of objects that may still change" if "tol" in known else ""
+            return f"did not converge in max_iter={known['max_iter']} iterations; raise max_iter{looser}"
+        if self._method in ("uk-means", "oracle"):  # with sample_weight, whose limit is no setting of theirs
+            return f"did not converge in {self.n_iter_} iterations; other starts (random_state) may settle"
+        limit = known.get("oracle_iterations")
+        within = "the usual number of" if limit is None else f"oracle_iterations={limit}"
+        return f"did not converge in {within} iterations; set oracle_iterations higher"
 
     def _object_weights(self, sample_weight: Any, n: int) -> list[float] | None:
         if sample_weight is None:
@@ -166,6 +188,9 @@ class UncertainClusterer(ClusterMixin, BaseEstimator):
         settings["penalty_weight"] = _wish(self._get("penalty_weight"), "penalty_weight", real)
         if settings["penalty_weight"] is None:
             self._check_auto_weight()
+        elif not 0 <= settings["penalty_weight"] < math.inf:
+            # Rust would call it lambda.
+            raise ValueError(f"penalty_weight is {settings['penalty_weight']}, but must be a finite number not below 0")
         labels = self._get("initial_labels")
         settings["initial_labels"] = None if labels is None else np.asarray(labels, dtype=np.int64).tolist()
         return settings
@@ -191,6 +216,7 @@ class UncertainClusterer(ClusterMixin, BaseEstimator):
         else:
             made = None
             _refuse_candidate_table(X)
+            check_dimensions(X)
             # Rust says which row is not finite.
             values = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
             offsets = np.arange(len(values) + 1, dtype=np.int64)

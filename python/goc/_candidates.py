@@ -255,6 +255,26 @@ def is_ragged(X: Any) -> bool:
     return getattr(X, "ndim", 2) == 3
 
 
+def check_dimensions(X: Any) -> None:
+    """Says what X may be where it is an array of too few or too many dimensions."""
+    dimensions = getattr(X, "ndim", None)
+    if isinstance(X, list):
+        try:
+            dimensions = np.ndim(X)
+        except ValueError:  # ragged in a way that numpy does not take; others say what is wrong
+            return
+    if dimensions in (0, 1):
+        raise ValueError(
+            f"X has {dimensions} dimension{'s' if dimensions == 0 else ''}; give (n, m, q), m candidates of q features for each of n "
+            "objects, or (n, q), one candidate each. Reshape your data: X.reshape(-1, 1) has one feature, X.reshape(1, -1) one object"
+        )
+    if dimensions is not None and dimensions > 3:
+        raise ValueError(
+            f"X has {dimensions} dimensions; give (n, m, q), m candidates of q features for each of n objects, or a list of (m_i, q) "
+            "arrays; features in several dimensions become one by X.reshape(n, m, -1)"
+        )
+
+
 def _is_arrow(X: Any) -> bool:
     if hasattr(X, "iloc"):  # a pandas table is one of points
         return False

@@ -8,13 +8,27 @@ import threading
 import uuid
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
 from . import _goc
-from ._candidates import Candidates
+from ._candidates import ACTIONS, CANDIDATE_NAMES, PENALTY_NAMES, Candidates
+from ._stars import KNOWN
 from ._tables import Table
+
+
+def refuse_stars(names: Sequence[str]) -> None:
+    """A catalogue with a row a star would pass for candidates, one each, its errors and magnitudes for features."""
+    low = {name.lower() for name in names}
+    has = lambda quantity: any(name.lower() in low for name in KNOWN[quantity])  # noqa: E731
+    place = has("ra") and has("dec") or has("l") and has("b")
+    made = any(name in low for name in (*CANDIDATE_NAMES, *PENALTY_NAMES)) or all(name.lower() in low for name in ACTIONS)
+    if place and has("parallax") and not made:
+        raise ValueError(
+            "the table looks like a star catalogue; give candidates=goc.from_gaia (or functools.partial of it), or features= if its "
+            "rows are candidates"
+        )
 
 
 class Source:
@@ -46,6 +60,8 @@ class Source:
             return table if len(table) else None
         for name in self.reading.get("features") or ():
             Table(table).named(name, ())  # says what columns there are if it is not one of them
+        if self.function is None and not self.reading.get("features"):
+            refuse_stars(Table(table).names)
         return Candidates.from_table(table, **self.reading)
 
 

@@ -34,7 +34,8 @@ _ATTRIBUTES = """
         How sure the method is of each label, where it says so.
     objective_ : float or None
     converged_, cycle_ : bool
-        Whether it settled; whether it came back to a state it had been in (the best of the cycle is kept).
+        Whether it settled; whether it came back to a state it had been in (the best of the cycle is kept). A fit that did not
+        settle also issues scikit-learn's ConvergenceWarning.
     k_curve_ : structured array (k, value)
         Every number of clusters that ``n_clusters="auto"`` looked at.
     penalty_weight_ : float
@@ -254,6 +255,12 @@ class MarginalMixture(UncertainClusterer):
         self.agreement_ = found["agreement"]
         self.effective_draws_ = found["effective_draws"]
         self._model = found["model"]
+
+    def _unsettled(self) -> str:
+        return (
+            f"did not converge: the chains agree to {self.agreement_:.2f} and their K is worth {self.effective_draws_:.0f} independent "
+            "draws, which is too far apart or too few to trust; raise burn, keep or chains"
+        )
 
     def _predicted(self, X: Any, penalty: Any, weight: Any):
         check_is_fitted(self)

@@ -17,11 +17,13 @@ import json
 import os
 import re
 import uuid
+import warnings
 from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from . import _dask_tasks as tasks
 from . import _goc
@@ -54,7 +56,7 @@ def _sources(data: Any, reading: Mapping[str, Any], function: Any) -> tuple[list
     """The partitions, where their labels go within a folder, and what each is known by in a checkpoint."""
     function = None if function is None else _pickled(function)
     if isinstance(data, (str, os.PathLike)):
-        folder = Path(data)
+        folder = _there(data)
         paths = partitions(folder) if folder.is_dir() else [str(folder)]
         root = folder if folder.is_dir() else folder.parent
         names = [str(Path(p).relative_to(root)) for p in paths]
@@ -64,7 +66,7 @@ def _sources(data: Any, reading: Mapping[str, Any], function: Any) -> tuple[list
     sources, keys = [], []
     for index, item in enumerate(data):
         if isinstance(item, (str, os.PathLike)):
-            sources.append(tasks.Source("file", os.path.abspath(item), reading, function))
+            sources.append(tasks.Source("file", os.path.abspath(_there(item)), reading, function))
             keys.append(str(item))
         elif hasattr(item, "dask") and hasattr(item, "compute"):
             sources.append(tasks.Source("delayed", _pickled(item), reading, function))
@@ -78,6 +80,28 @@ def _sources(data: Any, reading: Mapping[str, Any], function: Any) -> tuple[list
                 "delayed tables or functions that return a table"
             )
     return sources, [f"part.{i:05}.parquet" for i in range(len(sources))], keys
+
+
+def _there(path: str | os.PathLike) -> Path:
+    """The path; a misspelt one is refused here, not by a worker after the others have read their partitions."""
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"no file or folder {path}; for what only the workers see give functions that return its tables")
+    return path
+
+
+def _refuse_stars(data: Any, sources: Sequence[tasks.Source]) -> None:
+    """Says so at once where the columns are known without a worker; workers look at the other tables."""
+    if hasattr(data, "columns"):
+        tasks.refuse_stars([str(name) for name in data.columns])
+    elif sources[0].kind == "file":
+        import pyarrow.parquet
+
+        try:
+            names = pyarrow.parquet.read_schema(sources[0].of).names
+        except (OSError, ValueError):
+            return  # whoever reads it says what is wrong, and in which partition
+        tasks.refuse_stars(names)
 
 
 def _pickled(item: Any) -> bytes:
@@ -181,7 +205,8 @@ class DaskClustering:
 
     def __repr__(self) -> str:
         n, parts = int(self.sizes_.sum()), len(self._names)
-        return f"DaskClustering({n} objects in {parts} partitions, {self.n_clusters_} clusters, {self.n_iter_} iterations)"
+        ending = "" if self.converged_ else ", in a cycle" if self.cycle_ else ", stopped at the limit"
+        return f"DaskClustering({n} objects in {parts} partitions, {self.n_clusters_} clusters, {self.n_iter_} iterations{ending})"
 
     def labels(self) -> Any:
         """The labels as a Dask dataframe, one partition for each of the data: object, label, candidate, distance, penalty, features."""
@@ -252,7 +277,8 @@ def fit(
         ``oracle_iterations`` of them, 10 by default) and ``oracle_every="first"``: the oracle makes the first clustering, Lloyd's rounds over all
         partitions those after. n_init, swaps, search and initial_labels need all objects in one place and are refused.
     object, features, penalty, missing
-        Columns, as for :meth:`goc.Candidates.from_table`.
+        Columns, as for :meth:`goc.Candidates.from_table`. A table that looks like a star catalogue is refused unless `features` or
+        `candidates` say what to do with it.
     candidates : function of a table, optional
         Makes the candidates of a partition, such as ``functools.partial(goc.from_gaia, m=101)``: they need not be stored, and are drawn again,
         the same, wherever they are needed. It must depend on the table alone.
@@ -297,6 +323,8 @@ def fit(
     sources, names, keys = _sources(data, {**reading, "missing": missing}, candidates)
     if not sources:
         raise ValueError("there are no partitions")
+    if candidates is None and features is None:
+        _refuse_stars(data, sources)
     workers = _Workers(client, sources)
     surveys = workers.all(tasks.survey)
     for index, survey in enumerate(surveys):
@@ -318,7 +346,11 @@ def fit(
                 _write_checkpoint(Path(checkpoint), mark, conductor.to_bytes())
             if callback is not None and conductor.iterations:
                 callback(conductor.iterations, conductor.history[-1])
-    return DaskClustering(workers, run, names, conductor.outcome(), conductor.history)
+    found = DaskClustering(workers, run, names, conductor.outcome(), conductor.history)
+    if not found.converged_:
+        estimator.cycle_ = found.cycle_
+        warnings.warn(f"goc.dask.fit {estimator._unsettled()}", ConvergenceWarning, stacklevel=2)
+    return found
 
 
 def _prepared(surveys: list[dict[str, Any]], estimator: GreedyOptimisticClustering, scale: Any) -> dict[str, Any]:

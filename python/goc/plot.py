@@ -13,6 +13,7 @@ from ._candidates import Candidates, is_ragged, numbers, ragged
 
 try:
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import MaxNLocator
 except ImportError:
     raise ImportError("pictures need matplotlib: pip install matplotlib") from None
 
@@ -33,7 +34,9 @@ def _fitted(estimator: Any, attribute: str) -> Any:
     return value
 
 
-def clusters(estimator: Any, X: Any, *, features: tuple[int, int] = (0, 1), ax: Any = None, names: Any = None) -> Any:
+def clusters(
+    estimator: Any, X: Any, *, features: tuple[int, int] | None = None, ax: Any = None, names: Any = None, whole: bool = False
+) -> Any:
     """Clusters over the candidates: a faint cloud for every object, its representative in the colour of its cluster.
 
     Parameters
@@ -41,11 +44,14 @@ def clusters(estimator: Any, X: Any, *, features: tuple[int, int] = (0, 1), ax: 
     estimator : fitted estimator
     X
         What it was fitted to.
-    features : two ints
-        Which features are drawn.
+    features : two ints, optional
+        Which features are drawn; by default Jphi and Jr where features have those names, else the first two.
     ax : matplotlib axes, optional
     names : sequence of str, optional
         What the features are called.
+    whole : bool, default False
+        Show everything. By default far outliers, beyond the inner 99 per cent of the representatives, do not squeeze the others; the
+        title says how many objects lie beyond the edges.
 
     Returns
     -------
@@ -75,7 +81,7 @@ def clusters(estimator: Any, X: Any, *, features: tuple[int, int] = (0, 1), ax: 
         names = made.features
     if names is None:
         names = getattr(estimator, "feature_names_in_", None)
-    a, b = (range(values.shape[1])[f] for f in features)
+    a, b = (range(values.shape[1])[f] for f in (_usual(names) if features is None else features))
     colours = np.array([_GREY if label < 0 else COLOURS[label % len(COLOURS)] for label in labels])
     each = np.repeat(colours, np.diff(offsets))
     ax.scatter(values[:, a], values[:, b], s=3, c=each, alpha=0.15, linewidths=0)
@@ -85,8 +91,34 @@ def clusters(estimator: Any, X: Any, *, features: tuple[int, int] = (0, 1), ax: 
     ax.scatter(centres[:, a], centres[:, b], marker="+", s=60, c="black", linewidths=1)
     for axis, f in ((ax.set_xlabel, a), (ax.set_ylabel, b)):
         axis(f"feature {f}" if names is None else str(names[f]))
-    ax.set_title(f"{estimator.n_clusters_} clusters of {len(labels)} objects")
+    beyond = np.zeros(len(places), bool)
+    if not whole:
+        for limit, column in ((ax.set_xlim, places[:, a]), (ax.set_ylim, places[:, b])):
+            low, high = _inner(column)
+            if low < high:
+                limit(low, high)
+                beyond |= (column < low) | (column > high)
+    rest = f", {beyond.sum()} beyond the edges" if beyond.any() else ""
+    ax.set_title(f"{estimator.n_clusters_} clusters of {len(labels)} objects{rest}")
     return ax
+
+
+def _usual(names: Any) -> tuple[int, int]:
+    known = [] if names is None else [str(name).lower() for name in names]
+    return (known.index("jphi"), known.index("jr")) if {"jphi", "jr"} <= set(known) else (0, 1)
+
+
+def _inner(column: Any) -> tuple[float, float]:
+    """Limits that show the inner 99 per cent, and what is beyond them but not far off."""
+    low, high = np.quantile(column, 0.005, method="higher"), np.quantile(column, 0.995, method="lower")
+    width = high - low
+    # Among few the outermost are no outliers; nor is one that takes less room than the others together.
+    few = len(column) < 10 or width <= 0
+    least, most = column.min(), column.max()
+    low = least if few or low - least <= width else low
+    high = most if few or most - high <= width else high
+    margin = 0.05 * (high - low)
+    return float(low - margin), float(high + margin)
 
 
 def k_posterior(mixture: Any, *, ax: Any = None) -> Any:
@@ -106,6 +138,7 @@ def k_posterior(mixture: Any, *, ax: Any = None) -> Any:
     ax.bar(posterior["k"], posterior["probability"], color=COLOURS[0])
     ax.set_xlabel("number of clusters, those of one object too")
     ax.set_ylabel("probability")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     return ax
 
 

@@ -93,7 +93,18 @@ def _size(sigmas: float | None, eta: float | None, radius: float | None) -> tupl
 
 
 def _errors(values: Any, errors: Any) -> NDArray[np.float64]:
-    return np.array(np.broadcast_to(np.asarray(errors, dtype=np.float64), np.shape(values)))
+    return np.array(_fitting(errors, np.shape(values), "errors", "(n, d), or a number for all"))
+
+
+def _fitting(spread: Any, shape: tuple[int, ...], name: str, wanted: str) -> NDArray[np.float64]:
+    """Broadcast to what the values ask for."""
+    spread = np.asarray(spread, dtype=np.float64)
+    if spread.ndim == len(shape) and spread.shape[0] not in (1, shape[0]):
+        raise ValueError(f"{name} has {spread.shape[0]} rows, but values has {shape[0]}: one for each object is needed")
+    try:
+        return np.broadcast_to(spread, shape)
+    except ValueError:
+        raise ValueError(f"{name} has the shape {spread.shape}, but values asks for {shape}; give {wanted}") from None
 
 
 def box(
@@ -153,7 +164,7 @@ def ball(
     True
     """
     n = len(numbers(values, "values", 2))
-    spread = np.array(np.broadcast_to(np.asarray(error, dtype=np.float64), (n,))).reshape(n, 1)
+    spread = np.array(_fitting(error, (n,), "error", "n numbers, or one for all")).reshape(n, 1)
     return Sets("ball", values, spread, _size(sigmas, eta, radius), keys)
 
 
@@ -178,7 +189,7 @@ def ellipsoid(
     (1, 8, 2)
     """
     n, d = numbers(values, "values", 2).shape
-    matrices = np.broadcast_to(np.asarray(covariance, dtype=np.float64), (n, d, d))
+    matrices = _fitting(covariance, (n, d, d), "covariance", "(n, d, d), or (d, d) for all")
     return Sets("ellipsoid", values, matrices.reshape(n, d * d), _size(sigmas, eta, radius), keys)
 
 

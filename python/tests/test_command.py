@@ -65,6 +65,7 @@ SAME = [
 ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # chains are kept short
 @pytest.mark.parametrize(("estimator", "flags"), SAME, ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "")
 def test_a_fit_has_the_bytes_of_the_command(estimator, flags, command, mock, tmp_path):
     summary, labels, groups = run(command, tmp_path, mock[1], *flags)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import goc
 
@@ -26,6 +27,9 @@ import goc.dask  # noqa: E402
 
 # The workers cannot import this file: what it defines goes to them whole.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+# Some iterations are enough to compare bytes.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 K, N = 7, 5000  # more objects than one chunk of sums
 OPTIONS = {"penalty_weight": 0.05, "k_rule": "constant", "oracle_starts": 2, "oracle_iterations": 4, "max_iter": 6}
@@ -250,6 +254,43 @@ def test_what_parts_cannot_do_is_refused(client, folder, tmp_path):
         piece.to_parquet(tmp_path / f"{i}.parquet")
     with pytest.raises(ValueError, match="is in two partitions"):
         goc.dask.fit(tmp_path, 2, features=["x", "y"], client=client)
+
+
+def test_the_limit_of_iterations_is_said(client, folder):
+    short = functools.partial(goc.dask.fit, folder, K, features=["x", "y"], client=client)
+    with pytest.warns(ConvergenceWarning, match="goc.dask.fit did not converge in max_iter=1 iterations; raise max_iter"):
+        found = short(**{**OPTIONS, "max_iter": 1})
+    assert not found.converged_ and repr(found).endswith("1 iterations, stopped at the limit)")
+
+
+def test_paths_that_are_not_there_are_named_before_any_worker_is_asked(tmp_path):
+    class Nobody:
+        def __getattr__(self, name):
+            raise AssertionError("a worker was asked")
+
+    for data in (tmp_path / "nowhere", str(tmp_path / "nothing.parquet"), [tmp_path / "nothing.parquet"]):
+        with pytest.raises(FileNotFoundError, match="no file or folder .*(nowhere|nothing.parquet);"):
+            goc.dask.fit(data, K, client=Nobody())
+
+
+def test_a_file_that_is_none_of_parquet_is_named_by_its_partition(client, tmp_path):
+    (tmp_path / "0.parquet").write_bytes(b"no table")
+    with pytest.raises(ValueError, match="partition 0: "):
+        goc.dask.fit(tmp_path, 2, client=client)
+
+
+def test_a_star_catalogue_is_not_taken_for_candidates(client, tmp_path):
+    import dask.dataframe as dd
+
+    stars = pd.DataFrame({"source_id": [1, 2], "RA": [0.1, 0.2], "dec": [0.3, 0.4], "parallax": [0.5, 0.6], "pmra": [1.0, 2.0]})
+    stars.to_parquet(tmp_path / "0.parquet")
+    for data in (tmp_path, [tmp_path / "0.parquet"], dd.from_pandas(stars, npartitions=1), [lambda: stars]):
+        with pytest.raises(ValueError, match="looks like a star catalogue; give candidates=goc.from_gaia"):
+            goc.dask.fit(data, 2, client=client)
+    # Candidates that keep where they come from are none, and who names features knows.
+    galactic = stars.rename(columns={"RA": "l", "dec": "b"})
+    for table, features in [(galactic.assign(Jr=1.0, Jz=2.0, Jphi=[3.0, 4.0]), None), (galactic, ["l", "b"])]:
+        assert goc.dask.fit([lambda: table], 2, features=features, client=client, k_rule="constant").sizes_.sum() == 2
 
 
 def test_candidates_of_stars_do_not_depend_on_the_partitions(client):

@@ -7,6 +7,7 @@ import pkgutil
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 import pytest
 
 matplotlib.use("Agg")
@@ -99,6 +100,7 @@ def test_pictures_hold_what_was_fitted(sets):
     assert len(cloud) == len(penalties) and len(places) == 80 and len(centres) == greedy.n_clusters_
     bars = goc.plot.k_posterior(mixture, ax=axes[0, 1]).patches
     assert sum(bar.get_height() for bar in bars) == pytest.approx(1)
+    assert all(tick == round(tick) for tick in axes[0, 1].get_xticks())
     assert goc.plot.together(mixture, ax=axes[1, 0]).images[0].get_array().shape == (80, 80)
     assert goc.plot.history(greedy, ax=axes[1, 1]).lines[0].get_ydata().tolist() == greedy.history_["objective"].tolist()
     figure.canvas.draw()
@@ -106,3 +108,23 @@ def test_pictures_hold_what_was_fitted(sets):
         goc.plot.clusters(greedy, X[:5], ax=axes[0, 0])
     with pytest.raises(ValueError, match="k_posterior_"):
         goc.plot.k_posterior(greedy, ax=axes[0, 0])
+
+
+def test_one_outlier_does_not_squeeze_the_picture():
+    import matplotlib.pyplot as plt
+
+    rng = np.random.default_rng(2)
+    actions = np.abs(rng.normal(10, 1, (100, 3)))
+    actions[7, 2] = 1e6
+    X = goc.Candidates(actions, np.arange(101), features=("Jr", "Jz", "Jphi"))
+    found = goc.KMeans(2).fit(X)
+    _, (inner, whole, other) = plt.subplots(1, 3)
+    goc.plot.clusters(found, X, ax=inner)
+    assert (inner.get_xlabel(), inner.get_ylabel()) == ("Jphi", "Jr")
+    rest = np.delete(actions, 7, axis=0)
+    for (low, high), column in ((inner.get_xlim(), rest[:, 2]), (inner.get_ylim(), actions[:, 0])):
+        assert low < column.min() and column.max() < high < 20
+    assert inner.get_title() == "2 clusters of 100 objects, 1 beyond the edges"
+    goc.plot.clusters(found, X, ax=whole, whole=True)
+    assert whole.get_xlim()[1] > 1e6 and whole.get_title() == "2 clusters of 100 objects"
+    assert goc.plot.clusters(found, X, features=(0, 1), ax=other).get_xlabel() == "Jr"

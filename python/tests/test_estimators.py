@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, AgglomerativeClustering
 from sklearn.cluster import KMeans as TheirKMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -24,6 +25,8 @@ ALL = {
 }
 # Kept short: chains long enough to mix are tested in Rust.
 QUICK = {"burn": 10, "keep": 20, "worlds": 12, "oracle_starts": 5}
+
+short = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 def made(cls, k=6, **more):
@@ -59,6 +62,7 @@ def test_scikit_learns_own_checks_hold_on_plain_points(name):
     assert listed == set(EXPECTED.get(name, {})), "a check that is listed holds: take it off the list"
 
 
+@short
 @pytest.mark.parametrize("name", ALL)
 def test_attributes_fit_together(name, sets):
     X, penalties, truth = sets
@@ -79,6 +83,7 @@ def test_attributes_fit_together(name, sets):
         assert ((found.probabilities_ >= 0) & (found.probabilities_ <= 1)).all()
 
 
+@short
 @pytest.mark.parametrize("name", ALL)
 def test_pickle_and_clone_keep_everything(name, sets):
     X, penalties, _ = sets
@@ -95,6 +100,7 @@ def test_pickle_and_clone_keep_everything(name, sets):
     assert again.cluster_centers_.tobytes() == found.cluster_centers_.tobytes()
 
 
+@short
 @pytest.mark.parametrize("name", ALL)
 def test_the_number_of_threads_changes_no_byte(name, sets):
     X, penalties, _ = sets
@@ -105,6 +111,7 @@ def test_the_number_of_threads_changes_no_byte(name, sets):
         assert one.cluster_centers_.tobytes() == other.cluster_centers_.tobytes()
 
 
+@short
 def test_random_state_decides(sets):
     X, penalties, _ = sets
     fit = lambda seed: goc.MarginalMixture(burn=2, keep=4, random_state=seed).fit(X, penalty=penalties).candidate_probabilities_  # noqa: E731
@@ -145,6 +152,45 @@ def test_auto_finds_k_and_the_penalty_weight(sets):
     assert found.penalty_weight_ != 0.01 and np.array_equal(found.labels_, by_hand.labels_)
 
 
+class TestConvergence:
+    """Who does not look at `converged_` is told."""
+
+    def said(self, estimator, X, **more):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            estimator.fit(X, **more)
+        assert all(w.category is ConvergenceWarning and w.filename == __file__ for w in caught)
+        assert bool(caught) != estimator.converged_
+        return "".join(str(w.message) for w in caught)
+
+    @pytest.mark.parametrize("cls", [goc.GreedyOptimisticClustering, goc.HullOptimisticClustering, goc.ExpectedKMeans])
+    def test_the_limit_of_iterations(self, cls, sets):
+        said = self.said(made(cls, max_iter=1, oracle_starts=1), sets[0])
+        assert said.startswith(f"{cls.__name__} did not converge in max_iter=1 iterations; raise max_iter")
+        assert not self.said(made(cls), sets[0])
+
+    def test_the_limit_of_an_oracle(self, sets):
+        found = goc.SetAffinityPropagation(oracle_iterations=20)
+        assert "did not converge in oracle_iterations=20 iterations" in self.said(found, sets[0])
+
+    def test_a_cycle(self):
+        # One object may be at 0 or at 10; the oracle always puts it with those that are far.
+        X = [[[0.0], [10.0]], *([[[-3.0]]] * 9), *([[[13.0]]] * 9)]
+
+        def restless(points, k, seed):
+            return [int(points[0, 0] < 5), *[0] * 9, *[1] * 9]
+
+        found = goc.GreedyOptimisticClustering(2, oracle=restless, k_rule="constant", oracle_every="always", scale="none")
+        said = self.said(found, X)
+        assert found.cycle_ and "runs in a cycle, whose best state is kept; oracle_every='first'" in said
+
+    def test_chains_that_disagree(self, sets):
+        mixture = goc.MarginalMixture(burn=0, keep=2)
+        said = self.said(mixture, sets[0])
+        assert f"the chains agree to {mixture.agreement_:.2f}" in said and said.endswith("raise burn, keep or chains")
+
+
+@short
 def test_weights_of_candidates_are_their_likelihoods(sets):
     X, penalties, _ = sets
     weights = np.exp(-2.0 * penalties)

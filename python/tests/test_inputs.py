@@ -113,7 +113,11 @@ def test_contiguous_float64_is_read_where_it_is():
         ((np.zeros((4, 2)), [0, 3, 1, 4]), "offsets fall from 3 to 1 at object 1"),
         ((np.zeros((4, 2)), [0.0, 4.0]), "offsets must be whole"),
         ((np.zeros((4, 2)), [0, 4], 1), "must be \\(values, offsets\\)"),
-        (np.zeros((2, 2, 2, 2)), "dim"),
+        (np.zeros((2, 2, 2, 2)), r"X has 4 dimensions; give \(n, m, q\)"),
+        (np.zeros((2, 2, 2, 2)).tolist(), r"X has 4 dimensions; give \(n, m, q\)"),
+        (np.zeros(5), r"X has 1 dimension; give \(n, m, q\).* or \(n, q\)"),
+        ([1.0, 2.0, 3.0], "X has 1 dimension; give"),
+        (pandas.Series([1.0, 2.0]), "X has 1 dimension; give"),
         (np.zeros((3, 2, 2), complex), "Complex data not supported"),
         ([[["a"]], [["b"]]], "object 0 cannot be taken as numbers"),
         (pyarrow.array([[[1.0, 2.0]], [[1.0]]]), "object 1, candidate 0 has 1 features, the first has 2"),
@@ -133,7 +137,8 @@ def test_what_is_wrong_with_x_is_said(X, said):
     [
         ({"n_clusters": 0}, "n_clusters is 0"),
         ({"n_clusters": 2.5}, "n_clusters is 2.5"),
-        ({"penalty_weight": -1.0}, "lambda is -1"),
+        ({"penalty_weight": -1.0}, "penalty_weight is -1.0, but must be a finite number not below 0"),
+        ({"penalty_weight": np.nan}, "penalty_weight is nan"),
         ({"oracle": "k-mean"}, "oracle='k-mean' is not known; give k-means"),
         ({"oracle": 7}, "oracle is a int"),
         ({"distance": "manhattan"}, "distance='manhattan' is not known; give one of squared"),
@@ -178,6 +183,7 @@ def test_a_long_table_is_grouped_by_object_in_the_order_of_first_rows():
         goc.Candidates.from_table({**table, "x": [np.nan, 2.0, 3.0, 4.0]})
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # chains are kept short
 def test_the_feature_map_takes_roots_and_gives_actions_back():
     rng = np.random.default_rng(6)
     actions = rng.uniform(1, 100, (30, 4, 3))

@@ -41,6 +41,7 @@ def test_the_page_has_every_object_with_its_set_and_its_truth(sets, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # chains are kept short
 def test_the_same_fit_gives_the_same_page(sets, tmp_path):
     found = goc.MarginalMixture(chains=2, burn=5, keep=10).fit(sets)
     pages = [found.report(tmp_path / f"{name}.html", sets, title="t").read_bytes() for name in "ab"]

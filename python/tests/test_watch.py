@@ -55,6 +55,7 @@ except KeyboardInterrupt:
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # chains are kept short
 def test_other_threads_run_during_a_fit():
     """With the interpreter's lock held there would be no counting while the fit goes on."""
     X = np.random.default_rng(1).normal(size=(300, 20, 3))
@@ -76,6 +77,7 @@ def test_other_threads_run_during_a_fit():
     assert during >= 5
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # chains are kept short
 def test_a_bar_is_shown_on_request(capsys):
     X = np.random.default_rng(1).normal(size=(40, 5, 2))
     goc.MarginalMixture(burn=5, keep=5, chains=2, verbose=1).fit(X)
