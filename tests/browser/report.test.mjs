@@ -336,6 +336,30 @@ test("the table sorts by every column, both ways", async () => {
   });
 });
 
+test("a star far from all others does not squeeze them: it lies outside, which is said, until all are asked for", async () => {
+  const far = tables("far", { n: 400, m: 1, k: 4 });
+  write(
+    "far-labels.csv",
+    ["object", "label", "Jphi", "Jr", "Jz"],
+    far.map((s, i) => [s.id, s.label, i === 5 ? 1e6 : s.place[0], s.place[1], s.place[2]]),
+  );
+  make("far");
+  await open("far", async (page) => {
+    const count = page.locator("figcaption .count").first();
+    const all = page.getByRole("button", { name: "Show all" });
+    assert.equal((await views(page))[0].points, 399);
+    assert.equal(await count.textContent(), "399 of 400 stars, 1 outside");
+    await all.first().click();
+    await settled(page);
+    assert.equal((await views(page))[0].points, 400);
+    assert.equal(await count.textContent(), "400 stars");
+    await page.locator("#reset").click();
+    await settled(page);
+    assert.equal((await views(page))[0].points, 399);
+  });
+  await open("small", async (page) => assert.equal(await page.getByRole("button", { name: "Show all" }).count(), 0));
+});
+
 test("wheel, drag and brush: zoom, pan and select; reset brings all back", async () => {
   await open("small", async (page) => {
     const box = await page.locator(".stack").first().boundingBox();

@@ -184,6 +184,11 @@ impl StarArgs {
 
     /// The columns, or an error that says what is needed.
     pub fn require(&self, table: &Table, input: &Path) -> Result<StarColumns, Fail> {
+        self.require_or(table, input, "; or x, y, z, vx, vy, vz")
+    }
+
+    /// As [`Self::require`]; `others` are the forms that the error offers beside the measured ones.
+    fn require_or(&self, table: &Table, input: &Path, others: &str) -> Result<StarColumns, Fail> {
         match self.find(table)? {
             Some(columns) => {
                 note(format!("star columns: {}", columns.names.join(", ")));
@@ -192,8 +197,8 @@ impl StarArgs {
                 Ok(columns)
             }
             None => Err(Fail::usage(format!(
-                "{}: no star catalogue: ra, dec, parallax, pmra, pmdec, radial_velocity (or l, b, pml, pmb; or x, y, z, vx, vy, \
-                 vz) are needed; give other names with --columns (the table has {})",
+                "{}: no star catalogue: ra, dec, parallax, pmra, pmdec, radial_velocity (or l, b, pml, pmb{others}) are \
+                 needed; give other names with --columns (the table has {})",
                 input.display(),
                 table.names().join(", ")
             ))),
@@ -257,7 +262,7 @@ impl StarArgs {
 
     /// As [`Self::require`], for values that were measured.
     pub fn require_observed(&self, table: &Table, input: &Path) -> Result<StarColumns, Fail> {
-        let columns = self.require(table, input)?;
+        let columns = self.require_or(table, input, "")?;
         if columns.form == Form::Galactocentric {
             return Err(Fail::usage(format!(
                 "{}: x, y, z, vx, vy, vz were not measured, so they have no error bars to sample; ra, dec, parallax, pmra, \

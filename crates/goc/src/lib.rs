@@ -43,3 +43,8 @@ pub use candidates::{Candidates, Ids};
 pub use partition::Partition;
 pub use points::Points;
 pub use random::Stream;
+
+/// How few objects there are, for messages.
+fn only_objects(n: usize) -> String {
+    if n == 1 { "there is only 1 object".into() } else { format!("there are only {n} objects") }
+}

@@ -14,13 +14,12 @@ use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
 use super::cluster::HISTORY_KEY;
+use super::score::{LABEL_NAMES, prefix_of};
 use crate::fail::Fail;
 use crate::long_table::{
     DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY, LongTableArgs, OBJECT_NAMES, TRUTH_NAMES, named,
 };
 use crate::screen;
-
-const LABEL_NAMES: [&str; 4] = ["label", "labels", "cluster", "goc_label"];
 
 /// Columns of a label table that are numbers of an object, for its card: name there.
 const EXTRAS: [&str; 6] = ["alone", "stability", "solitude", "log_odds", "distance", "penalty"];
@@ -347,7 +346,7 @@ impl LabelTable {
         let rows: Vec<usize> = (0..table.rows()).filter(|&row| !label.is_null(row)).collect();
         let object = named(&table, report.object.as_deref(), &OBJECT_NAMES)?.map(|c| c.name().to_string());
         let label = label.name().to_string();
-        let prefix = label.strip_suffix("label").unwrap_or_default().to_string();
+        let prefix = prefix_of(&label).to_string();
         if rows.is_empty() {
             return Err(Fail::failed(format!("{}: no object has a label", path.display())));
         }

@@ -14,6 +14,11 @@ use crate::screen;
 
 pub const LABEL_NAMES: [&str; 4] = ["label", "labels", "cluster", "goc_label"];
 
+/// What `goc stars` put before the names of its columns, which the label column tells: `goc_` of `goc_label`.
+pub fn prefix_of(label: &str) -> &str {
+    label.strip_suffix("label").unwrap_or_default()
+}
+
 /// Compare labels with the true groups: NMI, F, ARI, AMI, homogeneity, completeness, V, purity
 #[derive(Args)]
 #[command(after_help = "Example: goc score labels.parquet --truth truth.csv --json")]

@@ -327,6 +327,20 @@ fn truncated_parquet() {
 }
 
 #[test]
+fn empty_parquet() {
+    let desk = Desk::with(&[("c.parquet", "")]);
+    let message = "error: c.parquet: the file is empty: it has 0 bytes; fetch or write it again";
+    desk.refused("cluster c.parquet --k 2", 1, message);
+}
+
+#[test]
+fn one_object_is_not_many() {
+    let desk = Desk::with(&[("c.csv", "object,x\na,1.5\na,2.5\n")]);
+    let message = "features: x\nerror: 2 clusters were asked for, but there is only 1 object";
+    desk.refused("cluster c.csv --k 2", 2, message);
+}
+
+#[test]
 fn truncated_gzip() {
     cut_file_is_refused("c.csv.gz");
 }

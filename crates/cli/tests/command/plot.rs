@@ -55,6 +55,66 @@ fn features_are_drawn_as_they_are_with_their_units() {
 }
 
 #[test]
+fn chosen_candidates_are_drawn_of_what_goc_stars_writes() {
+    let labels =
+        "object,goc_label,Jr,goc_Jr,goc_Jz,goc_Jphi\n1,0,999,10,20,-500\n2,1,999,110,2,50\n3,,999,,,\n";
+    let candidates = "object,Jr,Jz,Jphi\n1,10,20,-500\n1,30,22,-400\n2,110,2,50\n2,150,2,150\n";
+    let desk = Desk::with(&[("c.csv", candidates), ("stars.csv", labels)]);
+    // The same without a prefix, and without the candidates.
+    desk.put("plain.csv", b"object,label,Jr,Jz,Jphi\n1,0,10,20,-500\n2,1,110,2,50\n");
+    desk.put("bare.csv", b"object,label\n1,0\n2,1\n");
+    let plot = |labels: &str| {
+        let words = format!("plot clusters {labels}.csv --candidates c.csv --titles t -o {labels}.svg");
+        (desk.done(&words).err, desk.text(&format!("{labels}.svg")))
+    };
+    let (said, stars) = plot("stars");
+    assert_eq!(said, "figure in stars.svg\n");
+    assert!(stars == plot("plain").1, "drawn elsewhere than without a prefix");
+    let (said, bare) = plot("bare");
+    assert_eq!(
+        said,
+        "bare.csv: no columns Jr, Jz, Jphi of chosen candidates; the mean of each set is drawn\nfigure in bare.svg\n"
+    );
+    assert!(stars != bare, "the means are drawn");
+}
+
+#[test]
+fn one_object_far_out_does_not_squeeze_the_others() {
+    let row = |i: usize| {
+        format!("{i},{},{}\n", if i == 7 { 1e6 } else { i as f64 } + 0.5, 0.5 + ((i * i) % 97) as f64)
+    };
+    let candidates: String = (0..400).map(row).collect();
+    let labels: String = (0..400).map(|i| format!("{i},{}\n", i % 2)).collect();
+    let desk = Desk::with(&[
+        ("c.csv", &format!("object,x,y\n{candidates}")),
+        ("l.csv", &format!("object,label\n{labels}")),
+    ]);
+    for axes in ["--axes x,y", ""] {
+        let run = desk.done(&format!("plot clusters l.csv --candidates c.csv {axes} -o f.svg"));
+        let outside = "1 of 400 objects outside the limits; --whole shows all\n";
+        assert!(run.err.contains(outside), "{axes}: {}", run.err);
+        let run = desk.done(&format!("plot clusters l.csv --candidates c.csv {axes} --whole -o w.svg"));
+        assert!(!run.err.contains("outside"), "{axes}: {}", run.err);
+        assert_ne!(desk.bytes("f.svg"), desk.bytes("w.svg"), "{axes}");
+    }
+    desk.refused("plot truth c.csv --whole -o t.svg", 2, "error: plot truth has no use for --whole");
+}
+
+#[test]
+fn labels_are_not_drawn_as_candidates() {
+    let desk = desk();
+    desk.put("p.csv", b"object,x,y,label\n1,1,2,1\n2,2,3,1\n3,7,9,2\n");
+    desk.refused(
+        "plot truth goc.parquet -o t.svg",
+        2,
+        "error: goc.parquet: a table of labels (one row an object, column `label`), but plot truth draws candidates: \
+         give the table that was clustered, or draw the labels with plot clusters",
+    );
+    // Points with a group of that name are drawn where it is asked for.
+    desk.done("plot truth p.csv --truth label --features x,y -o t.svg");
+}
+
+#[test]
 fn what_the_marginal_mixture_writes_can_be_drawn() {
     let desk = Desk::with(&[("a.csv", &actions())]);
     desk.done(

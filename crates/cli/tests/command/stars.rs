@@ -392,7 +392,10 @@ fn what_makes_no_stars_is_refused() {
     let needs = "error: t.csv: no star catalogue: ra, dec, parallax, pmra, pmdec, radial_velocity (or l, b, pml, pmb; or x, y, z, vx, \
                  vy, vz) are needed; give other names with --columns (the table has a, b)";
     desk.refused("actions t.csv", 2, needs);
-    desk.refused("stars t.csv --k 2", 2, needs);
+    // What has no error bars is not offered where they are needed.
+    let needs = needs.replace("; or x, y, z, vx, vy, vz", "");
+    desk.refused("stars t.csv --k 2", 2, &needs);
+    desk.refused("candidates t.csv --transform actions", 2, &needs);
     desk.refused("actions e.csv", 1, "error: e.csv: the table has no rows");
     desk.refused(
         "actions x.csv -o x.csv",

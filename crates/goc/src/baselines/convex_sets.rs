@@ -95,7 +95,7 @@ mod tests {
             method.group(&candidates, 1).unwrap_err().to_string()
         };
         assert_eq!(refuse(0, 0.0), "the number of clusters must be at least 1");
-        assert_eq!(refuse(2, 0.0), "2 clusters were asked for, but there are only 1 objects");
+        assert_eq!(refuse(2, 0.0), "2 clusters were asked for, but there is only 1 object");
         assert_eq!(refuse(1, f64::NAN), "goc-hull: lambda is NaN, but must be a finite number not below 0");
     }
 

@@ -78,7 +78,7 @@ pub enum MethodError {
     #[error("the number of clusters must be at least 1")]
     NoClusters,
     /// K > n.
-    #[error("{k} clusters were asked for, but there are only {n} objects")]
+    #[error("{k} clusters were asked for, but {}", crate::only_objects(*.n))]
     MoreClustersThanObjects {
         /// Clusters asked for.
         k: usize,

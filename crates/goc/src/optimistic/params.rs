@@ -100,7 +100,7 @@ pub enum OptimisticError {
     #[error("the number of clusters must be at least 1")]
     NoClusters,
     /// K(0) > n.
-    #[error("{k} clusters were asked for, but there are only {n} objects")]
+    #[error("{k} clusters were asked for, but {}", crate::only_objects(*.n))]
     MoreClustersThanObjects {
         /// Clusters asked for.
         k: usize,

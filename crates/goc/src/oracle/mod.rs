@@ -95,7 +95,7 @@ pub enum OracleError {
     #[error("the number of clusters must be at least 1")]
     NoClusters,
     /// K > n.
-    #[error("{k} clusters were asked for, but there are only {n} objects")]
+    #[error("{k} clusters were asked for, but {}", crate::only_objects(*.n))]
     MoreClustersThanPoints {
         /// Clusters asked for.
         k: usize,

@@ -104,6 +104,19 @@ const sky =
     return { name, middle, letters, project, longitude, latitude, x, y };
   })();
 
+// The part of the stars at each end of an axis that may lie outside a view at first.
+const FAR = 0.005;
+
+// From where to where an axis shows values. An end is cut off where its outermost stars, `cut` of all at most, would take more
+// than half as much room again; the figures of `goc plot clusters` do the same.
+function endsOf(values, cut) {
+  const sorted = Float64Array.from(values).sort();
+  const beyond = Math.floor(sorted.length * cut);
+  const [first, low, high, last] = [0, beyond, sorted.length - 1 - beyond, sorted.length - 1].map((at) => sorted[at]);
+  const room = 0.5 * (high - low);
+  return [low - first > room ? low : first, last - high > room ? high : last];
+}
+
 // About `most` round numbers between two ends.
 function ticks(low, high, most) {
   const raw = (high - low) / most;

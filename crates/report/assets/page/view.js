@@ -18,6 +18,8 @@ class View {
     );
     this.stack.append(...this.layers);
     this.counter = make("span", { class: "count" });
+    this.all = make("button", { type: "button", class: "all", title: "every star in this view" }, "Show all");
+    this.all.addEventListener("click", () => this.showAll());
     const caption = make("figcaption");
     if (this.isSky) caption.append(make("span", {}, sky.name));
     else {
@@ -40,7 +42,7 @@ class View {
       this.pickX = choose(x, "horizontal");
       caption.append(this.pickY, "against", this.pickX);
     }
-    caption.append(this.counter);
+    caption.append(this.counter, this.all);
     host.append(make("figure", {}, caption, this.stack));
     this.px = new Float32Array(stars.n);
     this.py = new Float32Array(stars.n);
@@ -70,16 +72,22 @@ class View {
     this.resetWindow();
   }
 
+  // As at first: a few stars far from all others stay outside, or they would squeeze these into a corner.
   resetWindow() {
+    this.setWindow(FAR);
+  }
+
+  showAll() {
+    this.setWindow(0);
+    // The button goes, and the focus must not go with it.
+    this.stack.focus({ preventScroll: true });
+  }
+
+  setWindow(cut) {
     if (this.isSky) this.window = [-3.3, 3.3, -1.5, 1.5];
     else {
       const range = (values) => {
-        let low = Infinity,
-          high = -Infinity;
-        for (const v of values) {
-          if (v < low) low = v;
-          if (v > high) high = v;
-        }
+        const [low, high] = endsOf(values, cut);
         const pad = high > low ? 0.05 * (high - low) : Math.abs(low) * 0.1 || 1;
         return [low - pad, high + pad];
       };
@@ -185,12 +193,17 @@ class View {
     }
     ctx.restore();
     const held = this.isSky ? this.xs.reduce((sum, v) => sum + (Number.isFinite(v) ? 1 : 0), 0) : stars.n;
+    let outside = 0;
+    for (let i = 0; i < stars.n; i++) {
+      if (Number.isFinite(this.px[i]) && !this.inside(this.px[i], this.py[i])) outside++;
+    }
+    this.all.classList.toggle("idle", outside === 0);
     this.counter.textContent =
       this.drawn === stars.n
         ? counted(stars.n, "star")
         : held < stars.n && this.drawn === held
           ? `${held} of ${stars.n} stars have a position`
-          : `${this.drawn} of ${stars.n} stars`;
+          : `${this.drawn} of ${stars.n} stars` + (outside > 0 ? `, ${outside} outside` : "");
     drawSets(this);
   }
 

@@ -4,7 +4,7 @@
 //! axes, so that two methods can be compared. Clusters of a later panel take the look of the cluster of the first with which they share most
 //! members: what has not changed looks the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::axis::Axis;
 use super::panel::{Page, Panel};
@@ -57,6 +57,37 @@ impl Plane {
 /// # Ok::<(), goc_report::figures::FigureError>(())
 /// ```
 pub fn clusters(sets: &[[f64; 2]], panels: &[ClusterPanel], plane: &Plane) -> Result<Figure, FigureError> {
+    Ok(drawn(sets, panels, plane, 0.0)?.0)
+}
+
+/// As [`clusters`], but a few objects far from all others do not squeeze them into a corner: an end of an axis whose outermost half
+/// percent would take more than half as much room again is cut off there. Also the number of objects that lie outside.
+///
+/// ```
+/// use goc_report::figures::{ClusterPanel, Plane, most_clusters};
+/// let points = (0..200).map(|i| [if i == 7 { 1e6 } else { f64::from(i) }, 0.0]).collect();
+/// let panel = ClusterPanel { title: "one is far".into(), points, labels: vec![Some(0); 200] };
+/// let plane = Plane { names: ["x".into(), "y".into()], equal: false };
+/// let (_, outside) = most_clusters(&[], &[panel], &plane)?;
+/// assert_eq!(outside, 1);
+/// # Ok::<(), goc_report::figures::FigureError>(())
+/// ```
+pub fn most_clusters(
+    sets: &[[f64; 2]],
+    panels: &[ClusterPanel],
+    plane: &Plane,
+) -> Result<(Figure, usize), FigureError> {
+    drawn(sets, panels, plane, 0.005)
+}
+
+/// The figure, and how many objects lie outside in one of the panels or more; `cut` is the part of the objects at each end of an axis
+/// that may.
+fn drawn(
+    sets: &[[f64; 2]],
+    panels: &[ClusterPanel],
+    plane: &Plane,
+    cut: f64,
+) -> Result<(Figure, usize), FigureError> {
     if panels.iter().all(|panel| panel.points.is_empty()) {
         return Err(FigureError::Empty { what: "points" });
     }
@@ -65,19 +96,28 @@ pub fn clusters(sets: &[[f64; 2]], panels: &[ClusterPanel], plane: &Plane) -> Re
         counted("labels", panel.points.len(), panel.labels.len())?;
         finite_points("point", &panel.points)?;
     }
-    let spans = [0, 1].map(|c| {
-        let axis = Axis::around("", panels.iter().flat_map(|panel| panel.points.iter().map(move |p| p[c])));
+    let ends = [0, 1].map(|c| {
+        ends_of(panels.iter().flat_map(|panel| panel.points.iter().map(move |p| p[c])).collect(), cut)
+    });
+    let spans = ends.map(|ends| {
+        let axis = Axis::around("", ends.into_iter());
         axis.high - axis.low
     });
+    let within = |p: &[f64; 2]| (0..2).all(|c| (ends[c][0]..=ends[c][1]).contains(&p[c]));
     // Circles are round on the page; where the axes differ in unit, that is another shape in the data.
     let scale = if plane.equal { [1.0, 1.0] } else { spans.map(|span| 1.0 / span) };
-    let circles: Vec<(u32, Circle)> =
-        panels.iter().flat_map(|panel| circles_of(panel, |p| [p[0] * scale[0], p[1] * scale[1]])).collect();
+    let mut circles: Vec<(u32, Circle)> = Vec::new();
+    for panel in panels {
+        let outside = panel.points.iter().zip(&panel.labels).filter(|(point, _)| !within(point));
+        let far: BTreeSet<u32> = outside.filter_map(|(_, label)| *label).collect();
+        let of_panel = circles_of(panel, |p| [p[0] * scale[0], p[1] * scale[1]]);
+        // A circle around a far object reaches as far.
+        circles.extend(of_panel.into_iter().filter(|(label, _)| !far.contains(label)));
+    }
     let range = |c: usize| {
-        let points = panels.iter().flat_map(|panel| panel.points.iter().map(move |p| p[c]));
         let reach = |o: &Circle| [(o.centre[c] - o.radius) / scale[c], (o.centre[c] + o.radius) / scale[c]];
         let edges = circles.iter().flat_map(|(_, circle)| reach(circle));
-        Axis::around(&plane.names[c], points.chain(edges))
+        Axis::around(&plane.names[c], ends[c].into_iter().chain(edges))
     };
     let (x, y) = (range(0), range(1));
     let columns = if panels.len() == 1 { 1 } else { 2 };
@@ -92,9 +132,16 @@ pub fn clusters(sets: &[[f64; 2]], panels: &[ClusterPanel], plane: &Plane) -> Re
     // Smaller frames, smaller marks.
     let mark = if columns == 1 { 1.0 } else { 0.75 };
     page.canvas.mark_scale = mark;
+    let mut outside = BTreeSet::new();
     for (p, panel) in panels.iter().enumerate() {
         let looks = looks_of(panel, &panels[0]);
         page.inside(p, |canvas, placed| {
+            let seen = |point: &[f64; 2]| {
+                let [x, y] = placed.place(*point);
+                let area = &placed.area;
+                (area.left..=area.right()).contains(&x) && (area.top..=area.bottom()).contains(&y)
+            };
+            outside.extend((0..panel.points.len()).filter(|&i| !seen(&panel.points[i])));
             let dots = sets.iter().map(|point| placed.place(*point));
             canvas.cloud(dots, placed.area, if columns == 1 { 1.0 } else { 0.8 }, BACKGROUND);
             for (label, circle) in circles_of(panel, |point| placed.place(point)) {
@@ -119,7 +166,17 @@ pub fn clusters(sets: &[[f64; 2]], panels: &[ClusterPanel], plane: &Plane) -> Re
             }
         });
     }
-    Ok(page.finish())
+    Ok((page.finish(), outside.len()))
+}
+
+/// From where to where an axis shows values. An end with up to `cut` of them far beyond the others is cut off.
+fn ends_of(mut values: Vec<f64>, cut: f64) -> [f64; 2] {
+    values.sort_by(f64::total_cmp);
+    let [Some(&first), Some(&last)] = [values.first(), values.last()] else { return [0.0, 1.0] };
+    let cut = (values.len() as f64 * cut) as usize;
+    let (low, high) = (values[cut], values[values.len() - 1 - cut]);
+    let room = 0.5 * (high - low);
+    [if low - first > room { low } else { first }, if last - high > room { high } else { last }]
 }
 
 /// The circle of each cluster, its members taken to where `place` says.

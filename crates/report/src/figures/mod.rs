@@ -44,7 +44,7 @@ mod truth;
 pub use bench::{Bars, bars, scaling};
 pub use calibration::{Calibration, calibration};
 pub use canvas::{FONT, WIDTH};
-pub use clusters::{ClusterPanel, Plane, clusters};
+pub use clusters::{ClusterPanel, Plane, clusters, most_clusters};
 pub use components::Components;
 pub use convergence::{Runs, convergence, history};
 pub use enclosing::{Circle, enclosing_circle};

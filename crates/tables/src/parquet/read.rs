@@ -42,6 +42,10 @@ pub(crate) fn read<R: ChunkReader + 'static>(reader: R, file: Option<&Path>) -> 
 /// `PAR1` at both ends: a file that lost its end is told from one that never was Parquet.
 fn check_ends<R: ChunkReader>(reader: &R, place: &Place) -> Result<(), TableError> {
     let len = reader.len();
+    if len == 0 {
+        let problem = "the file is empty: it has 0 bytes; fetch or write it again".into();
+        return Err(TableError::Malformed { place: place.clone(), problem });
+    }
     let at = |start: u64| reader.get_bytes(start, 4).map_err(|error| explain(error, place));
     if len < 4 || at(0)?[..] != *b"PAR1" {
         return Err(TableError::Malformed {

@@ -5,15 +5,18 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use goc::scale::{Scaler, Scaling};
-use goc_report::figures::{ClusterPanel, Components, Figure, Plane, TruthPanel, clusters, truth};
+use goc_report::figures::{
+    ClusterPanel, Components, Figure, Plane, TruthPanel, clusters, most_clusters, truth,
+};
 use goc_tables::{Column, Table};
 
 use super::super::cluster::NOISE;
-use super::super::score::LABEL_NAMES;
+use super::super::score::{LABEL_NAMES, prefix_of};
 use super::{about, stem};
 use crate::fail::Fail;
 use crate::features::root_of;
 use crate::long_table::{LongTable, LongTableArgs, OBJECT_NAMES, named, not_finite};
+use crate::screen::{counted, note};
 
 /// What the kinds `clusters` and `truth` want to know.
 #[derive(Args, Clone, Debug)]
@@ -37,6 +40,10 @@ pub struct PlaneArgs {
     /// clusters, truth: value that means "missing" [default: -9999]
     #[arg(long, value_name = "RULE")]
     missing: Option<String>,
+
+    /// clusters: show every object, also the few far out that are else left outside
+    #[arg(long)]
+    whole: bool,
 
     /// clusters, truth: what stands above the panels [default: the method, or the file's name]
     #[arg(long, value_name = "TITLES", value_delimiter = ',')]
@@ -80,13 +87,14 @@ enum Way {
 
 impl PlaneArgs {
     /// The flags, whether they are given, and what they are for.
-    pub fn given(&self) -> [(&'static str, bool, For); 8] {
+    pub fn given(&self) -> [(&'static str, bool, For); 9] {
         [
             ("--candidates", self.candidates.is_some(), For::Clusters),
             ("--axes", !self.axes.is_empty(), For::Both),
             ("--features", self.features.is_some(), For::Both),
             ("--object", self.object.is_some(), For::Both),
             ("--missing", self.missing.is_some(), For::Both),
+            ("--whole", self.whole, For::Clusters),
             ("--titles", !self.titles.is_empty(), For::Both),
             ("--groups", !self.groups.is_empty(), For::Truth),
             ("--truth", self.truth.is_some(), For::Truth),
@@ -111,7 +119,15 @@ impl PlaneArgs {
             panels.push(sets.panel(path, self.titles.get(p), self.object.as_deref())?);
         }
         let grey: &[[f64; 2]] = if self.candidates.is_some() { &sets.points } else { &[] };
-        clusters(grey, &panels, &sets.plane).map_err(about(path))
+        if self.whole {
+            return clusters(grey, &panels, &sets.plane).map_err(about(path));
+        }
+        let (figure, outside) = most_clusters(grey, &panels, &sets.plane).map_err(about(path))?;
+        if outside > 0 {
+            let all = sets.table.candidates.objects();
+            note(format!("{outside} of {} outside the limits; --whole shows all", counted(all, "object")));
+        }
+        Ok(figure)
     }
 
     pub fn truth(&self, inputs: &[PathBuf]) -> Result<Figure, Fail> {
@@ -121,6 +137,7 @@ impl PlaneArgs {
         let mut plane = None;
         for (p, path) in inputs.iter().enumerate() {
             let sets = self.sets(path)?;
+            self.check_candidates(path, &sets.table)?;
             let truth = sets.table.truth.as_ref().ok_or_else(|| {
                 Fail::failed(format!(
                     "{}: no column of the true groups (looked for truth, true_cluster_id); name it with --truth",
@@ -157,6 +174,23 @@ impl PlaneArgs {
             .map(|(g, name)| if g == 0 { format!("true group {name}") } else { name.clone() })
             .collect();
         truth(&panels, &names, &plane).map_err(about(&inputs[0]))
+    }
+
+    /// Labels have the true groups beside them too, but one place an object: no set to draw.
+    fn check_candidates(&self, path: &Path, table: &LongTable) -> Result<(), Fail> {
+        if table.candidates.total() > table.candidates.objects() {
+            return Ok(());
+        }
+        // Points with a true group called `label` may be drawn, if that is said.
+        let labels = goc_tables::read(path)?;
+        match ["label", "goc_label"].into_iter().find(|name| labels.column(name).is_some()) {
+            Some(name) if self.truth.as_deref() != Some(name) => Err(Fail::usage(format!(
+                "{}: a table of labels (one row an object, column `{name}`), but plot truth draws candidates: give the \
+                 table that was clustered, or draw the labels with plot clusters",
+                path.display()
+            ))),
+            _ => Ok(()),
+        }
     }
 
     fn check_titles(&self, panels: usize) -> Result<(), Fail> {
@@ -252,7 +286,7 @@ impl Sets {
         };
         let objects = column(object, &OBJECT_NAMES, "object")?;
         let label = column(None, &LABEL_NAMES, "label")?;
-        let features = self.representatives(&labels)?;
+        let features = self.representatives(&labels, prefix_of(label.name()))?;
         let candidates = &self.table.candidates;
         let means = candidates.means();
         let at: HashMap<String, usize> = (0..candidates.objects()).map(|i| (candidates.name(i), i)).collect();
@@ -261,6 +295,10 @@ impl Sets {
         let mut texts = vec![String::new(); candidates.objects()];
         for row in 0..labels.rows() {
             let Some(&i) = at.get(objects.text(row).as_ref()) else {
+                // `goc stars` keeps a star that could not be used, without a label.
+                if label.is_null(row) {
+                    continue;
+                }
                 return Err(objects.value_error(row, "is not an object of the candidates").into());
             };
             if label.is_null(row) {
@@ -294,20 +332,32 @@ impl Sets {
                 candidates.name(i)
             )));
         }
+        if features.is_none() {
+            note(format!(
+                "{}: no columns {} of chosen candidates; the mean of each set is drawn",
+                path.display(),
+                self.feature_names().join(", ")
+            ));
+        }
         let labelled = numbers_of(&texts);
         let k = labelled.iter().flatten().max().map_or(0, |most| *most as usize + 1);
         let method = labels.get_metadata("goc_method").map_or_else(|| stem(path), str::to_string);
-        let title =
-            title.cloned().unwrap_or_else(|| format!("{method}, {}", crate::screen::counted(k, "cluster")));
+        let title = title.cloned().unwrap_or_else(|| format!("{method}, {}", counted(k, "cluster")));
         Ok(ClusterPanel { title, points, labels: labelled })
     }
 
+    fn feature_names(&self) -> Vec<&str> {
+        self.table.features.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
     /// The columns of a label table with the features of each object, and whether to take the root; none if it lacks one.
-    fn representatives<'t>(&self, labels: &'t Table) -> Result<Option<Vec<Feature<'t>>>, Fail> {
+    fn representatives<'t>(&self, labels: &'t Table, prefix: &str) -> Result<Option<Vec<Feature<'t>>>, Fail> {
+        // With the prefix first: the catalogue may have had a column of the plain name.
+        let of = |name: &str| labels.column(&format!("{prefix}{name}")).or_else(|| labels.column(name));
         let mut found = Vec::new();
-        for (name, _) in &self.table.features {
-            let column = labels.column(name).map(|column| (column, false));
-            let inner = root_of(name).and_then(|inner| labels.column(inner)).map(|column| (column, true));
+        for name in self.feature_names() {
+            let column = of(name).map(|column| (column, false));
+            let inner = root_of(name).and_then(of).map(|column| (column, true));
             let Some((column, root)) = column.or(inner) else { return Ok(None) };
             found.push((column, column.numbers()?, root));
         }
