@@ -5,12 +5,14 @@ SHELL := /bin/bash
 
 export CARGO_TERM_COLOR ?= auto
 DATA := $(or $(GOC_DATA),../shared/data)
+# Where cargo builds.
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 VENV := .venv/bench
 PYTHON := .venv/test/bin/python
 
 demo: toolchain ## simulate stars, make candidates, cluster, score, a page to look at: into ./goc-demo/
 	cargo build --release --locked -p goc-cli
-	./target/release/goc demo
+	$(TARGET)/release/goc demo
 
 test: toolchain ## format, lints, every test, the documentation, the page in a browser, the Python package
 	cargo fmt --all --check
@@ -41,11 +43,11 @@ bench: toolchain ## every hot path beside its rival, as ratios
 reproduce: toolchain ## the paper's tables beside the published numbers, and its figures, with both presets
 	cargo build --release --locked --quiet -p goc-cli
 	@if [ -d "$(DATA)/paper" ]; then set -x; \
-	  ./target/release/goc reproduce --data "$(DATA)" --preset authors --seeds 20 --figures -o goc-reproduce/authors; \
-	  ./target/release/goc reproduce --data "$(DATA)" --preset paper --seeds 1 --figures -o goc-reproduce/paper; \
+	  $(TARGET)/release/goc reproduce --data "$(DATA)" --preset authors --seeds 20 --figures -o goc-reproduce/authors; \
+	  $(TARGET)/release/goc reproduce --data "$(DATA)" --preset paper --seeds 1 --figures -o goc-reproduce/paper; \
 	  cargo run --release --locked --quiet -p goc-galaxy --example mock_against_authors; \
 	else echo "no data in $(DATA) (set GOC_DATA): sets made here instead"; \
-	  ./target/release/goc reproduce --figures -o goc-reproduce/made; fi
+	  $(TARGET)/release/goc reproduce --figures -o goc-reproduce/made; fi
 
 toolchain:
 	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust 1.89 or later (https://rustup.rs)"; exit 1; }

@@ -102,13 +102,27 @@ fn noise_has_label_minus_one_and_the_sentence_says_how_many_and_why() {
 #[test]
 fn the_marginal_mixture_knows_noise_by_its_posterior() {
     let desk = desk();
-    let run = desk.done("cluster s.csv --method marginal --noise -o labels.csv");
+    let run = desk
+        .done("cluster s.csv --method marginal --noise --together t.csv --together-above 0 -o labels.csv");
     assert!(run.err.contains("by the posterior"), "{}", run.err);
     let table = desk.table("labels.csv");
     assert!(columns(&table).contains(" alone solitude "), "{}", columns(&table));
     let labels = table.require("label").unwrap().integers().unwrap();
     assert!(labels[..24].iter().all(|l| *l >= 0), "{labels:?}");
     assert!(labels[24..].iter().filter(|l| **l == -1).count() >= 10, "{labels:?}");
+    // The probability is that of the label beside it: the mean over the others that have it.
+    let pairs = desk.table("t.csv");
+    let all = |table: &goc_tables::Table, at: usize| table.columns()[at].numbers().unwrap();
+    let (a, b, p) = (all(&pairs, 0), all(&pairs, 1), all(&pairs, 2));
+    let (objects, said) = (all(&table, 0), table.require("probability").unwrap().numbers().unwrap());
+    for i in (0..36).filter(|&i| labels[i] >= 0) {
+        let mates: Vec<f64> =
+            (0..36).filter(|&j| j != i && labels[j] == labels[i]).map(|j| objects[j]).collect();
+        let with = |x: f64, y: f64| x == objects[i] && mates.contains(&y);
+        let sum: f64 = (0..p.len()).filter(|&r| with(a[r], b[r]) || with(b[r], a[r])).map(|r| p[r]).sum();
+        let want = sum / mates.len() as f64;
+        assert!((said[i] - want).abs() < 1e-6, "object {i}: {} for {want}", said[i]);
+    }
 }
 
 #[test]

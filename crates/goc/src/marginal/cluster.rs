@@ -496,7 +496,7 @@ mod tests {
                 clusters[i % 3].add(&place, &shape);
             }
             let join: Vec<f64> = (0..9).map(|n| f64::from(n).sqrt()).collect();
-            let mut bounds = vec![Vec::new(), Vec::new()];
+            let mut bounds = [Vec::new(), Vec::new()];
             for (group, bounds) in bounds.iter_mut().enumerate() {
                 let radii = &radii[group * LANES..(group + 1) * LANES];
                 let (centres, totals) = (runs.centres(group), runs.totals(group));

@@ -173,7 +173,7 @@ impl Clustered {
         let mut columns =
             vec![input.object_column(), Column::new("label", Data::I32(labels)).with_description(meaning)];
         if let Some(p) = &answer.posterior {
-            columns.extend(certainty_columns(p.membership.clone(), &p.runner_up, p.alone.clone())?);
+            columns.extend(certainty_columns(answer.confidence.clone(), &p.runner_up, p.alone.clone())?);
         } else if !answer.confidence.is_empty() {
             columns.push(
                 Column::new("probability", Data::F64(answer.confidence.clone()))
