@@ -37,7 +37,7 @@ fn actions_are_recognised_and_the_map_and_scaling_are_said_and_kept() {
     assert_eq!((columns(&table).as_str(), table.rows()), (want, 21));
     let kept = |key: &str| table.get_metadata(&format!("goc_{key}")).map(str::to_string);
     for (key, value) in
-        [("feature_map", "actions"), ("scale", "robust"), ("chains", "4"), ("sweeps", "150"), ("k", "3")]
+        [("feature_map", "actions"), ("scale", "robust"), ("chains", "4"), ("sweeps", "180"), ("k", "3")]
     {
         assert_eq!(kept(key).as_deref(), Some(value), "{key}");
     }

@@ -40,11 +40,10 @@ const METRIC_DF_BEYOND: f64 = 2.0;
 
 /// The spreads within a cluster that the metric's prior may expect where none is said: so many, from the least on by factors of the root
 /// of 2, all alike beforehand. A Wishart prior hardly allows a metric that is ten times wider than it expects; with the spread drawn the data
-/// decide, be it for groups of siblings or for a few wide clouds.
-const LEAST_SPREAD: f64 = 0.0125;
-const SPREADS: i32 = 17;
-/// The spread to begin with.
-const FIRST_SPREAD: f64 = 0.1;
+/// decide, be it for groups of siblings or for a few wide clouds. A narrower one needs no such help, and would let a dozen objects with many
+/// candidates fall together by twos and threes.
+const LEAST_SPREAD: f64 = 0.1;
+const SPREADS: i32 = 11;
 
 /// Objects near each that are tried together in splits and mergers.
 const NEAR: usize = 20;
@@ -292,7 +291,7 @@ impl Marginal {
         };
         let mut psi = vec![0.0; q * q];
         for f in 0..q {
-            psi[f * q + f] = of(self.spread.unwrap_or(FIRST_SPREAD));
+            psi[f * q + f] = of(self.spread.unwrap_or(LEAST_SPREAD));
         }
         let runs = Runs::new(candidates, &weights);
         let near = near(candidates);
