@@ -8,7 +8,7 @@ use crate::marginal::actions;
 /// A desk with the actions, clustered, and their model.
 fn desk() -> Desk {
     let desk = Desk::with(&[("a.csv", &actions())]);
-    desk.done("cluster a.csv --method marginal --chains 2 --burn 20 --keep 30 -o l.csv --save-model m.json");
+    desk.done("cluster a.csv --method marginal -o l.csv --save-model m.json");
     desk
 }
 
@@ -92,7 +92,7 @@ fn a_model_is_the_same_bytes_again_and_at_any_number_of_threads() {
     let first = desk.bytes("m.json");
     for threads in [1, 3] {
         desk.done(&format!(
-            "cluster a.csv --method marginal --chains 2 --burn 20 --keep 30 -o l.csv --save-model n.json --threads {threads}"
+            "cluster a.csv --method marginal -o l.csv --save-model n.json --threads {threads}"
         ));
         assert_eq!(desk.bytes("n.json"), first);
     }

@@ -136,9 +136,9 @@ pub struct Posterior {
     pub draws: Vec<Vec<u32>>,
     /// The metric `Psi`, its mean over the draws: q x q, row after row.
     pub metric: Vec<f64>,
-    /// `alpha`, its mean over the draws.
+    /// `alpha`, its geometric mean over the draws: its grid is one of logarithms, and a few draws of a thousand must not make it large.
     pub alpha: f64,
-    /// `single`, its mean over the draws.
+    /// `single`, likewise.
     pub single: f64,
     /// The power, its mean over the draws.
     pub power: f64,
@@ -151,7 +151,7 @@ struct Trace {
     counts: Vec<u32>,
     ln_densities: Vec<f64>,
     moves: [usize; 2],
-    /// Sums over the draws of the metric, of `alpha` and of `single`.
+    /// Sums over the draws of the metric, of the logarithms of `alpha` and `single`, and of the power.
     metric: Vec<f64>,
     alpha: f64,
     single: f64,
@@ -365,8 +365,8 @@ impl Marginal {
                 for (sum, psi) in trace.metric.iter_mut().zip(&chain.shape.psi) {
                     *sum += psi;
                 }
-                trace.alpha += chain.cohesion.alpha;
-                trace.single += chain.cohesion.single;
+                trace.alpha += libm::log(chain.cohesion.alpha);
+                trace.single += libm::log(chain.cohesion.single);
                 trace.power += chain.cohesion.power;
             }
             tick();
@@ -488,8 +488,8 @@ fn summarise(candidates: &Candidates, traces: Vec<Trace>, joining: f64) -> Poste
         diagnostics,
         draws,
         metric,
-        alpha: alpha / total,
-        single: single / total,
+        alpha: libm::exp(alpha / total),
+        single: libm::exp(single / total),
         power: power / total,
     }
 }
