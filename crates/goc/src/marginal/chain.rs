@@ -31,6 +31,11 @@ use crate::{Candidates, Stream};
 /// decided; between a twentieth and a half it makes no difference, at a thousandth a sweep takes a fifth longer.
 const NEGLIGIBLE: f64 = 0.1;
 
+/// From so many objects on, candidates are not all in the cache, and objects that are neighbours in memory are visited in blocks of so many. (One by one, a
+/// sweep of 10 000 objects takes twice as long.)
+const MANY: usize = 2000;
+const BLOCK: usize = 32;
+
 /// What all chains share and none changes.
 pub(super) struct Data<'a> {
     pub(super) candidates: &'a Candidates,
@@ -67,6 +72,9 @@ pub(super) struct Chain<'a> {
     pub(super) shape: Shape,
     pub(super) labels: Vec<u32>,
     pub(super) choice: Vec<u32>,
+    /// Where the chosen candidates are: which lane of all runs' lanes, and their features. Side by side, as candidates come from far in memory.
+    spots: Vec<usize>,
+    places: Vec<f64>,
     pub(super) clusters: Vec<Cluster>,
     pub(super) cohesion: Cohesion,
     /// What the metric is expected to be: `scale I`.
@@ -79,6 +87,8 @@ pub(super) struct Chain<'a> {
     /// How far candidates reach, in the metric of the moment.
     extents: Extents,
     sketch: Sketch,
+    /// Objects that a sweep visits one after another, and the order of such blocks.
+    block: usize,
     order: Vec<usize>,
     /// Clusters that may matter to one object, and bounds of its runs in each.
     near: Vec<u32>,
@@ -101,11 +111,14 @@ impl<'a> Chain<'a> {
         rng: Stream,
     ) -> Self {
         let n = labels.len();
+        let block = if n < MANY { 1 } else { BLOCK };
         let mut chain = Self {
             data,
-            shape,
             labels,
-            choice,
+            spots: vec![0; n],
+            places: vec![0.0; n * shape.q],
+            shape,
+            choice: vec![0; n],
             clusters: Vec::new(),
             cohesion: data.prior.first(),
             scale: data.scales[data.scales.len() / 2],
@@ -115,18 +128,35 @@ impl<'a> Chain<'a> {
             extents: Extents::default(),
             sketch: Sketch::new(Vec::new(), 0, 0),
             near: Vec::new(),
-            order: (0..n).collect(),
+            block,
+            order: (0..n.div_ceil(block)).collect(),
             bounds: Vec::new(),
             listed: Vec::new(),
             sums: Vec::new(),
         };
+        for (i, j) in choice.into_iter().enumerate() {
+            chain.choose(i, data.runs.spot_of(i, j));
+        }
         chain.rebuild();
         chain
     }
 
-    /// The place of object `i` at candidate `j`.
-    pub(super) fn place(&self, i: usize, j: u32) -> Vec<f64> {
-        self.data.candidates.candidate(i, j as usize)
+    /// Object `i` is where this lane of its runs is.
+    pub(super) fn choose(&mut self, i: usize, spot: usize) {
+        let (q, runs) = (self.shape.q, self.data.runs);
+        self.spots[i] = spot;
+        self.choice[i] = runs.candidate(spot);
+        runs.copy_place(spot, &mut self.places[i * q..(i + 1) * q]);
+    }
+
+    /// The lane of all runs where object `i` is.
+    pub(super) fn spot(&self, i: usize) -> usize {
+        self.spots[i]
+    }
+
+    /// The features of object `i` where it is.
+    pub(super) fn place(&self, i: usize) -> &[f64] {
+        &self.places[i * self.shape.q..(i + 1) * self.shape.q]
     }
 
     /// All clusters anew from labels, choices, the metric and the cohesion.
@@ -134,10 +164,8 @@ impl<'a> Chain<'a> {
         let q = self.shape.q;
         let k = self.labels.iter().max().map_or(0, |most| *most as usize + 1);
         self.clusters = vec![Cluster::empty(q); k];
-        let mut place = vec![0.0; q];
-        for (i, (&label, &j)) in self.labels.iter().zip(&self.choice).enumerate() {
-            self.data.candidates.copy_candidate(i, j as usize, &mut place);
-            self.clusters[label as usize].take_in(&place);
+        for (&label, place) in self.labels.iter().zip(self.places.chunks_exact(q)) {
+            self.clusters[label as usize].take_in(place);
         }
         for cluster in &mut self.clusters {
             cluster.refresh(&self.shape);
@@ -164,25 +192,28 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Every object once.
+    /// Every object once, in an order that does not depend on the state: blocks of neighbours in memory, the blocks shuffled.
     pub(super) fn sweep(&mut self) {
         let mut order = std::mem::take(&mut self.order);
         for i in (1..order.len()).rev() {
             order.swap(i, self.rng.random_range(0..=i));
         }
-        for &i in &order {
-            let was = self.take_out(i);
-            let drawn = self.draw(i, was);
-            self.put(i, drawn);
+        let n = self.labels.len();
+        for &block in &order {
+            for i in block * self.block..((block + 1) * self.block).min(n) {
+                let was = self.take_out(i);
+                let drawn = self.draw(i, was);
+                self.put(i, drawn);
+            }
         }
         self.order = order;
     }
 
     /// Returns the cluster that it was in, if that is still there.
     fn take_out(&mut self, i: usize) -> Option<usize> {
-        let (k, place) = (self.labels[i] as usize, self.place(i, self.choice[i]));
+        let (k, q) = (self.labels[i] as usize, self.shape.q);
         self.labels[i] = NOWHERE;
-        self.clusters[k].remove(&place, &self.shape);
+        self.clusters[k].remove(&self.places[i * q..(i + 1) * q], &self.shape);
         if self.clusters[k].size == 0 {
             self.drop_cluster(k);
             return None;
@@ -202,9 +233,8 @@ impl<'a> Chain<'a> {
         // What is negligible is measured by what is known to be there: the object alone, and where it has been.
         let mut known = alone;
         if let Some(k) = was {
-            let run = runs.run_of(i, self.choice[i]);
-            known +=
-                self.joins[self.clusters[k].size] * weigh(&self.clusters[k], runs, run).iter().sum::<f64>();
+            let weights = weigh(&self.clusters[k], runs, self.spots[i] / LANES);
+            known += self.joins[self.clusters[k].size] * weights.iter().sum::<f64>();
         }
         let groups = runs.groups(i);
         let least = NEGLIGIBLE * known / ((self.clusters.len() + 1) * groups.len()) as f64;
@@ -268,22 +298,23 @@ impl<'a> Chain<'a> {
 
     /// Into the cluster drawn, or a new one; the candidate is drawn within the run.
     fn put(&mut self, i: usize, drawn: Option<(u32, u32)>) {
-        let (to, j) = match drawn {
+        let (to, spot) = match drawn {
             None => {
                 self.clusters.push(Cluster::empty(self.shape.q));
                 let j = pick(self.data.alone(i), self.data.alone_sum[i], &mut self.rng);
-                (self.clusters.len() as u32 - 1, j as u32)
+                (self.clusters.len() - 1, self.data.runs.spot_of(i, j as u32))
             }
             Some((k, run)) => {
                 let weights = weigh(&self.clusters[k as usize], self.data.runs, run as usize);
                 let lane = pick(&weights, weights.iter().sum(), &mut self.rng);
-                (k, self.data.runs.candidate(run as usize, lane))
+                (k as usize, run as usize * LANES + lane)
             }
         };
-        (self.labels[i], self.choice[i]) = (to, j);
-        let place = self.place(i, j);
-        self.clusters[to as usize].add(&place, &self.shape);
-        self.sketch_of(to as usize);
+        self.labels[i] = to as u32;
+        self.choose(i, spot);
+        let q = self.shape.q;
+        self.clusters[to].add(&self.places[i * q..(i + 1) * q], &self.shape);
+        self.sketch_of(to);
     }
 
     /// The weight of joining a cluster of `size`.
@@ -321,7 +352,7 @@ impl<'a> Chain<'a> {
         }
         let psi = wishart(plural * nu + self.data.metric_df, &inverse(&sum, q)?, q, &mut self.rng)?;
         cholesky(&psi, q)?;
-        self.shape.psi = psi;
+        self.shape.set_psi(psi);
         self.draw_scale();
         Some(())
     }

@@ -82,6 +82,8 @@ pub(super) struct Shape {
     pub(super) nu: usize,
     /// Their scale, `Psi`.
     pub(super) psi: Vec<f64>,
+    /// The lower triangle of `Psi`.
+    triangle: Vec<f64>,
     pub(super) base: Base,
     /// By the number of members: what of the t density's constant does not depend on where they are.
     constants: Arc<[f64]>,
@@ -99,7 +101,17 @@ impl Shape {
                     + half * libm::log(n / ((n + 1.0) * std::f64::consts::PI)),
             )
         };
-        Self { q, nu, psi, base, constants: (0..=most).map(constant).collect() }
+        let triangle = vec![0.0; q * q];
+        let mut shape = Self { q, nu, psi, triangle, base, constants: (0..=most).map(constant).collect() };
+        shape.set_psi(shape.psi.clone());
+        shape
+    }
+
+    /// Another scale, which is positive definite.
+    pub(super) fn set_psi(&mut self, psi: Vec<f64>) {
+        // Without one, nothing is known to be shorter in a cluster's metric: NaN, of which `shrink` makes 1.
+        self.triangle = cholesky(&psi, self.q).unwrap_or_else(|| vec![f64::NAN; self.q * self.q]);
+        self.psi = psi;
     }
 }
 
@@ -119,7 +131,9 @@ pub(super) struct Cluster {
     at_mean: Vec<f64>,
     /// `n / (n + 1)`, and twice the power of the t density.
     pub(super) share: f64,
-    twice: usize,
+    pub(super) twice: usize,
+    /// A step of length 1 in the metric of `Psi` is at most this long in the cluster's own.
+    shrink: f64,
 }
 
 impl Cluster {
@@ -135,6 +149,7 @@ impl Cluster {
             at_mean: vec![0.0; q],
             share: 0.0,
             twice: 0,
+            shrink: 1.0,
         }
     }
 
@@ -198,6 +213,7 @@ impl Cluster {
         }
         // 1 / sqrt(det (Psi + S)).
         let root: f64 = (0..q).map(|f| self.low[f * q + f]).product();
+        self.shrink = shrink(&self.low, &shape.triangle, q);
         let base = &shape.base;
         self.share = self.size as f64 / (self.size as f64 + 1.0);
         self.twice = shape.nu + self.size;
@@ -263,8 +279,9 @@ pub(super) fn weigh_listed(clusters: &[Cluster], runs: &Runs, listed: &[(u32, u3
 }
 
 /// Upper bounds of the sums of [`weigh`] over each run of a group in the clusters listed, each cluster's times its `join`: eight a cluster into
-/// `bounds`. `radii` are those of the runs, in the metric of `Psi`. That of a cluster is wider, so no candidate is nearer to its mean
-/// than the centre of the run less the radius; and the base's part of the density is at most what `scale` has of it.
+/// `bounds`. `radii` are those of the runs, in the metric of `Psi`. That of a cluster is wider, and the more so the more members it has (`shrink`),
+/// so no candidate is nearer to its mean than the centre of the run less the radius as the cluster sees it; and the base's part of the density is at
+/// most what `scale` has of it.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(super) fn bound_all(
     clusters: &[Cluster],
@@ -280,7 +297,7 @@ pub(super) fn bound_all(
         let factor = join[cluster.size] * cluster.scale * (1.0 + 1e-9);
         let quadratic = quadratic_of(cluster, centres);
         let near: [f64; LANES] = std::array::from_fn(|lane| {
-            let least = (quadratic[lane].sqrt() - radii[lane]).max(0.0);
+            let least = (quadratic[lane].sqrt() - cluster.shrink * radii[lane]).max(0.0);
             1.0 + cluster.share * (least * least)
         });
         let t = half_powers(near, cluster.twice);
@@ -359,6 +376,21 @@ fn weigh_body(cluster: &Cluster, d: &[[f64; LANES]], weights: &[f64]) -> [f64; L
     std::array::from_fn(|lane| weights[lane] * cluster.scale / (t[lane] * h[lane]))
 }
 
+/// How much shorter a step is in the metric of `low` (the inverse of the lower triangle of `Psi + S`) than in that of `Psi`, at most:
+/// the square root of the Frobenius norm of `low Psi low'`, whose largest eigenvalue is what it bounds, and never above 1.
+fn shrink(low: &[f64], triangle: &[f64], q: usize) -> f64 {
+    // low L, lower triangular; the norm of its product with its own transpose.
+    let mut squares = 0.0;
+    let product = |r: usize, c: usize| (c..=r).map(|k| low[r * q + k] * triangle[k * q + c]).sum::<f64>();
+    for r in 0..q {
+        for s in 0..=r {
+            let dot: f64 = (0..=s).map(|c| product(r, c) * product(s, c)).sum();
+            squares += if r == s { dot * dot } else { 2.0 * dot * dot };
+        }
+    }
+    (squares.sqrt().sqrt() * (1.0 + 1e-9)).min(1.0)
+}
+
 /// The inverse of the lower triangle of `a`, in its place; false when `a` is not positive definite.
 fn invert_triangle(a: &mut [f64], q: usize) -> bool {
     for i in 0..q {
@@ -431,7 +463,7 @@ mod tests {
             wide[f * q + f] = 9.0;
         }
         let base = Base::new((0..q).map(|f| 0.2 * f as f64).collect(), &wide).unwrap();
-        Shape::new(nu, psi, base, 20)
+        Shape::new(nu, psi, base, 60)
     }
 
     fn point(i: usize, q: usize) -> Vec<f64> {
@@ -455,7 +487,7 @@ mod tests {
                 let sum = weigh_all(&cluster, &runs, 0..2, &mut by_run);
                 for (run, values) in by_run.iter().enumerate() {
                     for (lane, v) in values.iter().enumerate() {
-                        out[runs.candidate(run, lane) as usize] += v;
+                        out[runs.candidate(run * LANES + lane) as usize] += v;
                     }
                     assert_eq!(*values, weigh(&cluster, &runs, run));
                 }
@@ -481,7 +513,7 @@ mod tests {
 
     #[test]
     fn no_run_weighs_more_than_its_bound() {
-        for (q, nu) in [(1, 3), (3, 10), (6, 8)] {
+        for (q, nu, members) in [(1, 3, 3), (3, 10, 3), (6, 8, 3), (1, 3, 40), (3, 10, 40), (6, 8, 40)] {
             let shape = shape(q, nu);
             let rows: Vec<f64> = (0..101)
                 .flat_map(|j| (0..q).map(move |f| j as f64 * 0.1 - 5.0 + libm::sin((j + f) as f64) * 0.01))
@@ -491,11 +523,11 @@ mod tests {
             let low = lower_inverse(&cholesky(&shape.psi, q).unwrap(), q);
             let radii = runs.extents(&low).radii;
             let mut clusters = vec![Cluster::empty(q); 3];
-            for i in 0..9 {
+            for i in 0..3 * members {
                 let place: Vec<f64> = point(i, q).iter().map(|v| v + 3.0 * (i % 3) as f64).collect();
                 clusters[i % 3].add(&place, &shape);
             }
-            let join: Vec<f64> = (0..9).map(|n| f64::from(n).sqrt()).collect();
+            let join: Vec<f64> = (0..=members).map(|n| (n as f64).sqrt()).collect();
             let mut bounds = [Vec::new(), Vec::new()];
             for (group, bounds) in bounds.iter_mut().enumerate() {
                 let radii = &radii[group * LANES..(group + 1) * LANES];
@@ -510,7 +542,7 @@ mod tests {
                         assert_eq!(bound, 0.0);
                         continue;
                     }
-                    let sum: f64 = join[3] * weigh(cluster, &runs, slot).iter().sum::<f64>();
+                    let sum: f64 = join[members] * weigh(cluster, &runs, slot).iter().sum::<f64>();
                     assert!(bound >= sum, "{bound} {sum}");
                     // In one dimension a run is short and the bound near.
                     assert!(q > 1 || bound < 100.0 * sum, "{bound} {sum}");

@@ -112,15 +112,24 @@ impl Runs {
         &self.totals[group * LANES..(group + 1) * LANES]
     }
 
-    /// The number within its object of a candidate.
-    pub(super) fn candidate(&self, run: usize, lane: usize) -> u32 {
-        self.which[run * LANES + lane]
+    /// The number within its object of the candidate at a spot: which lane of all runs' lanes.
+    pub(super) fn candidate(&self, spot: usize) -> u32 {
+        self.which[spot]
     }
 
-    /// The run of object `i` that has candidate `j`.
-    pub(super) fn run_of(&self, i: usize, j: u32) -> usize {
-        let has = |run: &usize| self.which[run * LANES..(run + 1) * LANES].contains(&j);
-        self.of(i).find(has).unwrap_or(self.starts[i])
+    /// Its features.
+    pub(super) fn copy_place(&self, spot: usize, place: &mut [f64]) {
+        let values = self.values(spot / LANES);
+        for (f, slot) in place.iter_mut().enumerate() {
+            *slot = values[f * LANES + spot % LANES];
+        }
+    }
+
+    /// The spot of candidate `j` of object `i`.
+    pub(super) fn spot_of(&self, i: usize, j: u32) -> usize {
+        let first = self.starts[i] * LANES;
+        let own = &self.which[first..self.starts[i + 1] * LANES];
+        first + own.iter().position(|at| *at == j).unwrap_or(0)
     }
 
     /// How far candidates reach, in the metric with this inverse triangle.
@@ -258,10 +267,12 @@ mod tests {
             let mut seen = vec![0.0; candidates.count(i)];
             for run in runs.of(i) {
                 for lane in 0..LANES {
-                    let j = runs.candidate(run, lane);
+                    let j = runs.candidate(run * LANES + lane);
                     seen[j as usize] += runs.weights(run)[lane];
-                    let row: Vec<f64> = (0..3).map(|f| runs.values(run)[f * LANES + lane]).collect();
+                    let mut row = vec![0.0; 3];
+                    runs.copy_place(run * LANES + lane, &mut row);
                     assert_eq!(row, candidates.candidate(i, j as usize));
+                    assert_eq!(runs.candidate(runs.spot_of(i, j)), j);
                 }
             }
             let first = candidates.offsets()[i];

@@ -54,8 +54,9 @@ impl Chain<'_> {
             rest.swap(a, self.rng.random_range(0..=a));
         }
 
-        let (seed_i, seed_j) = (self.place(i, self.choice[i]), self.place(j, self.choice[j]));
         let q = self.shape.q;
+        let (seed_i, seed_j) = (self.place(i).to_vec(), self.place(j).to_vec());
+        let mut place = vec![0.0; q];
         let mut parts = [Cluster::empty(q), Cluster::empty(q)];
         parts[0].add(&seed_i, &self.shape);
         parts[1].add(&seed_j, &self.shape);
@@ -70,7 +71,7 @@ impl Chain<'_> {
         let most = runs.most_groups() * LANES;
         let mut weighed = [vec![[0.0; LANES]; most], vec![[0.0; LANES]; most], vec![[0.0; LANES]; most]];
         for &l in &rest {
-            let (first, weights) = (runs.of(l).start, self.data.weights(l));
+            let (first, weights) = (runs.of(l).start * LANES, self.data.weights(l));
             let fits: [f64; 2] = std::array::from_fn(|p| self.weigh(&parts[p], l, &mut weighed[p]));
             let fit = self.weigh(&whole, l, &mut weighed[2]);
             let joins: [f64; 2] = std::array::from_fn(|p| self.join(parts[p].size) * fits[p]);
@@ -78,11 +79,8 @@ impl Chain<'_> {
             if !(total > 0.0 && total.is_finite() && fit > 0.0 && fit.is_finite()) {
                 return; // too far from all for numbers to tell: no such move
             }
-            // Where the candidate that the object has now is found among the runs.
             let lanes = runs.of(l).len() * LANES;
-            let now = (0..lanes)
-                .find(|at| runs.candidate(first + at / LANES, at % LANES) == self.choice[l])
-                .unwrap_or(0);
+            let now = self.spot(l) - first;
             let part = match splits {
                 true => pick(&joins, total, &mut self.rng),
                 false => usize::from(self.labels[l] == kj),
@@ -90,17 +88,17 @@ impl Chain<'_> {
             let of_part = weighed[part].as_flattened();
             let at = if splits { pick(&of_part[..lanes], fits[part], &mut self.rng) } else { now };
             ln_to_parts += libm::log(joins[part] / total) + libm::log(of_part[at] / fits[part]);
-            let candidate = runs.candidate(first + at / LANES, at % LANES);
-            ln_weights_parts += libm::log(weights[candidate as usize]);
-            parts[part].add(&self.place(l, candidate), &self.shape);
+            ln_weights_parts += libm::log(weights[runs.candidate(first + at) as usize]);
+            runs.copy_place(first + at, &mut place);
+            parts[part].add(&place, &self.shape);
 
             let of_whole = weighed[2].as_flattened();
             let merged = if splits { now } else { pick(&of_whole[..lanes], fit, &mut self.rng) };
             ln_to_whole += libm::log(of_whole[merged] / fit);
-            let merged = runs.candidate(first + merged / LANES, merged % LANES);
-            ln_weights_whole += libm::log(weights[merged as usize]);
-            whole.add(&self.place(l, merged), &self.shape);
-            drawn.push(if splits { (part, candidate) } else { (0, merged) });
+            ln_weights_whole += libm::log(weights[runs.candidate(first + merged) as usize]);
+            runs.copy_place(first + merged, &mut place);
+            whole.add(&place, &self.shape);
+            drawn.push(if splits { (part, first + at) } else { (0, first + merged) });
         }
 
         let prior = self.data.prior;
@@ -119,8 +117,8 @@ impl Chain<'_> {
         }
         self.moves[1] += 1;
         let [first, second] = parts;
-        for (&l, &(_, at)) in rest.iter().zip(&drawn) {
-            self.choice[l] = at;
+        for (&l, &(_, spot)) in rest.iter().zip(&drawn) {
+            self.choose(l, spot);
         }
         if splits {
             let new = self.clusters.len() as u32;
