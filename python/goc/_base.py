@@ -60,6 +60,7 @@ DEFAULTS: dict[str, Any] = {
     "chains": 4,
     "burn": 40,
     "keep": 140,
+    "noise": False,
     "feature_map": "none",
     "random_state": 1,
     "n_jobs": None,

@@ -93,6 +93,11 @@ PARAMETERS = {
     "chains": "chains : int, default 4\n        Chains.",
     "burn": "burn : int, default 40\n        Sweeps of each chain before draws are kept.",
     "keep": "keep : int, default 140\n        Draws kept of each chain.",
+    "noise": (
+        "noise : bool, default False\n"
+        "        Expect many objects in no group and give those the label -1; `solitude_` says how alone each is. Such a fit has no\n"
+        "        `predict`."
+    ),
     "feature_map": (
         'feature_map : {"auto", "actions", "none"}\n'
         "        Square roots of the features Jr and Jz, in which groups of stars are round; auto: where the features have\n"
@@ -217,6 +222,7 @@ class MarginalMixture(UncertainClusterer):
         chains: int = 4,
         burn: int = 40,
         keep: int = 140,
+        noise: bool = False,
         random_state: Any = 1,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -228,6 +234,7 @@ class MarginalMixture(UncertainClusterer):
         self.chains = chains
         self.burn = burn
         self.keep = keep
+        self.noise = noise
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -254,6 +261,7 @@ class MarginalMixture(UncertainClusterer):
             self.candidate_probabilities_[kept[0]] = found["candidate_probabilities"]
         self.agreement_ = found["agreement"]
         self.effective_draws_ = found["effective_draws"]
+        self.solitude_ = found["solitude"]
         self._model = found["model"]
 
     def _unsettled(self) -> str:
@@ -264,6 +272,8 @@ class MarginalMixture(UncertainClusterer):
 
     def _predicted(self, X: Any, penalty: Any, weight: Any):
         check_is_fitted(self)
+        if self._model is None:
+            raise ValueError("noise=True takes members away from the clusters that new objects would be judged by: fit with noise=False to predict")
         candidates, _, _ = self._candidates(X, penalty, weight, reset=False)
         centre, spread = (part.tolist() for part in self._scale)
         return self._model.predict(candidates, centre, spread, self._penalty_divisor, _threads(self.n_jobs))
@@ -298,8 +308,8 @@ MarginalMixture.__doc__ = _documented(
 
     Beside the attributes below: `alone_` (probability of belonging to no group), `runner_up_` and `runner_up_probability_`,
     `k_posterior_` (k, probability), `together_` (sparse: probability that two objects are together),
-    `candidate_probabilities_`, `agreement_` of the chains and `effective_draws_`.""",
-    ["scale_penalties", "feature_map", "strength", "chains", "burn", "keep"],
+    `candidate_probabilities_`, `agreement_` of the chains and `effective_draws_`; with `noise=True` also `solitude_`.""",
+    ["scale_penalties", "feature_map", "strength", "chains", "burn", "keep", "noise"],
     "robust",
     """    >>> import numpy as np
     >>> from goc import MarginalMixture

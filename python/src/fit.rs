@@ -59,7 +59,10 @@ pub fn fit<'py>(
         let (mut model, mut expected) = (None, Vec::new());
         if let Some(posterior) = &answer.posterior {
             expected = mean_features(&scaled, &scaler, &roots, posterior);
-            model = Some(goc::marginal::Model::fit(&mixture, &scaled, posterior)?);
+            // A model knows the clusters as they were found: there is none of clusters that noise was taken from.
+            if answer.noise.is_empty() {
+                model = Some(goc::marginal::Model::fit(&mixture, &scaled, posterior)?);
+            }
         }
         Ok(Outcome { answer, found, scaler, penalty_divisor, model, expected })
     };
@@ -92,6 +95,8 @@ fn dictionary<'py>(py: Python<'py>, settings: &Settings, outcome: Outcome) -> Py
     put.set_item("noise", (!answer.noise.is_empty()).then(|| answer.noise.clone().into_pyarray(py)))?;
     let confidence = (!answer.confidence.is_empty()).then(|| answer.confidence.clone().into_pyarray(py));
     put.set_item("confidence", confidence)?;
+    let solitude = (!answer.solitude.is_empty()).then(|| answer.solitude.clone().into_pyarray(py));
+    put.set_item("solitude", solitude)?;
     put.set_item("iterations", answer.iterations)?;
     put.set_item("converged", answer.converged)?;
     put.set_item("cycle", answer.cycle)?;

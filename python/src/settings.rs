@@ -66,6 +66,8 @@ pub struct Settings {
     pub chains: usize,
     pub burn: usize,
     pub keep: usize,
+    /// Objects in no group are set apart (the marginal mixture).
+    pub noise: bool,
     /// Features of which the square root was taken: results are told without it.
     pub roots: Vec<bool>,
     /// How much each object counts.

@@ -17,6 +17,7 @@ use goc::baselines::uk_medians::UkMedians;
 use goc::baselines::{Method, check_k};
 use goc::choose_k::lambda::lambda;
 use goc::choose_k::{Chooser, Solution};
+use goc::confidence::noise;
 use goc::marginal::{Marginal, Posterior};
 use goc::optimistic::continuous::{Continuous, Region};
 use goc::optimistic::hierarchy::Hierarchy;
@@ -44,6 +45,8 @@ pub struct Answer {
     pub objective: Option<f64>,
     /// Which objects the method calls noise; empty when it knows none.
     pub noise: Vec<bool>,
+    /// How alone each object is; empty unless noise was asked for.
+    pub solitude: Vec<f64>,
     /// How sure it is of each object; empty when it does not say.
     pub confidence: Vec<f64>,
     pub iterations: usize,
@@ -92,6 +95,7 @@ impl Answer {
             centres,
             objective: None,
             noise: Vec::new(),
+            solitude: Vec::new(),
             confidence: Vec::new(),
             iterations: 0,
             converged: true,
@@ -376,9 +380,24 @@ impl Run<'_> {
     }
 
     fn marginal(&self, candidates: &Candidates, seed: u64) -> Result<Answer, Failed> {
-        let found = self.settings.mixture().run_watched(candidates, seed, &|| self.watch.tick())?;
+        let mut model = self.settings.mixture();
+        if self.settings.noise {
+            model = noise::expecting(model, candidates.objects());
+        }
+        let mut found = model.run_watched(candidates, seed, &|| self.watch.tick())?;
+        let (mut solitude, mut is_noise) = (Vec::new(), Vec::new());
+        if self.settings.noise {
+            solitude = noise::in_crowds(&noise::solitude(&found.draws), candidates, &found);
+            let (grouped, by) =
+                noise::by_solitude(&found.partition, &solitude, noise::SOLITUDE, &found.together);
+            let partition = noise::set_apart(&grouped, &by);
+            (found.membership, found.runner_up) = noise::memberships(&found, &partition, &by);
+            (found.partition, is_noise) = (partition, by);
+        }
         let centres = means(&found.places, &found.partition);
         Ok(Answer {
+            noise: is_noise,
+            solitude,
             confidence: found.membership.clone(),
             iterations: self.settings.burn + self.settings.keep,
             converged: found.diagnostics.converged(),

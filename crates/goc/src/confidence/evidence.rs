@@ -97,6 +97,14 @@ pub fn evidence(candidates: &Candidates, partition: &Partition) -> Evidence {
     Evidence { objects, clusters, sizes, places: Points::trusted(fit.places, q) }
 }
 
+/// The log of the background density of each object, the object itself left out.
+pub(super) fn ln_background(candidates: &Candidates) -> Vec<f64> {
+    let means = candidates.means();
+    let background = Kernels::new(&means, &floor_of(&means));
+    let of = |i: usize| background.ln_of_set(candidates, i, &ln_weights(candidates, i));
+    (0..candidates.objects()).into_par_iter().map(of).collect()
+}
+
 /// Log weights of an object's candidates; their weights sum to 1.
 fn ln_weights(candidates: &Candidates, i: usize) -> Vec<f64> {
     let raw: Vec<f64> = (0..candidates.count(i)).map(|j| -STRENGTH * candidates.penalty(i, j)).collect();

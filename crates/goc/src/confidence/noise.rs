@@ -4,23 +4,28 @@
 //!
 //! - by the posterior of the marginal mixture: an object's *solitude* is the expected value of one over the size of its cluster,
 //!   `E[1 / |C_i|]`: 1 for an object that is always alone, 1/2 for one of a pair, small for a member of a large group.
-//!   Unlike the probability of being alone it sees that a stray object is in passing company only. An object is noise
-//!   above [`SOLITUDE`].
+//!   Unlike the probability of being alone it sees that a stray object is in passing company only. Where objects crowd, company is had by chance, and
+//!   the mixture, which knows of a wide and smooth density of places only, does not see that: the odds are raised there ([`in_crowds`]). An
+//!   object is noise above [`SOLITUDE`].
 //! - by significance: the members of a cluster that is not significant ([`super::significance`]) are noise, and so is
 //!   a member of a significant one whose own log odds ([`super::evidence`]) are below [`ODDS`].
 //!
 //! One that would be left alone in its cluster is noise as well: one object is no group.
 //!
-//! Cost: O(n) for each draw.
+//! Cost: O(n) for each draw, and that of the background density in [`super::evidence`].
 
 use std::collections::BTreeMap;
 
+use super::evidence::ln_background;
 use super::significance::Verdict;
-use crate::Partition;
-use crate::marginal::{CoClustering, Marginal};
+use crate::marginal::{CoClustering, Marginal, Posterior};
+use crate::{Candidates, Partition};
 
-/// Solitude above which an object is noise. Chosen on mock Milky Ways with a third field stars, seeds 201 to 205 (docs/confidence.md).
-pub const SOLITUDE: f64 = 0.425;
+/// Solitude above which an object is noise. Chosen on mock Milky Ways with a third field stars, seeds 201 to 230 (docs/confidence.md).
+pub const SOLITUDE: f64 = 0.435;
+
+/// The power of the crowding in [`in_crowds`], chosen on the same sets. It is small because the groups are part of the crowd.
+const CROWDING: f64 = 0.25;
 
 /// Log odds below which a member of a significant cluster is noise: even odds, not tuned on any set.
 pub const ODDS: f64 = 0.0;
@@ -50,6 +55,18 @@ pub fn solitude(draws: &[Vec<u32>]) -> Vec<f64> {
         }
     }
     sums.into_iter().map(|sum| sum / draws.len() as f64).collect()
+}
+
+/// The solitude of objects in crowds: its odds times the fourth root of how much denser the objects lie around each (a kernel density of all others) than
+/// the mixture expects. `candidates` are those that it ran on.
+pub fn in_crowds(solitude: &[f64], candidates: &Candidates, found: &Posterior) -> Vec<f64> {
+    let dense = ln_background(candidates);
+    let corrected = |((s, dense), base): ((&f64, f64), &f64)| {
+        let factor = libm::exp(CROWDING * (dense - libm::log(*base)));
+        // Equal objects have no density: nothing is known then.
+        if factor.is_finite() { s * factor / (s * factor + (1.0 - s)) } else { *s }
+    };
+    solitude.iter().zip(dense).zip(&found.base).map(corrected).collect()
 }
 
 /// Noise by solitude above `most`, and the partition of the others. One that is not noise but alone in its cluster has company in the
@@ -130,6 +147,34 @@ pub fn set_apart(partition: &Partition, noise: &[bool]) -> Partition {
     Partition::from_labels(&labels)
 }
 
+/// How sure each label is when noise is set apart: the mean probability of being together with the others of the cluster as it is left, that of
+/// being alone for noise; and the next best cluster by its number now, none where that is gone or the object's own. `partition` is what
+/// [`set_apart`] left of the posterior's.
+pub fn memberships(
+    found: &Posterior,
+    partition: &Partition,
+    noise: &[bool],
+) -> (Vec<f64>, Vec<Option<(u32, f64)>>) {
+    let (n, labels) = (partition.len(), partition.labels());
+    let mut members = vec![Vec::new(); partition.k()];
+    for (i, &label) in labels.iter().enumerate() {
+        members[label as usize].push(i);
+    }
+    let sure = |i: usize| {
+        let mates = members[labels[i] as usize].iter().filter(|&&j| j != i);
+        let sum: f64 = mates.clone().map(|&j| found.together.between(i, j)).sum();
+        if noise[i] { found.alone[i] } else { sum / mates.count() as f64 }
+    };
+    let mut now = vec![None; found.partition.k()];
+    for i in (0..n).filter(|&i| !noise[i]) {
+        now[found.partition.labels()[i] as usize] = Some(labels[i]);
+    }
+    let renamed = |(next, own): (&Option<(u32, f64)>, &u32)| {
+        next.and_then(|(label, p)| Some((now[label as usize]?, p))).filter(|(label, _)| label != own)
+    };
+    ((0..n).map(sure).collect(), found.runner_up.iter().zip(labels).map(renamed).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,6 +213,35 @@ mod tests {
         let grouped: Vec<usize> = (0..12).filter(|&i| !noise[i]).collect();
         // Pair 3 has a member below the odds, so that the other is alone.
         assert_eq!(grouped, [0, 1, 8, 9]);
+    }
+
+    #[test]
+    fn company_in_a_crowd_counts_for_less_than_company_far_out() {
+        // Twenty-five objects close together in the middle of a wide ring of twelve.
+        let mut rows: Vec<[f64; 2]> =
+            (0..25).map(|i| [0.2 * f64::from(i % 5) - 0.4, 0.2 * f64::from(i / 5) - 0.4]).collect();
+        rows.extend((0..12).map(|i| {
+            let angle = std::f64::consts::FRAC_PI_6 * f64::from(i);
+            [9.0 * libm::cos(angle), 9.0 * libm::sin(angle)]
+        }));
+        let candidates = Candidates::from_points(&Points::from_rows(&rows).unwrap()).unwrap();
+        let found = Marginal::default().length(1, 1, 2).run(&candidates, 1).unwrap();
+        let corrected = in_crowds(&[0.4; 37], &candidates, &found);
+        assert!(corrected[12] > 0.4 && corrected[30] < corrected[12], "{corrected:?}");
+        // Without doubt there is nothing to correct.
+        assert_eq!(in_crowds(&[1.0; 37], &candidates, &found), [1.0; 37]);
+        assert_eq!(in_crowds(&[0.0; 37], &candidates, &found), [0.0; 37]);
+    }
+
+    #[test]
+    fn one_object_and_equal_objects_keep_a_solitude_that_is_a_number() {
+        for n in [1, 2, 5] {
+            let rows = vec![[3.0, 4.0]; n];
+            let candidates = Candidates::from_points(&Points::from_rows(&rows).unwrap()).unwrap();
+            let found = Marginal::default().length(1, 1, 2).run(&candidates, 1).unwrap();
+            let corrected = in_crowds(&vec![0.5; n], &candidates, &found);
+            assert!(corrected.iter().all(|s| (0.0..=1.0).contains(s)), "{corrected:?}");
+        }
     }
 
     #[test]

@@ -134,6 +134,8 @@ pub struct Posterior {
     pub diagnostics: Diagnostics,
     /// Drawn labels, chain after chain.
     pub draws: Vec<Vec<u32>>,
+    /// How dense places are where each object is, by the density that the mixture expects of the places of clusters; its candidates summed over.
+    pub base: Vec<f64>,
     /// The metric `Psi`, its mean over the draws: q x q, row after row.
     pub metric: Vec<f64>,
     /// `alpha`, its geometric mean over the draws: its grid is one of logarithms, and a few draws of a thousand must not make it large.
@@ -321,7 +323,7 @@ impl Marginal {
                 Ok(self.walk(chain, tick))
             })
             .collect::<Result<Vec<Trace>, OracleError>>()?;
-        Ok(summarise(candidates, traces, self.joining))
+        Ok(summarise(candidates, alone_sum, traces, self.joining))
     }
 
     /// The weights of all candidates beforehand, sum 1 for every object.
@@ -428,7 +430,7 @@ fn base_parts(candidates: &Candidates) -> (Vec<f64>, Vec<f64>) {
     (middle, scale)
 }
 
-fn summarise(candidates: &Candidates, traces: Vec<Trace>, joining: f64) -> Posterior {
+fn summarise(candidates: &Candidates, base: Vec<f64>, traces: Vec<Trace>, joining: f64) -> Posterior {
     let (n, q) = (candidates.objects(), candidates.features());
     let diagnostics = Diagnostics::new(&traces);
     let mut counts = vec![0_u64; candidates.total()];
@@ -487,6 +489,7 @@ fn summarise(candidates: &Candidates, traces: Vec<Trace>, joining: f64) -> Poste
         places: Points::trusted(places, q),
         diagnostics,
         draws,
+        base,
         metric,
         alpha: libm::exp(alpha / total),
         single: libm::exp(single / total),

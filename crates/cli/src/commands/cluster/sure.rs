@@ -201,27 +201,8 @@ impl Sure {
         self.remarks.push(format!("noise: {}", reasons.join("; ")));
         answer.partition = noise::set_apart(&grouped, &is_noise);
         if let Some(posterior) = &mut answer.posterior {
-            // Clusters that are left have new numbers and members, and one that is gone is no runner-up.
-            let labels = answer.partition.labels();
-            let mut members = vec![Vec::new(); answer.partition.k()];
-            for (i, &label) in labels.iter().enumerate() {
-                members[label as usize].push(i);
-            }
-            answer.confidence = (0..n)
-                .map(|i| {
-                    let mates = members[labels[i] as usize].iter().filter(|&&j| j != i);
-                    let sum: f64 = mates.clone().map(|&j| posterior.together.between(i, j)).sum();
-                    if is_noise[i] { posterior.alone[i] } else { sum / mates.count() as f64 }
-                })
-                .collect();
-            let mut now = vec![None; self.found.k()];
-            for i in (0..n).filter(|&i| !is_noise[i]) {
-                now[self.found.labels()[i] as usize] = Some(labels[i]);
-            }
-            for (next, own) in posterior.runner_up.iter_mut().zip(labels) {
-                let renamed = next.and_then(|(label, p)| Some((now[label as usize]?, p)));
-                *next = renamed.filter(|(label, _)| label != own);
-            }
+            (answer.confidence, posterior.runner_up) =
+                noise::memberships(posterior, &answer.partition, &is_noise);
         }
         answer.centres = means(&answer.representatives, &answer.partition);
         answer.noise = is_noise;
