@@ -62,6 +62,7 @@ def stub(cls: type) -> str:
         lines.append(f"    def predict_confidence(self, X: Any, penalty: Any = ..., weight: Any = ...) -> {pair}: ...")
         numbers = ("alone_", "runner_up_probability_", "candidate_probabilities_")
         lines += [f"    {name}: NDArray[np.float64]" for name in numbers]
+        lines.append("    solitude_: NDArray[np.float64] | None")
         lines += ["    runner_up_: NDArray[np.int64]", "    k_posterior_: NDArray[Any]", "    together_: Any"]
         lines += ["    agreement_: float", "    effective_draws_: float"]
     return "\n".join(lines) + "\n"

@@ -72,9 +72,9 @@ class MarginalMixture(UncertainClusterer):
     def predict(self, X: Any, penalty: Any = ..., weight: Any = ...) -> NDArray[np.int64]: ...
     def predict_confidence(self, X: Any, penalty: Any = ..., weight: Any = ...) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
     alone_: NDArray[np.float64]
-    solitude_: NDArray[np.float64] | None
     runner_up_probability_: NDArray[np.float64]
     candidate_probabilities_: NDArray[np.float64]
+    solitude_: NDArray[np.float64] | None
     runner_up_: NDArray[np.int64]
     k_posterior_: NDArray[Any]
     together_: Any
