@@ -141,6 +141,10 @@ fn one_object_and_impossible_requests_are_answered() {
     desk.put("one.csv", b"object,x,y\n7,1.0,2.0\n7,1.5,2.0\n");
     let run = desk.done("cluster one.csv --k 1 --preset authors --noise --stability 2");
     assert!(run.out.lines().nth(1).unwrap().starts_with("7,-1,1"), "{}", run.out);
+    // Objects that are all the same belong together.
+    desk.put("equal.csv", b"object,x,y\n1,1.5,2.5\n1,1.5,2.5\n2,1.5,2.5\n3,1.5,2.5\n4,1.5,2.5\n");
+    let run = desk.done("cluster equal.csv --method marginal --noise");
+    assert!(run.out.lines().skip(1).all(|line| line.split(',').nth(1) == Some("0")), "{}", run.out);
     let run = desk.goc("cluster c.csv --k 3 --noise --fdr 0");
     assert_eq!((run.code, run.err.contains("--fdr 0 must be above 0 and below 1")), (2, true), "{}", run.err);
     let run = desk.goc("cluster c.csv --k 3 --stability 2 --init-labels c.csv");

@@ -97,12 +97,16 @@ pub fn evidence(candidates: &Candidates, partition: &Partition) -> Evidence {
     Evidence { objects, clusters, sizes, places: Points::trusted(fit.places, q) }
 }
 
-/// The log of the background density of each object, the object itself left out.
-pub(super) fn ln_background(candidates: &Candidates) -> Vec<f64> {
+/// The log of the background density of each object, the object itself left out; none where a feature is the same for all objects, as there is no
+/// density then.
+pub(super) fn ln_background(candidates: &Candidates) -> Option<Vec<f64>> {
     let means = candidates.means();
+    if robust_spreads(&means).contains(&0.0) {
+        return None;
+    }
     let background = Kernels::new(&means, &floor_of(&means));
     let of = |i: usize| background.ln_of_set(candidates, i, &ln_weights(candidates, i));
-    (0..candidates.objects()).into_par_iter().map(of).collect()
+    Some((0..candidates.objects()).into_par_iter().map(of).collect())
 }
 
 /// Log weights of an object's candidates; their weights sum to 1.
