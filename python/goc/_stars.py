@@ -107,6 +107,7 @@ def from_gaia(
     radius: float | None = None,
     m: int = 101,
     sampler: str = "uniform",
+    distance_prior: str | None = None,
     penalty: str = "density",
     potential: Any = "mcmillan17",
     variant: str = "converged",
@@ -142,6 +143,9 @@ def from_gaia(
     m : int
         Points drawn for each star.
     sampler : {"uniform", "sobol", "density", "grid:COLUMN"}
+    distance_prior : str, optional
+        What is known of the distances beforehand; candidates follow it times the errors. ``"volume:5"``: as many stars in every volume, none
+        beyond 5 kpc; ``"edsd:1.35"``: their density falls with a scale length of 1.35 kpc.
     penalty : {"density", "none", "distance", "density:COLUMN[,COLUMN]"}
     potential : str or Potential
         mcmillan17, mwpotential2014, or a file that ends in .ini.
@@ -222,6 +226,7 @@ def from_gaia(
         "sampler": name,
         "coordinate": _coordinate(stars, where) if where else 0,
         "draws": int(m),
+        "distance_prior": distance_prior,
         "penalty": kind,
         "penalty_of": [_coordinate(stars, column) for column in of.split(",")] if of else None,
         "drop_empty": on_empty == "drop",

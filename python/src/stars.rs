@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use goc::Ids;
 use goc::uncertainty::{Object, Penalty, PropagateError, Propagation, UncertaintySet, WhenAllRejected};
-use goc_galaxy::catalogue::{GaiaCovariance, WhenIndefinite};
+use goc_galaxy::catalogue::{DistancePrior, GaiaCovariance, WhenIndefinite};
 use goc_galaxy::frames::JphiSign;
 use goc_galaxy::stars::StarActions;
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -30,6 +30,8 @@ pub struct Sampling {
     /// Of a grid.
     coordinate: usize,
     draws: usize,
+    /// As the command's `--distance-prior`.
+    distance_prior: Option<String>,
     /// none, density or distance.
     penalty: String,
     /// The density of these values only.
@@ -113,6 +115,8 @@ pub fn star_candidates<'py>(
     let catalogue =
         catalogue_of(&sampling.sky, &sampling.far, sampling.zero_point, &sampling.angles, &sampling.sun)?;
     let f = StarActions::new(catalogue, finder.finder.clone(), parsed::<JphiSign>("jphi", &sampling.jphi)?);
+    let prior = sampling.distance_prior.as_deref();
+    let prior = prior.map(|prior| parsed::<DistancePrior>("distance_prior", prior)).transpose()?;
     let mut made = Made::default();
     let room = n.checked_mul(sampling.draws).and_then(|rows| rows.checked_mul(4));
     room.and_then(|room| made.rows.try_reserve_exact(room).ok())
@@ -127,7 +131,11 @@ pub fn star_candidates<'py>(
                 (_, Some(some)) => Penalty::SurpriseOf(some.clone()),
                 _ => Penalty::Surprise,
             };
-            let (sets, report) = Propagation::new(&f)
+            let mut how = Propagation::new(&f);
+            if let Some(prior) = prior {
+                how = how.prior(move |row| catalogue.ln_prior(prior, row));
+            }
+            let (sets, report) = how
                 .sampler(sampler)
                 .draws(sampling.draws)
                 .penalty(penalty)

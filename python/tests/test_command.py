@@ -163,6 +163,8 @@ def test_simulate_and_from_gaia_have_the_bytes_of_the_command(command, mock, tmp
          ["--shape", "l1", "-m", 20, "--penalty", "none", "--variant", "authors", "--jphi", "prograde-positive"]),
         ({"m": 15, "potential": "mwpotential2014", "sun": "astropy-v4.0", "zero_point": 0.02},
          ["-m", 15, "--potential", "mwpotential2014", "--sun", "astropy-v4.0", "--zero-point", 0.02]),
+        ({"m": 25, "sampler": "density", "penalty": "none", "distance_prior": "volume:5"},
+         ["-m", 25, "--sampler", "density", "--penalty", "none", "--distance-prior", "volume:5"]),
     ],
 )  # fmt: skip
 def test_from_gaia_is_goc_candidates(how, flags, command, mock, tmp_path):

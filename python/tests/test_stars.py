@@ -98,6 +98,19 @@ def test_missing_stars_are_dropped_where_asked(catalogue):
         goc.from_gaia(far, m=3, on_empty="raise")
 
 
+def test_a_distance_prior_holds_candidates_within_its_reach(catalogue):
+    wide = {**catalogue, "parallax": np.full(12, 0.3), "parallax_error": np.full(12, 0.1)}
+    how = {"m": 200, "sampler": "density", "penalty": "none"}
+    plain, near = goc.from_gaia(wide, **how), goc.from_gaia(wide, distance_prior="volume:4", **how)
+    spread = lambda made: np.mean([np.ptp(own[:, 2]) for own in made])  # noqa: E731
+    assert len(near) == 12 and spread(near) < 0.5 * spread(plain)
+    gone = goc.from_gaia({**wide, "parallax": np.where(np.arange(12) == 4, 0.1, 0.3), "parallax_error": np.full(12, 0.01)},
+                         distance_prior="volume:4", m=5)  # fmt: skip
+    assert gone.losses == [(4_000_000_000_000_000_004, 5, 0, "5 beyond the reach of the distance prior")]
+    with pytest.raises(ValueError, match="volume:REACH"):
+        goc.from_gaia(catalogue, distance_prior="volume")
+
+
 def test_what_is_no_catalogue_is_said(catalogue):
     with pytest.raises(ValueError, match="no star catalogue: .*the table has a"):
         goc.from_gaia({"a": [1.0]})

@@ -47,11 +47,12 @@ const KNOWN: [&str; 14] = [
 ];
 
 /// Metadata that say how the candidates were made and in which Galaxy.
-const OF_CANDIDATES: [&str; 21] = [
+const OF_CANDIDATES: [&str; 22] = [
     "shape",
     "size",
     "sampler",
     "m",
+    "distance_prior",
     "transform",
     "penalty",
     "potential",

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use goc_galaxy::actions::Outcome;
+use goc_galaxy::catalogue::DistancePrior;
 use goc_galaxy::frames::{Galactocentric, JphiSign, Sky};
 use goc_galaxy::gaia_errors::ErrorModel;
 use goc_galaxy::mock::{Mock, MockParams, MockStar, StarsPerDwarf};
@@ -101,6 +102,10 @@ pub struct Simulate {
     #[arg(long, default_value_t = 2.0, allow_negative_numbers = true)]
     sigmas: f64,
 
+    /// What the candidates know of distances beforehand: volume:REACH or edsd:LENGTH, see goc candidates [default: nothing]
+    #[arg(long, value_name = "PRIOR")]
+    distance_prior: Option<DistancePrior>,
+
     #[command(flatten, next_help_heading = "Stars")]
     model: ModelArgs,
 
@@ -130,7 +135,7 @@ impl Simulate {
         for path in [&self.output, &self.stars_out] {
             screen::check_output(path.as_deref())?;
         }
-        let sampling = SamplingArgs::of_the_authors(self.draws, self.sigmas);
+        let sampling = SamplingArgs::of_the_authors(self.draws, self.sigmas, self.distance_prior);
         sampling.size()?;
         let stars = StarArgs::of_model(self.model.variant, self.model.sun, self.model.jphi);
         let params = self.params()?;
@@ -166,7 +171,7 @@ impl Simulate {
                 .find(&table)?
                 .ok_or_else(|| Fail::failed("the mock catalogue lacks a column of stars"))?;
             let measured = args.measure(table, sampling.shape, Some(&columns.names))?;
-            let f = actions_of(&stars, &columns)?;
+            let f = actions_of(&stars, &columns, self.distance_prior)?;
             let truth = measured.table().require("truth")?.clone();
             let made = sampling.sample(&measured, &f, self.seed, WhenEmpty::Drop, &[&truth])?;
             let mut long = made.table;

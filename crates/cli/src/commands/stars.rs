@@ -100,7 +100,7 @@ impl Stars {
         let table = args.open()?;
         let columns = self.stars.require_observed(&table, &self.input)?;
         let measured = args.measure(table, self.sampling.shape, Some(&columns.names))?;
-        let f = actions_of(&self.stars, &columns)?;
+        let f = actions_of(&self.stars, &columns, self.sampling.distance_prior)?;
         let when_empty = self.sampling.when_empty.unwrap_or(WhenEmpty::Drop);
         let made = self.sampling.sample(&measured, &f, self.seed, when_empty, &[])?;
         if let Some(path) = &self.candidates {

@@ -464,3 +464,45 @@ fn real_gaia_stars_have_the_published_lz_and_energies_and_go_through_in_one_comm
     assert_eq!(labelled.rows(), 2000);
     assert_eq!(labelled.require("goc_label").unwrap().nulls(), 0);
 }
+
+#[test]
+fn a_distance_prior_keeps_candidates_within_its_reach_and_says_which_stars_have_none() {
+    // The third star's parallax is wide, its neighbour's beyond reach for certain.
+    let gaia = GAIA
+        .replace("4003,150.0,45.0,0.35,0.02", "4003,150.0,45.0,0.25,0.1")
+        .replace(",0.9,0.9,-0.9,", ",0,0,0,");
+    let gaia = gaia.replace("4002,201.1,30.2,0.55,0.02", "4002,201.1,30.2,0.11,0.01");
+    let desk = Desk::with(&[("gaia.csv", &gaia)]);
+    let way = "--missing nan --sampler density --penalty none";
+    let run = desk.done(&format!("candidates gaia.csv {way} --distance-prior volume:5 -o near.parquet"));
+    assert!(run.err.contains("101 beyond the reach of the distance prior"), "{}", run.err);
+    assert!(run.err.contains("dropped 2 objects, all their points were rejected: 4002, 4005"), "{}", run.err);
+    let near = desk.table("near.parquet");
+    assert_eq!(near.get_metadata("goc_distance_prior"), Some("volume:5"));
+    assert_eq!(near.rows(), 2 * 101);
+    desk.done(&format!("candidates gaia.csv {way} -o any.parquet"));
+    assert_eq!(desk.table("any.parquet").get_metadata("goc_distance_prior"), None);
+    // A star that lies well within is moved outwards by little, the wide one is held back.
+    let spread = |file: &str, star: i64| {
+        let table = desk.table(file);
+        let ids = table.require("object").unwrap().integers().unwrap();
+        let energies = numbers(&table, "energy");
+        let own: Vec<f64> = ids.iter().zip(energies).filter(|(id, _)| **id == star).map(|(_, e)| e).collect();
+        let (low, high) = own.iter().fold((f64::MAX, f64::MIN), |(a, b), e| (a.min(*e), b.max(*e)));
+        high - low
+    };
+    assert!(spread("near.parquet", 4003) < 0.5 * spread("any.parquet", 4003));
+    desk.done("stars gaia.csv --method marginal --distance-prior edsd:1.35 -o groups.fits");
+    assert_eq!(desk.table("groups.fits").get_metadata("goc_distance_prior"), Some("edsd:1.35"));
+
+    let refused = desk.goc("candidates gaia.csv --distance-prior volume:far -o x.csv");
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("`volume:REACH` or `edsd:LENGTH`"), "{}", refused.err);
+    let refused =
+        desk.goc("candidates gaia.csv --transform none --values parallax --distance-prior volume:5 -o x.csv");
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("--distance-prior needs a star catalogue"), "{}", refused.err);
+    desk.done("simulate --dwarfs 4 --stars 2 --distance-prior volume:5 -o mock.parquet");
+    let mock = desk.table("mock.parquet");
+    assert_eq!(mock.get_metadata("goc_distance_prior"), Some("volume:5"));
+}

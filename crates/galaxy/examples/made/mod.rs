@@ -8,7 +8,7 @@ use goc::candidates::CandidatesBuilder;
 use goc::scale::{Scaler, Scaling};
 use goc::uncertainty::{Penalty, Propagation, Sampler, Size, WhenAllRejected};
 use goc_galaxy::actions::ActionFinder;
-use goc_galaxy::catalogue::{Catalogue, Far};
+use goc_galaxy::catalogue::{Catalogue, DistancePrior, Far};
 use goc_galaxy::frames::{JphiSign, Sky, Sun};
 use goc_galaxy::mock::Mock;
 use goc_galaxy::stars::StarActions;
@@ -21,17 +21,40 @@ pub fn candidates(
     finder: &Arc<ActionFinder>,
     seed: u64,
 ) -> Result<(Candidates, Vec<i64>), Failure> {
-    let catalogue = Catalogue::new(Sky::Galactic, Far::Parallax { offset: 0.0 }, Sun::hattori())?;
-    let objects = mock.objects(Size::sigmas(2.0)?)?;
-    let f = StarActions::new(catalogue, Arc::clone(finder), JphiSign::Paper);
-    let (four, report) = Propagation::new(f)
+    let grid = Propagation::new(StarActions::new(catalogue()?, Arc::clone(finder), JphiSign::Paper))
         .sampler(Sampler::Grid { coordinate: 2 })
-        .draws(101)
         .penalty(Penalty::SurpriseOf(vec![2]))
-        .scale_penalties(true)
-        .when_all_rejected(WhenAllRejected::LeaveOut)
-        .seed(seed)
-        .propagate(&objects)?;
+        .scale_penalties(true);
+    actions(mock, grid, seed)
+}
+
+/// The same of 101 draws of the errors, told how far the mock's stars reach and that they fill the volume: as
+/// `goc candidates --sampler density --penalty none --distance-prior volume:5` makes them.
+pub fn candidates_by_prior(
+    mock: &Mock,
+    finder: &Arc<ActionFinder>,
+    reach: f64,
+    seed: u64,
+) -> Result<(Candidates, Vec<i64>), Failure> {
+    let catalogue = catalogue()?;
+    let draws = Propagation::new(StarActions::new(catalogue, Arc::clone(finder), JphiSign::Paper))
+        .sampler(Sampler::Density)
+        .prior(move |row| catalogue.ln_prior(DistancePrior::Volume { reach }, row));
+    actions(mock, draws, seed)
+}
+
+fn catalogue() -> Result<Catalogue, Failure> {
+    Ok(Catalogue::new(Sky::Galactic, Far::Parallax { offset: 0.0 }, Sun::hattori())?)
+}
+
+fn actions(
+    mock: &Mock,
+    how: Propagation<'_, StarActions>,
+    seed: u64,
+) -> Result<(Candidates, Vec<i64>), Failure> {
+    let objects = mock.objects(Size::sigmas(2.0)?)?;
+    let made = how.draws(101).when_all_rejected(WhenAllRejected::LeaveOut).seed(seed);
+    let (four, report) = made.propagate(&objects)?;
     let truth = report.objects().iter().map(|&i| mock.stars[i].group as i64).collect();
     // The energy, behind the three actions, is no feature.
     Ok((rows(&four, |row| row[..3].to_vec())?, truth))

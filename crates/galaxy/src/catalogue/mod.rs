@@ -34,6 +34,7 @@
 //! ```
 
 mod covariance;
+mod prior;
 
 use std::fmt;
 use std::str::FromStr;
@@ -43,6 +44,7 @@ use goc::uncertainty::transform::{Rejection, Transform};
 use crate::frames::{Direction, Distance, FrameError, Galactocentric, Sky, SkyPosition, Sun};
 
 pub use covariance::{GaiaCovariance, GaiaCovarianceBuilder, GaiaCovarianceError, WhenIndefinite};
+pub use prior::DistancePrior;
 
 /// Numbers in a row.
 pub const ROW: usize = 6;

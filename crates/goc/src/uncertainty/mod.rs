@@ -7,7 +7,8 @@
 //!    (eqs. 1, 2): [`UncertaintySet`].
 //! 2. What is clustered are features `f(Z)` (eq. 3): [`transform`]. `f(Z_i)` has no closed form in general and need not be convex.
 //! 3. So it is sampled: points of `Z_i` (eq. 4) by a [`Sampler`], mapped by `f`, are the candidates (eq. 5), each with
-//!    a [`Penalty`] for lying far from what was measured: [`Propagation`].
+//!    a [`Penalty`] for lying far from what was measured: [`Propagation`]. What was known of the true values beforehand may have a say in which points
+//!    are taken: [`Propagation::prior`].
 //!
 //! Each object draws from its own random stream, named by its key: candidates of one object do not depend on the others, on their order,
 //! or on the number of threads.
@@ -60,6 +61,7 @@
 mod covariance;
 mod error;
 mod penalty;
+mod prior;
 mod propagate;
 mod report;
 mod sampler;
@@ -71,6 +73,7 @@ pub mod transform;
 pub use covariance::Covariance;
 pub use error::SetError;
 pub use penalty::{CustomPenalty, Draw, Penalty};
+pub use prior::LnPrior;
 pub use propagate::{PropagateError, Propagation, WhenAllRejected};
 pub use report::{Losses, Reasons, Report};
 pub use sampler::Sampler;

@@ -9,8 +9,9 @@
 //! as [`WhenAllRejected`] says.
 
 use super::penalty::{Draw, Penalty};
+use super::prior::{DRAWN_FOR_ONE, LnPrior, Nothing, choose};
 use super::report::{Reasons, Report};
-use super::transform::{Transform, evaluate};
+use super::transform::{Rejection, Transform, evaluate};
 use super::{Object, Sampler, SetError};
 use crate::candidates::{Candidates, CandidatesBuilder, CandidatesError, Ids};
 use crate::random::stream;
@@ -129,6 +130,14 @@ pub enum PropagateError {
         /// The value found.
         value: f64,
     },
+    /// A prior that is NaN or infinite somewhere.
+    #[error("object {object}: the log of the prior is {value} at a point, which is no log of a density")]
+    Prior {
+        /// The object.
+        object: usize,
+        /// The value found.
+        value: f64,
+    },
     /// An object of which no point is left.
     #[error(
         "object {object}: all {drawn} points were rejected ({reasons}); leave it out, or check its values"
@@ -165,6 +174,7 @@ enum Draws {
 pub struct Propagation<'a, T> {
     transform: T,
     sampler: Sampler,
+    prior: Option<LnPrior<'a>>,
     draws: Draws,
     penalty: Penalty<'a>,
     scale_penalties: bool,
@@ -186,6 +196,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
         Self {
             transform,
             sampler: Sampler::Uniform,
+            prior: None,
             draws: Draws::Each(100),
             penalty: Penalty::None,
             scale_penalties: false,
@@ -198,6 +209,27 @@ impl<'a, T: Transform> Propagation<'a, T> {
     /// How points are taken from a set.
     pub fn sampler(mut self, sampler: Sampler) -> Self {
         self.sampler = sampler;
+        self
+    }
+
+    /// What is known of the true values beforehand: the log of a density of them, up to a constant. Points are taken in proportion to it;
+    /// where it answers with a rejection, or minus infinity, there are none.
+    ///
+    /// ```
+    /// use goc::uncertainty::transform::{Identity, Rejection};
+    /// use goc::uncertainty::{Object, Propagation, Size, UncertaintySet};
+    /// // Measured as 3 +- 1, known to be positive and the more likely the larger.
+    /// let set = UncertaintySet::cuboid(&[3.0], &[1.0], Size::sigmas(4.0)?)?;
+    /// let (candidates, _) = Propagation::new(Identity::new(1))
+    ///     .prior(|z| if z[0] > 0.0 { Ok(z[0].ln()) } else { Err(Rejection::new("not positive")) })
+    ///     .draws(1000)
+    ///     .propagate(&[Object::new(1, set)])?;
+    /// // Uniform over the set, from -1 to 7, times z where that is positive: the mean is 14 / 3.
+    /// assert!((candidates.means().row(0)[0] - 14.0 / 3.0).abs() < 0.1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn prior(mut self, ln_density: impl Fn(&[f64]) -> Result<f64, Rejection> + Sync + Send + 'a) -> Self {
+        self.prior = Some(Box::new(ln_density));
         self
     }
 
@@ -259,7 +291,10 @@ impl<'a, T: Transform> Propagation<'a, T> {
     pub fn propagate_some(&self, objects: &[Object]) -> Result<(Option<Candidates>, Report), PropagateError> {
         let q = self.check(objects)?;
         let total = (0..objects.len()).map(|i| self.draws_of(i)).fold(0, usize::saturating_add);
-        if total.saturating_mul(q) > isize::MAX as usize / size_of::<f64>() {
+        // An object's points are held beside the features of all.
+        let most = (0..objects.len()).map(|i| self.points_of(i)).max().unwrap_or(0);
+        let points = most.saturating_mul(objects[0].set().dimension());
+        if total.saturating_mul(q).max(points) > isize::MAX as usize / size_of::<f64>() {
             return Err(PropagateError::TooManyDraws { draws: total, features: q });
         }
         let mut builder = CandidatesBuilder::with_capacity(q, objects.len(), total);
@@ -354,11 +389,23 @@ impl<'a, T: Transform> Propagation<'a, T> {
             }
             return Ok(made);
         }
-        let mut points = Vec::with_capacity(m * d);
+        let drawn = self.points_of(i);
+        let mut points = Vec::with_capacity(drawn * d);
         let mut rng = stream(self.seed, object.key());
         self.sampler
-            .draw(set, m, &mut rng, |_, z| points.extend_from_slice(z))
+            .draw(set, drawn, &mut rng, |_, z| points.extend_from_slice(z))
             .map_err(|reason| PropagateError::Sampler { reason })?;
+        if let Some(prior) = &self.prior {
+            points = match choose(prior, &points, d, m, &mut rng) {
+                Ok(points) => points,
+                Err(Nothing::NotADensity(value)) => return Err(PropagateError::Prior { object: i, value }),
+                Err(Nothing::Rejected(rejection)) => {
+                    let reason = rejection.into_reason();
+                    (0..m).for_each(|_| made.reasons.count(reason.clone()));
+                    return Ok(made);
+                }
+            };
+        }
         let mut features = vec![0.0; m * q];
         let verdicts = evaluate(&self.transform, d, &points, &mut features);
         for (draw, verdict) in verdicts.into_iter().enumerate() {
@@ -383,6 +430,11 @@ impl<'a, T: Transform> Propagation<'a, T> {
             Draws::Each(m) => *m,
             Draws::PerObject(m) => m[i],
         }
+    }
+
+    /// Points that the sampler draws: more than are kept if a prior chooses among them.
+    fn points_of(&self, i: usize) -> usize {
+        self.draws_of(i).saturating_mul(if self.prior.is_some() { DRAWN_FOR_ONE } else { 1 })
     }
 
     fn name(&self, i: usize) -> String {

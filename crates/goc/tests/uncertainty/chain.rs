@@ -281,3 +281,54 @@ fn what_does_not_fit_together_is_named() {
     let nothing = from_fn(0, |_, _| Ok(()));
     assert_eq!(Propagation::new(nothing).propagate(&all).unwrap_err(), PropagateError::NoOutputs);
 }
+
+/// Measured 2 +- 1, known beforehand to be 0 +- 1: the truth is 1 with a variance of 1/2.
+#[test]
+fn candidates_follow_the_errors_times_the_prior() {
+    let set = UncertaintySet::cuboid(&[2.0], &[1.0], Size::sigmas(5.0).unwrap()).unwrap();
+    let object = Object::new(3, set);
+    for sampler in [Sampler::Density, Sampler::Uniform, Sampler::Sobol, Sampler::Grid { coordinate: 0 }] {
+        let by_density = sampler == Sampler::Density;
+        let (made, _) = Propagation::new(Identity::new(1))
+            .sampler(sampler)
+            .prior(|z| Ok(-0.5 * z[0] * z[0]))
+            .penalty(if by_density { Penalty::None } else { Penalty::Surprise })
+            .draws(20_000)
+            .propagate(std::slice::from_ref(&object))
+            .unwrap();
+        let weight = |j: usize| if by_density { 1.0 } else { (-made.penalty(0, j)).exp() };
+        let sum = |f: &dyn Fn(f64) -> f64| -> f64 {
+            (0..20_000).map(|j| weight(j) * f(made.candidate(0, j)[0])).sum()
+        };
+        let mean = sum(&|x| x) / sum(&|_| 1.0);
+        let variance = sum(&|x| (x - mean) * (x - mean)) / sum(&|_| 1.0);
+        assert!((mean - 1.0).abs() < 0.02, "{sampler:?}: mean {mean}");
+        assert!((variance - 0.5).abs() < 0.02, "{sampler:?}: variance {variance}");
+    }
+}
+
+#[test]
+fn a_prior_leaves_no_point_where_it_has_none_and_says_why_an_object_is_gone() {
+    let stars = [star(1, 0.5, 0.1), star(2, 0.1, 0.01), star(3, 0.25, 0.1)];
+    let within = |kpc: f64| {
+        move |z: &[f64]| if z[0] >= 1.0 / kpc { Ok(-4.0 * z[0].ln()) } else { Err(Rejection::new("too far")) }
+    };
+    let of = |objects: &[Object], kpc: f64| {
+        let made = Propagation::new(distance()).prior(within(kpc)).draws(50);
+        made.when_all_rejected(WhenAllRejected::LeaveOut).seed(4).propagate(objects).unwrap()
+    };
+    let (made, report) = of(&stars, 5.0);
+    assert_eq!((made.objects(), made.total()), (2, 100));
+    assert!((0..2).all(|i| made.feature(i, 0).iter().all(|d| *d <= 5.0)));
+    assert_eq!(report.left_out()[0].object, 1);
+    assert_eq!(report.reasons().of("too far"), 50);
+    // Alone, or beside others: the same candidates.
+    assert_eq!(of(&stars[2..], 5.0).0.block(0), made.block(1));
+    let refused = Propagation::new(distance()).prior(within(5.0)).propagate(&stars).unwrap_err();
+    assert!(
+        refused.to_string().starts_with("object 1: all 100 points were rejected (100 too far)"),
+        "{refused}"
+    );
+    let bad = Propagation::new(distance()).prior(|_| Ok(f64::INFINITY)).propagate(&stars).unwrap_err();
+    assert_eq!(bad, PropagateError::Prior { object: 0, value: f64::INFINITY });
+}

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use goc_galaxy::catalogue::DistancePrior;
 use goc_galaxy::stars::StarActions;
 use goc_tables::{Column, Table};
 use serde_json::json;
@@ -71,7 +72,9 @@ impl Candidates {
         let star = self.star_columns(&table)?;
         let measured = self.table.measure(table, self.sampling.shape, star.as_ref().map(|s| &s.names))?;
         let (f, when_empty) = match &star {
-            Some(columns) => (actions_of(&self.stars, columns)?, WhenEmpty::Drop),
+            Some(columns) => {
+                (actions_of(&self.stars, columns, self.sampling.distance_prior)?, WhenEmpty::Drop)
+            }
             None => (self.sampling.function(&measured)?, WhenEmpty::Refuse),
         };
         let when_empty = self.sampling.when_empty.unwrap_or(when_empty);
@@ -136,17 +139,23 @@ impl Candidates {
 }
 
 /// The transformation from what was measured of a star to its actions; the energy is carried along.
-pub fn actions_of(stars: &StarArgs, columns: &StarColumns) -> Result<Function, Fail> {
+pub fn actions_of(
+    stars: &StarArgs,
+    columns: &StarColumns,
+    prior: Option<DistancePrior>,
+) -> Result<Function, Fail> {
     let Form::Observed(sky, depth) = columns.form else {
         return Err(Fail::usage("candidates need a catalogue of measured values, not Galactocentric ones"));
     };
-    let transform = StarActions::new(stars.catalogue(sky, depth)?, Arc::new(stars.finder()?), stars.jphi);
+    let catalogue = stars.catalogue(sky, depth)?;
+    let transform = StarActions::new(catalogue, Arc::new(stars.finder()?), stars.jphi);
     let columns = ACTION_COLUMNS.map(|(name, unit)| Feature { name: name.into(), unit: Some(unit.into()) });
     Ok(Function {
         name: "actions".into(),
         transform: Box::new(transform),
         columns: columns.into(),
         features: 3,
+        prior: prior.map(|prior| (catalogue, prior)),
         settings: stars.settings(),
     })
 }

@@ -10,6 +10,7 @@ use goc::uncertainty::{
     Object, Penalty, PropagateError, Propagation, Reasons, Sampler, Size, WhenAllRejected,
 };
 use goc::{Ids, Points};
+use goc_galaxy::catalogue::{Catalogue, DistancePrior};
 use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
@@ -55,6 +56,11 @@ pub struct SamplingArgs {
     #[arg(long, default_value = "uniform")]
     pub sampler: SamplerName,
 
+    /// What is known of the distances of stars beforehand: volume:REACH (as many in every volume, none beyond REACH kpc) or edsd:LENGTH
+    /// (their density falls with that scale length, kpc); candidates follow it times the errors
+    #[arg(long, value_name = "PRIOR")]
+    pub distance_prior: Option<DistancePrior>,
+
     /// From values to features: actions (Jr, Jz, Jphi of stars), none, pca:Q, kernel-pca:Q (radial), kernel-pca-poly:Q (cubic),
     /// or coasting (a toy: where tracks cross) [default: actions for a star catalogue, else none]
     #[arg(long)]
@@ -86,6 +92,8 @@ pub struct Function {
     pub columns: Vec<Feature>,
     /// So many of the columns are features; those behind are carried along.
     pub features: usize,
+    /// How the values are distributed beforehand.
+    pub prior: Option<(Catalogue, DistancePrior)>,
     /// What else the metadata should say about it.
     pub settings: Vec<(&'static str, Value)>,
 }
@@ -111,7 +119,7 @@ pub struct Sampled {
 
 impl SamplingArgs {
     /// What the authors did: a box, the parallax in even steps, a penalty for the parallax alone.
-    pub fn of_the_authors(draws: usize, sigmas: f64) -> Self {
+    pub fn of_the_authors(draws: usize, sigmas: f64, distance_prior: Option<DistancePrior>) -> Self {
         Self {
             shape: Some(ShapeName::Box),
             sigmas: Some(sigmas),
@@ -119,6 +127,7 @@ impl SamplingArgs {
             radius: None,
             draws,
             sampler: SamplerName::Grid("parallax".into()),
+            distance_prior,
             transform: None,
             penalty: PenaltyName::DensityOf(vec!["parallax".into()]),
             when_empty: None,
@@ -168,7 +177,11 @@ impl SamplingArgs {
                 .iter()
                 .map(|&row| Ok(Object::new(measured.key(row), measured.set(row, size)?)))
                 .collect::<Result<Vec<_>, Fail>>()?;
-            let (sets, report) = Propagation::new(f.transform.as_ref())
+            let mut made = Propagation::new(f.transform.as_ref());
+            if let Some((catalogue, prior)) = f.prior {
+                made = made.prior(move |row| catalogue.ln_prior(prior, row));
+            }
+            let (sets, report) = made
                 .sampler(sampler)
                 .draws(self.draws)
                 .penalty(penalty())
@@ -236,6 +249,9 @@ impl SamplingArgs {
         let kernel_pca = |kernel, q| -> Result<Box<dyn Transform>, Fail> {
             Ok(Box::new(KernelPca::fit(&centres()?, kernel, q).map_err(unfit)?))
         };
+        if self.distance_prior.is_some() {
+            return Err(Fail::usage("--distance-prior needs a star catalogue and --transform actions"));
+        }
         let name = self.transform.unwrap_or(TransformName::None);
         let (transform, columns): (Box<dyn Transform>, Vec<Feature>) = match name {
             TransformName::None => {
@@ -268,7 +284,14 @@ impl SamplingArgs {
             TransformName::Actions => return Err(Fail::usage("--transform actions needs a star catalogue")),
         };
         let features = columns.len();
-        Ok(Function { name: name.to_string(), transform, columns, features, settings: Vec::new() })
+        Ok(Function {
+            name: name.to_string(),
+            transform,
+            columns,
+            features,
+            prior: None,
+            settings: Vec::new(),
+        })
     }
 
     /// The choices that made these candidates.
@@ -288,6 +311,9 @@ impl SamplingArgs {
             ("transform", json!(f.name)),
             ("penalty", json!(self.penalty.to_string())),
         ];
+        if let Some((_, prior)) = f.prior {
+            settings.push(("distance_prior", json!(prior.to_string())));
+        }
         settings.extend(f.settings.iter().cloned());
         settings
     }
