@@ -56,7 +56,7 @@ DEFAULTS: dict[str, Any] = {
     "min_cluster_size": 5,
     "min_points": 3,
     "eps": None,
-    "strength": 2.0,
+    "strength": None,
     "chains": 4,
     "burn": 40,
     "keep": 140,
@@ -227,15 +227,18 @@ class UncertainClusterer(ClusterMixin, BaseEstimator):
         roots = self._roots(names, values.shape[1])
         if isinstance(made, Candidates) and penalty is None and weight is None and not any(roots):
             return made._sets, roots, None
+        log_density = False
         if isinstance(made, Candidates) and penalty is None and weight is None:
-            penalty = made.penalties
+            penalty, log_density = made.penalties, made.log_density
         if any(roots):
             values = _rooted(values, roots, offsets)
         each = {
             name: None if given is None else numbers(np.reshape(given, -1), name, 1)
             for name, given in (("penalty", penalty), ("weight", weight))
         }
-        sets = _goc.Candidates(values, offsets, each["penalty"], each["weight"], float(self._get("strength")))
+        strength = self._get("strength")
+        strength = 2.0 if strength is None else float(strength)
+        sets = _goc.Candidates(values, offsets, each["penalty"], each["weight"], strength, log_density=log_density)
         kept = None if weight is None or (each["weight"] > 0).all() else each["weight"] > 0
         return sets, roots, None if kept is None else (kept, offsets)
 

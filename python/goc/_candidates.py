@@ -40,6 +40,9 @@ class Candidates:
         The true group of each object, where it is known.
     extras : mapping of str to array, optional
         Other columns, a value a candidate, such as the energy of an orbit.
+    log_density : bool
+        The penalties are minus log densities of the errors (:func:`goc.from_gaia` and :func:`goc.propagate` know), so that methods by
+        likelihood can take them as such.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class Candidates:
         features: Sequence[str] | None = None,
         truth: ArrayLike | None = None,
         extras: Mapping[str, NDArray[Any]] | None = None,
+        log_density: bool = False,
     ) -> None:
         self.values = numbers(values, "values", 2)
         self.offsets = _offsets(offsets)
@@ -71,6 +75,7 @@ class Candidates:
         self.features = None if features is None else tuple(str(name) for name in features)
         self.truth = None if truth is None else np.asarray(truth)
         self.extras = {} if extras is None else dict(extras)
+        self.log_density = bool(log_density)
         # Objects that lost points on the way: (id, drawn, kept, reasons).
         self.losses: list[tuple[Any, int, int, str]] = []
         n = len(self.offsets) - 1
@@ -81,9 +86,8 @@ class Candidates:
         ):
             if given is not None and len(given) != wanted:
                 raise ValueError(f"{len(given)} {name} where {wanted} are needed")
-        self._sets = _goc.Candidates(
-            self.values, self.offsets, self.penalties, names=None if ids is None else [str(i) for i in self.ids]
-        )
+        names = None if ids is None else [str(i) for i in self.ids]
+        self._sets = _goc.Candidates(self.values, self.offsets, self.penalties, names=names, log_density=self.log_density)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -100,7 +104,7 @@ class Candidates:
         return f"Candidates({n} objects, {rows} candidates, {q} features)"
 
     def __reduce__(self):
-        rest = {"ids": self.ids, "features": self.features, "truth": self.truth, "extras": self.extras}
+        rest = {"ids": self.ids, "features": self.features, "truth": self.truth, "extras": self.extras, "log_density": self.log_density}
         return (_rebuilt, (self.values, self.offsets, self.penalties, rest), {"losses": self.losses})
 
     @property
@@ -189,6 +193,7 @@ class Candidates:
             ids=objects[first],
             features=[str(c) for c in features],
             truth=truths,
+            log_density=penalty_name == PENALTY_NAMES[0] and table.metadata("goc_penalty").startswith("density"),
         )
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
@@ -218,7 +223,8 @@ class Candidates:
         """The long table as a pyarrow Table."""
         import pyarrow
 
-        return pyarrow.table(self.to_dict())
+        table = pyarrow.table(self.to_dict())
+        return table.replace_schema_metadata({"goc_penalty": "density"}) if self.log_density else table
 
 
 def _rebuilt(values, offsets, penalties, rest):

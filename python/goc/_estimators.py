@@ -89,7 +89,11 @@ PARAMETERS = {
     "min_cluster_size": "min_cluster_size : int, default 5\n        Least members of a cluster.",
     "min_points": "min_points : int, default 3\n        Objects within eps that make a core object.",
     "eps": "eps : float, optional\n        Radius, in scaled features; by a rule if not given.",
-    "strength": "strength : float, default 2\n        What a penalty of 1 costs in log likelihood.",
+    "strength": (
+        "strength : float, optional\n"
+        "        What a penalty of 1 costs in log likelihood. By default what makes the penalties of :func:`goc.from_gaia` and\n"
+        "        :func:`goc.propagate` a likelihood; else 2, which does so for the paper's."
+    ),
     "chains": "chains : int, default 4\n        Chains.",
     "burn": "burn : int, default 40\n        Sweeps of each chain before draws are kept.",
     "keep": "keep : int, default 140\n        Draws kept of each chain.",
@@ -217,7 +221,7 @@ class MarginalMixture(UncertainClusterer):
         *,
         scale: str = "robust",
         feature_map: str = "auto",
-        strength: float = 2.0,
+        strength: float | None = None,
         scale_penalties: bool = True,
         chains: int = 4,
         burn: int = 40,

@@ -21,6 +21,7 @@ class Candidates:
         weight: _Numbers | None = ...,
         strength: float = ...,
         names: list[str] | None = ...,
+        log_density: bool = ...,
     ) -> None: ...
     @property
     def n_objects(self) -> int: ...

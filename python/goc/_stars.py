@@ -256,6 +256,7 @@ def from_gaia(
         features=ACTIONS,
         truth=None if truth is None else table.identifiers(truth)[objects],
         extras={"energy": np.ascontiguousarray(made["rows"][:, 3])},
+        log_density=kind == "density",
     )
     candidates.losses = [(ids[kept[i]], drawn, left_of_it, why) for i, drawn, left_of_it, why in made["losses"]]
     return candidates

@@ -35,6 +35,13 @@ class Table:
     def __len__(self) -> int:
         return len(self._raw(self.names[0])) if self.names else 0
 
+    def metadata(self, key: str) -> str:
+        """What the table itself says under this key, where tables of its make can say something; else nothing."""
+        if hasattr(self._table, "schema") and hasattr(self._table.schema, "metadata"):  # pyarrow
+            return ((self._table.schema.metadata or {}).get(key.encode()) or b"").decode()
+        said = getattr(self._table, "meta", None) or getattr(self._table, "attrs", None)  # astropy, pandas
+        return str(said.get(key, "")) if isinstance(said, dict) else ""
+
     def named(self, given: str | None, usual: Sequence[str]) -> str | None:
         """The column that was named (``"none"``: no column), or the first of the usual names that is there."""
         if given == "none":

@@ -276,6 +276,7 @@ def propagate(
         np.concatenate(penalties) if penalties else None,
         ids=ids,
         features=features,
+        log_density=kind == "density",
     )
 
 

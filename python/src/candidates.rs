@@ -22,6 +22,8 @@ pub struct Candidates {
     pub sets: Arc<goc::Candidates>,
     /// The penalties were made of weights, so they are not to be scaled.
     pub weighted: bool,
+    /// The penalties are minus log densities of the errors.
+    pub log_density: bool,
 }
 
 #[pymethods]
@@ -29,7 +31,8 @@ impl Candidates {
     /// values (N, q) and offsets (n + 1), C-contiguous; one penalty a candidate, or one weight, or neither. `names` call the
     /// objects in messages.
     #[new]
-    #[pyo3(signature = (values, offsets, penalty=None, weight=None, strength=2.0, names=None))]
+    #[pyo3(signature = (values, offsets, penalty=None, weight=None, strength=2.0, names=None, log_density=false))]
+    #[allow(clippy::too_many_arguments)] // called from Python, by name
     fn new(
         values: PyReadonlyArray2<'_, f64>,
         offsets: PyReadonlyArray1<'_, i64>,
@@ -37,6 +40,7 @@ impl Candidates {
         weight: Option<PyReadonlyArray1<'_, f64>>,
         strength: f64,
         names: Option<Vec<String>>,
+        log_density: bool,
     ) -> PyResult<Self> {
         let (rows, q) = (values.shape()[0], values.shape()[1]);
         let (values, offsets) = (values.as_slice()?, offsets.as_slice()?);
@@ -62,7 +66,7 @@ impl Candidates {
             }
         }
         let sets = Arc::new(builder.build_with(ids).map_err(value_error)?);
-        Ok(Self { sets, weighted: weights.is_some() })
+        Ok(Self { sets, weighted: weights.is_some(), log_density })
     }
 
     #[getter]

@@ -16,6 +16,9 @@ use crate::settings::Settings;
 use crate::solve::{Answer, Failed, Found, Run};
 use crate::watch::{self, value_error};
 
+/// What a penalty of 1 costs in log likelihood, if nothing is known of the penalties: the command's default.
+const STRENGTH: f64 = 2.0;
+
 /// What the thread of a fit brings back.
 struct Outcome {
     answer: Answer,
@@ -44,7 +47,8 @@ pub fn fit<'py>(
     let (sets, scaling) = (candidates.sets.clone(), settings.scaling()?);
     // Weights are likelihoods already: dividing their logarithms would change them.
     let divides = settings.scale_penalties && !candidates.weighted;
-    let given = settings.clone();
+    let (weighted, log_density) = (candidates.weighted, candidates.log_density);
+    let mut given = settings.clone();
     let work = move |watch: &watch::Watch| -> Result<Outcome, Failed> {
         let scaler = Scaler::fit(scaling, &sets)?;
         let penalty_divisor = match sets.largest_penalty() {
@@ -52,6 +56,12 @@ pub fn fit<'py>(
             _ => 1.0,
         };
         let scaled = scaler.apply((*sets).clone()).divide_penalties(penalty_divisor);
+        // As the command: known log densities are taken as such, others for the paper's, at most 2 before they were scaled.
+        given.strength.get_or_insert(match (divides, log_density) {
+            (false, _) if !weighted => 1.0,
+            (true, true) => penalty_divisor,
+            _ => STRENGTH,
+        });
         let mixture = given.mixture();
         let roots = given.roots.clone();
         let oracle = Watched { oracle: named.then_some(oracle.as_ref()), watch };

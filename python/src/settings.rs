@@ -62,7 +62,8 @@ pub struct Settings {
     pub min_cluster_size: usize,
     pub min_points: usize,
     pub eps: Option<f64>,
-    pub strength: f64,
+    /// None: what makes the penalties a likelihood, as far as is known.
+    pub strength: Option<f64>,
     pub chains: usize,
     pub burn: usize,
     pub keep: usize,

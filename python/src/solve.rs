@@ -126,11 +126,7 @@ impl Run<'_> {
     fn resolve(&mut self, candidates: &Candidates) -> Result<Found, Failed> {
         let mut found = Found::default();
         let seed = self.settings.seed;
-        // As it comes a penalty is half a squared deviation; scaled to at most 1, over four squared errors.
-        let strength = match (self.settings.scale_penalties, self.settings.strength) {
-            (false, 2.0) => 1.0,
-            (_, strength) => strength,
-        };
+        let strength = self.settings.strength();
         if self.settings.k.is_none() && !self.finds_k() {
             // A K that was looked for is kept, and the minimum with it is worth finding.
             if self.settings.method == "goc" {
@@ -415,9 +411,14 @@ impl Answer {
 }
 
 impl Settings {
+    /// What a penalty of 1 costs in log likelihood; a fit has filled it in.
+    fn strength(&self) -> f64 {
+        self.strength.unwrap_or(1.0)
+    }
+
     /// The marginal mixture.
     pub fn mixture(&self) -> Marginal {
-        Marginal::default().length(self.chains, self.burn, self.keep).strength(self.strength)
+        Marginal::default().length(self.chains, self.burn, self.keep).strength(self.strength())
     }
 }
 

@@ -1,6 +1,7 @@
 """Python and the command give the same bytes: labels, chosen candidates, places, centres."""
 
 import json
+import pickle
 
 import numpy as np
 import pyarrow.parquet as parquet
@@ -99,6 +100,26 @@ def test_a_fit_has_the_bytes_of_the_command(estimator, flags, command, mock, tmp
     # Noise objects are groups of their own, whose order the sum may see in its last digit.
     apart = np.where(found.labels_ < 0, -1 - np.arange(len(theirs)), found.labels_)
     assert summary["nmi"] == pytest.approx(goc.metrics.nmi(apart, sets.truth), rel=1e-14 if (theirs < 0).any() else 0, abs=0)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_penalties_of_wider_sets_are_log_densities_here_as_there(command, mock, tmp_path):
+    stars, made = parquet.read_table(mock[0]), tmp_path / "wide.parquet"
+    command("candidates", mock[0], "--sigmas", 3, "-m", 30, "-o", made)
+    summary, labels, _ = run(command, tmp_path, made, "--method", "marginal", "--keep", 20)
+    sets = goc.from_gaia(stars, sigmas=3, m=30)
+    assert summary["strength"] == sets.penalties.max() > 4
+    again = (goc.Candidates.from_table(parquet.read_table(made)), goc.Candidates.from_table(sets.to_arrow()))
+    for form in (sets, pickle.loads(pickle.dumps(sets)), *again):
+        assert form.log_density
+        found = goc.MarginalMixture(keep=20).fit(form)
+        assert found.probabilities_.tobytes() == labels["probability"].to_numpy().tobytes()
+    plain = goc.Candidates.from_table(sets.to_pandas())
+    assert not plain.log_density
+    other = goc.MarginalMixture(keep=20).fit(plain)
+    assert other.probabilities_.tobytes() != labels["probability"].to_numpy().tobytes()
+    assert not goc.from_gaia(stars, m=3, penalty="distance").log_density
+    assert goc.propagate(goc.uncertainty.box([[1.0], [2.0]], [[0.1], [0.1]]), None).log_density
 
 
 def test_every_method_of_the_command_is_here(command):

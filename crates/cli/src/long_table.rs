@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use goc::candidates::CandidatesBuilder;
 use goc::metrics::Scores;
+use goc::scale::Scaler;
 use goc::{Candidates, Ids};
 use goc_tables::{Column, Data, Missing, Table};
 
-use crate::choices::STRENGTH;
+use crate::choices::{PenaltyScale, STRENGTH};
 use crate::fail::Fail;
 use crate::features::{FeatureMapName, Roots, root_of};
 use crate::screen::{counted, note};
@@ -29,6 +30,12 @@ pub const DROPPED_KEY: &str = "goc_dropped";
 
 /// Between the sentences under [`DROPPED_KEY`].
 pub const DROPPED_BETWEEN: &str = "; ";
+
+/// Metadata keys under which a candidate table says what its penalties are and how its candidates were drawn, and how either begins where it is by
+/// the density of the errors.
+const PENALTY_KEY: &str = "goc_penalty";
+const SAMPLER_KEY: &str = "goc_sampler";
+const LOG_DENSITY: &str = "density";
 
 pub const OBJECT_NAMES: [&str; 4] = ["object", "source_id", "i", "id"];
 pub const PENALTY_NAMES: [&str; 2] = ["penalty", "parallax_penalty"];
@@ -93,6 +100,10 @@ pub struct LongTable {
     pub mapped: Vec<bool>,
     /// The column that the weights came from; such penalties are not to be scaled.
     pub weight: Option<String>,
+    /// The penalties are minus log densities of the errors, as the table's metadata say.
+    log_density: bool,
+    /// What the penalties were divided by.
+    pub penalty_divisor: f64,
     /// The row of the table that each candidate came from; none when that is simply the same order.
     rows: Option<Vec<usize>>,
     /// Candidates dropped for a missing value or a weight of 0.
@@ -269,9 +280,22 @@ impl LongTableArgs {
         let unit = |f: usize| features[f].unit().filter(|_| !asked[f]).map(str::to_string);
         let features = names.into_iter().enumerate().map(|(f, name)| (name, unit(f))).collect();
         let rows = (!plain).then_some(kept_rows);
-        let weight = weight.map(|column| column.name().to_string());
-        let dropped = dropped + weightless;
-        Ok(LongTable { candidates, features, truth, mapped, weight, rows, dropped, dropped_why, origin })
+        let of_goc = penalty.is_some_and(|column| column.name() == PENALTY_NAMES[0]);
+        let log_density =
+            of_goc && table.get_metadata(PENALTY_KEY).is_some_and(|kind| kind.starts_with(LOG_DENSITY));
+        Ok(LongTable {
+            candidates,
+            features,
+            truth,
+            mapped,
+            weight: weight.map(|column| column.name().to_string()),
+            log_density,
+            penalty_divisor: 1.0,
+            rows,
+            dropped: dropped + weightless,
+            dropped_why,
+            origin,
+        })
     }
 }
 
@@ -415,6 +439,33 @@ impl LongTable {
     /// The same objects with their candidates changed in place.
     pub fn map_candidates(self, change: impl FnOnce(Candidates) -> Candidates) -> Self {
         Self { candidates: change(self.candidates), ..self }
+    }
+
+    /// Features scaled, and penalties divided by the largest if asked. Weights are likelihoods already: dividing their logarithms would
+    /// change them.
+    pub fn scaled(self, scaler: &Scaler, penalties: PenaltyScale) -> Self {
+        let penalty_divisor = match self.candidates.largest_penalty() {
+            largest if penalties == PenaltyScale::Max && self.weight.is_none() && largest > 0.0 => largest,
+            _ => 1.0,
+        };
+        let candidates = scaler.apply(self.candidates).divide_penalties(penalty_divisor);
+        Self { candidates, penalty_divisor, ..self }
+    }
+
+    /// What a penalty of 1 costs in log likelihood, unless told: where the penalties are known to be minus log densities, what undoes
+    /// their scaling. Others are taken for the paper's, at most 2 before they were scaled.
+    pub fn strength(&self, penalties: PenaltyScale) -> f64 {
+        match penalties {
+            _ if self.weight.is_some() => STRENGTH,
+            PenaltyScale::None => 1.0,
+            PenaltyScale::Max if self.log_density => self.penalty_divisor,
+            PenaltyScale::Max => STRENGTH,
+        }
+    }
+
+    /// Whether candidates that were drawn from the errors have the density of the errors as penalties too.
+    pub fn counts_errors_twice(&self) -> bool {
+        self.log_density && self.origin.iter().any(|(key, value)| key == SAMPLER_KEY && value == LOG_DENSITY)
     }
 
     /// The objects, as the table names them.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::desk::{Desk, columns, three_groups};
+use crate::desk::{Desk, catalogue, columns, three_groups};
 
 /// Twenty-one stars in three groups, five candidates each, actions under names of mixed case; groups are round in the roots.
 pub fn actions() -> String {
@@ -188,6 +188,45 @@ fn weights_take_the_place_of_penalties_and_a_weight_of_nothing_is_dropped() {
     for (row, penalty) in rows.iter().zip(penalties) {
         let want = (4.5 / (0.5 + (row % 5) as f64)).ln();
         assert!((penalty - want).abs() < 1e-12, "{row}: {penalty} {want}");
+    }
+}
+
+#[test]
+fn penalties_of_goc_are_taken_as_log_densities_whatever_the_size_of_the_sets() {
+    let desk = Desk::new();
+    desk.write("catalogue.csv", &catalogue(4, 3));
+    // The weights beforehand, and what they should be by the penalties: by what a penalty of 1 costs, in the unit of the largest.
+    let worst = |file: &str, flags: &str, strength: &dyn Fn(f64) -> f64| {
+        desk.done(&format!("cluster {file} {SHORT} {flags} -o l.ecsv --candidate-weights w.csv"));
+        let numbers = |file: &str, name: &str| desk.table(file).require(name).unwrap().numbers().unwrap();
+        let (weights, penalties) = (numbers("w.csv", "weight"), numbers(file, "penalty"));
+        let objects = desk.table(file).require("object").unwrap().integers().unwrap();
+        let most = penalties.iter().copied().fold(0.0, f64::max);
+        let plain: Vec<f64> = penalties.iter().map(|p| (-p * strength(most)).exp()).collect();
+        let mut sums = std::collections::BTreeMap::new();
+        for (object, w) in objects.iter().zip(&plain) {
+            *sums.entry(object).or_insert(0.0) += w;
+        }
+        let apart = |r: usize| (weights[r] - plain[r] / sums[&objects[r]]).abs();
+        (0..weights.len()).map(apart).fold(0.0, f64::max)
+    };
+    for sigmas in ["1", "3"] {
+        let make =
+            format!("candidates catalogue.csv --transform coasting --when-empty drop -m 9 --sigmas {sigmas}");
+        desk.done(&format!("{make} -o c.parquet"));
+        assert!(worst("c.parquet", "", &|_| 1.0) < 1e-12);
+        assert!(worst("c.parquet", "--penalty-scale none", &|_| 1.0) < 1e-12);
+        assert!(worst("c.parquet", "--strength 3", &|most| 3.0 / most) < 1e-12);
+        // CSV has no metadata: taken for the paper's.
+        desk.done(&format!("{make} -o c.csv"));
+        assert!(worst("c.csv", "", &|most| 2.0 / most) < 1e-12);
+    }
+    // Drawn from the errors, and weighed by them once more.
+    let make = "candidates catalogue.csv --transform coasting --when-empty drop -m 9 --sampler density";
+    for (penalty, said) in [("density", true), ("none", false)] {
+        desk.done(&format!("{make} --penalty {penalty} -o d.parquet"));
+        let run = desk.done(&format!("cluster d.parquet {SHORT} -o l.csv"));
+        assert_eq!(run.err.contains("once more: say --penalty none"), said, "{}", run.err);
     }
 }
 

@@ -11,7 +11,7 @@ use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
 use super::method::MethodArgs;
-use crate::choices::{DistanceName, KRuleName, MethodName, PenaltyScale, PresetName, STRENGTH, typed};
+use crate::choices::{DistanceName, KRuleName, MethodName, PresetName, typed};
 use crate::fail::Fail;
 use crate::long_table::scores_of;
 use crate::screen;
@@ -106,7 +106,7 @@ impl MethodArgs {
                 method.search.get_or_insert(SearchName::Thorough);
             }
             let by = self.k_by.unwrap_or(CriterionName::Marginal);
-            let chooser = Chooser::new(by.value()).strength(self.likelihood_strength());
+            let chooser = Chooser::new(by.value()).strength(self.strength());
             let bar = screen::counter("clusterings to choose K");
             let chosen = chooser.choose(candidates, seed, |candidates, k, seed| {
                 method.k = Some(Wish::Number(k));
@@ -119,7 +119,7 @@ impl MethodArgs {
         }
         if self.lambda == Wish::Auto && self.method.uses_lambda() {
             let bar = screen::counter("clusterings to find lambda");
-            let this = lambda(candidates, self.likelihood_strength(), FIRST_LAMBDA, |lambda| {
+            let this = lambda(candidates, self.strength(), FIRST_LAMBDA, |lambda| {
                 method.lambda = Wish::Number(lambda);
                 bar.inc(1);
                 method.solution(candidates, seed)
@@ -141,15 +141,6 @@ impl MethodArgs {
         match self.lambda {
             Wish::Number(lambda) => lambda,
             Wish::Auto => FIRST_LAMBDA,
-        }
-    }
-
-    /// The weight of a penalty in a log likelihood. Scaled to at most 1 a penalty is half the squared
-    /// deviation over four squared standard errors; as it comes it is half the squared deviation itself.
-    fn likelihood_strength(&self) -> f64 {
-        match self.penalty_scale {
-            PenaltyScale::None if self.strength == STRENGTH => 1.0,
-            _ => self.strength,
         }
     }
 

@@ -16,7 +16,7 @@ use super::method::MethodArgs;
 use super::posterior::{MEAN_FEATURES, certainty_columns, findings, input_units, mean_features};
 use super::solve::Answer;
 use super::sure::{Sure, SureArgs};
-use crate::choices::{KRuleName, MethodName, PenaltyScale, typed};
+use crate::choices::{KRuleName, MethodName, typed};
 use crate::fail::Fail;
 use crate::long_table::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY, LongTable, scores_of};
 use crate::screen;
@@ -34,7 +34,6 @@ pub struct Clustered {
     pub answer: Answer,
     pub(super) scaler: Scaler,
     /// What the penalties were divided by.
-    pub(super) penalty_divisor: f64,
     scores: Option<Scores>,
     seconds: f64,
     sure: Option<Sure>,
@@ -47,7 +46,7 @@ pub struct Clustered {
     /// K and lambda where they were to be found.
     pub auto: Found,
     /// With numbers in place of wishes.
-    method: MethodArgs,
+    pub(super) method: MethodArgs,
 }
 
 /// Why there are fewer clusters than asked for.
@@ -74,16 +73,14 @@ impl Clustered {
             let features = input.taken_features().join(", ");
             screen::note(format!("clustered by {features}; scaling {}", method.scaling()));
         }
-        // Weights are likelihoods already: dividing their logarithms would change them.
-        let scaled = method.penalty_scale == PenaltyScale::Max && input.weight.is_none();
-        let penalty_divisor = match input.candidates.largest_penalty() {
-            largest if scaled && largest > 0.0 => largest,
-            _ => 1.0,
-        };
-        let input =
-            input.map_candidates(|candidates| scaler.apply(candidates).divide_penalties(penalty_divisor));
+        if method.method == MethodName::Marginal && input.counts_errors_twice() {
+            screen::note(
+                "the candidates were drawn from the errors, and their penalties weigh them by the errors once more: say --penalty none",
+            );
+        }
+        let input = input.scaled(&scaler, method.penalty_scale);
         let asked = method;
-        let (method, auto) = asked.resolved(&input.candidates, seed)?;
+        let (method, auto) = asked.with_strength(&input).resolved(&input.candidates, seed)?;
         let answer = method.solve(&input.candidates, seed, trace)?;
         let seconds = began.elapsed().as_secs_f64();
         let scores = match &input.truth {
@@ -126,7 +123,6 @@ impl Clustered {
             input,
             answer,
             scaler,
-            penalty_divisor,
             scores,
             seconds,
             sure: None,

@@ -14,7 +14,7 @@ use crate::choices::{
 };
 use crate::fail::Fail;
 use crate::features::{FeatureMapName, Roots};
-use crate::long_table::Taken;
+use crate::long_table::{LongTable, Taken};
 
 /// How objects are clustered.
 #[derive(Args, Clone, Debug)]
@@ -148,8 +148,9 @@ pub struct MethodArgs {
     pub min_points: usize,
 
     /// What a penalty of 1 costs in log likelihood: the marginal mixture weighs a candidate by exp(-strength * penalty)
-    #[arg(long, value_name = "X", default_value_t = STRENGTH, allow_negative_numbers = true)]
-    pub strength: f64,
+    /// [default: with the penalties of goc candidates what makes that the likelihood; else 2, which does so for the paper's]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub strength: Option<f64>,
 
     /// Chains of the marginal mixture
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = at_least_one())]
@@ -202,13 +203,24 @@ impl MethodArgs {
         self.scale.unwrap_or(own)
     }
 
+    /// What a penalty of 1 costs in log likelihood.
+    pub fn strength(&self) -> f64 {
+        self.strength.unwrap_or(STRENGTH)
+    }
+
+    /// With the strength that these penalties have, unless it was told.
+    pub fn with_strength(&self, input: &LongTable) -> Self {
+        let strength = self.strength.unwrap_or_else(|| input.strength(self.penalty_scale));
+        Self { strength: Some(strength), ..self.clone() }
+    }
+
     /// How a table is to be taken: by the map asked for, or the method's own.
     pub fn taken(&self) -> Taken {
         let own = match self.method {
             MethodName::Marginal => FeatureMapName::Auto,
             _ => FeatureMapName::None,
         };
-        Taken { roots: Roots::By(self.feature_map.unwrap_or(own)), strength: self.strength }
+        Taken { roots: Roots::By(self.feature_map.unwrap_or(own)), strength: self.strength() }
     }
 
     pub fn oracle_settings(&self) -> OracleSettings {
@@ -281,7 +293,7 @@ impl MethodArgs {
             ("--min-cluster-size", self.min_cluster_size != MIN_CLUSTER_SIZE, with(OracleName::Hdbscan)),
             ("--min-points", self.min_points != 3, method == M::Fdbscan),
             ("--eps", self.eps.is_some(), method == M::Fdbscan),
-            ("--strength", self.strength != STRENGTH, method == M::Marginal),
+            ("--strength", self.strength.is_some(), method == M::Marginal),
             ("--chains", self.chains != 4, method == M::Marginal),
             ("--burn", self.burn != 40, method == M::Marginal),
             ("--keep", self.draws_kept != 140, method == M::Marginal),
@@ -335,7 +347,7 @@ impl MethodArgs {
                 ("chains", json!(self.chains)),
                 ("sweeps", json!(self.burn + self.draws_kept)),
                 ("burn", json!(self.burn)),
-                ("strength", json!(self.strength)),
+                ("strength", json!(self.strength())),
             ]);
         }
         settings.extend([

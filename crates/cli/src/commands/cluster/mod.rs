@@ -165,7 +165,7 @@ impl Cluster {
                 goc_tables::write(&linkage_table(&tree)?, path)?;
             }
         }
-        self.posterior.write(&done, &self.method)?;
+        self.posterior.write(&done)?;
         let output = self.output.as_deref();
         Ok(Done { summary: done.summary(output), sentence: done.sentence(output), labels })
     }

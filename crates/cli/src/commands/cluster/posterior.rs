@@ -10,7 +10,6 @@ use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
 use super::labels::Clustered;
-use super::method::MethodArgs;
 use crate::choices::{MethodName, typed};
 use crate::fail::Fail;
 use crate::long_table::LongTable;
@@ -85,9 +84,9 @@ impl PosteriorArgs {
     }
 
     /// Writes what was asked for.
-    pub fn write(&self, done: &Clustered, method: &MethodArgs) -> Result<(), Fail> {
+    pub fn write(&self, done: &Clustered) -> Result<(), Fail> {
         let Some(posterior) = &done.answer.posterior else { return Ok(()) };
-        let mixture = method.mixture();
+        let mixture = done.method.mixture();
         if let Some(path) = &self.together {
             let table = together_table(&done.input.candidates, posterior, self.together_above)?;
             goc_tables::write(&table, path)?;
@@ -101,7 +100,7 @@ impl PosteriorArgs {
         if let Some(path) = &self.save_model {
             let model = Model::fit(&mixture, &done.input.candidates, posterior)
                 .map_err(|error| Fail::failed(format!("the model cannot be kept: {error}")))?;
-            ModelFile::new(model, &done.input, &done.scaler, done.penalty_divisor).write(path)?;
+            ModelFile::new(model, &done.input, &done.scaler, done.input.penalty_divisor).write(path)?;
         }
         Ok(())
     }

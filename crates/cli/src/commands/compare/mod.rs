@@ -297,16 +297,13 @@ impl Compare {
         let table = args.read(&Taken { roots: Roots::By(self.feature_map), ..Taken::default() })?;
         let scaler = Scaler::fit(self.scale, &table.candidates)
             .map_err(|e| Fail::failed(format!("{}: {e}", path.display())))?;
-        Ok(table.map_candidates(|candidates| {
-            let scaled = scaler.apply(candidates);
-            if self.penalty_scale == PenaltyScale::Max { scaled.scale_penalties() } else { scaled }
-        }))
+        Ok(table.scaled(&scaler, self.penalty_scale))
     }
 }
 
 fn outcome(method: &MethodArgs, set: &LongTable, seed: u64) -> Result<Outcome, Fail> {
     let began = Instant::now();
-    let answer = method.solve(&set.candidates, seed, false)?;
+    let answer = method.with_strength(set).solve(&set.candidates, seed, false)?;
     let seconds = began.elapsed().as_secs_f64();
     let scores = match &set.truth {
         Some(truth) => scores_of(answer.partition.labels(), truth)?,
