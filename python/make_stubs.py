@@ -32,7 +32,7 @@ __version__: str
 # What a setting may be; the rest follow from their defaults.
 WIDER = {
     "n_clusters": "int | str", "penalty_weight": "float | str", "oracle": "Any", "initial_labels": "Any", "random_state": "Any",
-    "n_jobs": "int | None", "bandwidth": "float | None", "eps": "float | None", "oracle_starts": "int | None",
+    "n_jobs": "int | None", "bandwidth": "float | None", "eps": "float | None", "strength": "float | None", "oracle_starts": "int | None",
     "oracle_iterations": "int | None",
 }  # fmt: skip
 

@@ -58,7 +58,7 @@ class MarginalMixture(UncertainClusterer):
         *,
         scale: str = ...,
         feature_map: str = ...,
-        strength: float = ...,
+        strength: float | None = ...,
         scale_penalties: bool = ...,
         chains: int = ...,
         burn: int = ...,

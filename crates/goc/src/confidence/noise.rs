@@ -21,10 +21,10 @@ use super::significance::Verdict;
 use crate::marginal::{CoClustering, Marginal, Posterior};
 use crate::{Candidates, Partition};
 
-/// Solitude above which an object is noise. Chosen on mock Milky Ways with a third field stars, seeds 201 to 270 (docs/confidence.md).
-pub const SOLITUDE: f64 = 0.427;
+/// Solitude above which an object is noise. Chosen on mock Milky Ways with a third field stars, seeds 201 to 230 (docs/confidence.md).
+pub const SOLITUDE: f64 = 0.435;
 
-/// The power of the crowding in [`in_crowds`], chosen on the first thirty of them. It is small because the groups are part of the crowd.
+/// The power of the crowding in [`in_crowds`], chosen on the same sets. It is small because the groups are part of the crowd.
 const CROWDING: f64 = 0.25;
 
 /// Log odds below which a member of a significant cluster is noise: even odds, not tuned on any set.
