@@ -217,7 +217,10 @@ class Candidates:
         """The long table as a pandas DataFrame."""
         import pandas
 
-        return pandas.DataFrame(self.to_dict())
+        frame = pandas.DataFrame(self.to_dict())
+        if self.log_density:
+            frame.attrs["goc_penalty"] = "density"
+        return frame
 
     def to_arrow(self):
         """The long table as a pyarrow Table."""

@@ -40,7 +40,10 @@ class Table:
         if hasattr(self._table, "schema") and hasattr(self._table.schema, "metadata"):  # pyarrow
             return ((self._table.schema.metadata or {}).get(key.encode()) or b"").decode()
         said = getattr(self._table, "meta", None) or getattr(self._table, "attrs", None)  # astropy, pandas
-        return str(said.get(key, "")) if isinstance(said, dict) else ""
+        if not hasattr(said, "items"):
+            return ""
+        # Headers of FITS are in capitals.
+        return next((str(value) for name, value in said.items() if str(name).lower() == key), "")
 
     def named(self, given: str | None, usual: Sequence[str]) -> str | None:
         """The column that was named (``"none"``: no column), or the first of the usual names that is there."""

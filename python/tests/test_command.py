@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pyarrow.parquet as parquet
 import pytest
+from astropy.table import Table
 
 import goc
 
@@ -102,6 +103,11 @@ def test_a_fit_has_the_bytes_of_the_command(estimator, flags, command, mock, tmp
     assert summary["nmi"] == pytest.approx(goc.metrics.nmi(apart, sets.truth), rel=1e-14 if (theirs < 0).any() else 0, abs=0)
 
 
+def fits(command, tmp_path, stars):
+    command("candidates", stars, "--sigmas", 3, "-m", 30, "-o", tmp_path / "wide.fits")
+    return Table.read(tmp_path / "wide.fits")
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_penalties_of_wider_sets_are_log_densities_here_as_there(command, mock, tmp_path):
     stars, made = parquet.read_table(mock[0]), tmp_path / "wide.parquet"
@@ -109,12 +115,13 @@ def test_penalties_of_wider_sets_are_log_densities_here_as_there(command, mock, 
     summary, labels, _ = run(command, tmp_path, made, "--method", "marginal", "--keep", 20)
     sets = goc.from_gaia(stars, sigmas=3, m=30)
     assert summary["strength"] == sets.penalties.max() > 4
-    again = (goc.Candidates.from_table(parquet.read_table(made)), goc.Candidates.from_table(sets.to_arrow()))
+    tables = (parquet.read_table(made), sets.to_arrow(), sets.to_pandas(), fits(command, tmp_path, mock[0]))
+    again = [goc.Candidates.from_table(table) for table in tables]
     for form in (sets, pickle.loads(pickle.dumps(sets)), *again):
         assert form.log_density
         found = goc.MarginalMixture(keep=20).fit(form)
         assert found.probabilities_.tobytes() == labels["probability"].to_numpy().tobytes()
-    plain = goc.Candidates.from_table(sets.to_pandas())
+    plain = goc.Candidates.from_table(sets.to_dict())
     assert not plain.log_density
     other = goc.MarginalMixture(keep=20).fit(plain)
     assert other.probabilities_.tobytes() != labels["probability"].to_numpy().tobytes()
