@@ -89,19 +89,6 @@ impl LongTableArgs {
             let other = [&CANDIDATE_NAMES[..], &PENALTY_NAMES, &TRUTH_NAMES];
             real && !used && !other.iter().any(|names| names.contains(&c.name()))
         };
-        let columns: Vec<&Column> = table.columns().iter().filter(free).collect();
-        if columns.is_empty() {
-            return Err(Fail::usage(format!(
-                "{}: no feature columns found; name them with --features (the table has {})",
-                self.input.display(),
-                table.names().join(", ")
-            )));
-        }
-        let names: Vec<&str> = columns.iter().map(|c| c.name()).collect();
-        if let Some(error) = names.iter().find(|name| is_error_bar(table, name)) {
-            return Err(self.error_bar(error));
-        }
-        say(format!("features: {}", names.join(", ")));
         let whole: Vec<&str> = table
             .columns()
             .iter()
@@ -109,6 +96,25 @@ impl LongTableArgs {
             .map(|c| c.name())
             .filter(|n| !taken.iter().flatten().any(|t| t.name() == *n) && !CANDIDATE_NAMES.contains(n))
             .collect();
+        let columns: Vec<&Column> = table.columns().iter().filter(free).collect();
+        if columns.is_empty() {
+            let (input, names) = (self.input.display(), table.names().join(", "));
+            return Err(Fail::usage(match whole[..] {
+                [] => format!(
+                    "{input}: no feature columns found; name them with --features (the table has {names})"
+                ),
+                _ => format!(
+                    "{input}: no feature columns found; columns of whole numbers ({}) are features only if named: --features {}",
+                    whole.join(", "),
+                    whole.join(",")
+                ),
+            }));
+        }
+        let names: Vec<&str> = columns.iter().map(|c| c.name()).collect();
+        if let Some(error) = names.iter().find(|name| is_error_bar(table, name)) {
+            return Err(self.error_bar(error));
+        }
+        say(format!("features: {}", names.join(", ")));
         if !whole.is_empty() {
             say(format!(
                 "not used, as they hold whole numbers: {} (name them with --features)",

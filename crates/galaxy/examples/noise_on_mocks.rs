@@ -76,7 +76,7 @@ fn cells(pairs: &[[f64; 2]]) -> String {
 fn by_marginal(candidates: &Candidates) -> Result<Vec<bool>, Box<dyn Error>> {
     let model = noise::expecting(Marginal::default(), candidates.objects());
     let found = model.run(candidates, 1)?;
-    let solitude = noise::in_crowds(&noise::solitude(&found.draws), candidates, &found);
+    let solitude = noise::solitude(candidates, &found);
     Ok(noise::by_solitude(&found.partition, &solitude, noise::SOLITUDE, &found.together).1)
 }
 

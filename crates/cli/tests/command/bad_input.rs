@@ -103,6 +103,16 @@ fn no_feature_found() {
 }
 
 #[test]
+fn no_feature_but_whole_numbers() {
+    let desk = Desk::with(&[("c.csv", "object,x,y\n1,2,3\n2,4,5\n")]);
+    desk.refused(
+        "cluster c.csv --k 2 -o l.csv",
+        2,
+        "error: c.csv: no feature columns found; columns of whole numbers (x, y) are features only if named: --features x,y",
+    );
+}
+
+#[test]
 fn text_in_a_number_column() {
     refused("object,x\na,1.0\nb,two\n", 1, "c.csv: row 2 (line 3), column `x`: \"two\" is not a number");
 }

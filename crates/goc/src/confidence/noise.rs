@@ -37,14 +37,19 @@ pub fn expecting(model: Marginal, n: usize) -> Marginal {
     model.alpha(Some((n as f64 / 30.0).max(1.0))).single(Some(8.0)).power(Some(0.5))
 }
 
+/// How alone each object is: what its draws say, with crowds taken into account. `candidates` are those that the mixture ran on.
+pub fn solitude(candidates: &Candidates, found: &Posterior) -> Vec<f64> {
+    in_crowds(&in_draws(&found.draws), candidates, found)
+}
+
 /// `E[1 / |C_i|]` over drawn labels, each of the same objects.
 ///
 /// ```
-/// use goc::confidence::noise::solitude;
+/// use goc::confidence::noise::in_draws;
 /// let draws = [vec![0, 0, 1, 2], vec![0, 0, 0, 0]];
-/// assert_eq!(solitude(&draws), [0.375, 0.375, 0.625, 0.625]);
+/// assert_eq!(in_draws(&draws), [0.375, 0.375, 0.625, 0.625]);
 /// ```
-pub fn solitude(draws: &[Vec<u32>]) -> Vec<f64> {
+pub fn in_draws(draws: &[Vec<u32>]) -> Vec<f64> {
     let n = draws.first().map_or(0, Vec::len);
     let mut sums = vec![0.0; n];
     for labels in draws {
@@ -245,7 +250,7 @@ mod tests {
 
     #[test]
     fn no_draws_and_no_objects_have_no_solitude() {
-        assert!(solitude(&[]).is_empty());
-        assert_eq!(solitude(&[vec![3]]), [1.0]);
+        assert!(in_draws(&[]).is_empty());
+        assert_eq!(in_draws(&[vec![3]]), [1.0]);
     }
 }

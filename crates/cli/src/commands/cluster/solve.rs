@@ -323,11 +323,7 @@ impl MethodArgs {
         let centres = means(&found.places, &found.partition);
         Ok(Answer {
             confidence: found.membership.clone(),
-            solitude: if self.expects_noise {
-                noise::in_crowds(&noise::solitude(&found.draws), candidates, &found)
-            } else {
-                Vec::new()
-            },
+            solitude: if self.expects_noise { noise::solitude(candidates, &found) } else { Vec::new() },
             iterations: sweeps,
             converged: chains.converged(),
             remark: format!(
