@@ -59,7 +59,6 @@ impl Catalogue {
     /// [`Propagation::prior`](goc::uncertainty::Propagation::prior) takes.
     ///
     /// ```
-    /// use std::sync::Arc;
     /// use goc::uncertainty::{Object, Propagation, Sampler, Size, UncertaintySet};
     /// use goc_galaxy::catalogue::{Catalogue, DistancePrior, Far};
     /// use goc_galaxy::frames::{Sky, Sun};
