@@ -226,7 +226,7 @@ def from_gaia(
         "sampler": name,
         "coordinate": _coordinate(stars, where) if where else 0,
         "draws": int(m),
-        "distance_prior": distance_prior,
+        "distance_prior": None if distance_prior is None else str(distance_prior),
         "penalty": kind,
         "penalty_of": [_coordinate(stars, column) for column in of.split(",")] if of else None,
         "drop_empty": on_empty == "drop",

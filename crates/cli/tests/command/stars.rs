@@ -475,6 +475,7 @@ fn a_distance_prior_keeps_candidates_within_its_reach_and_says_which_stars_have_
     let desk = Desk::with(&[("gaia.csv", &gaia)]);
     let way = "--missing nan --sampler density --penalty none";
     let run = desk.done(&format!("candidates gaia.csv {way} --distance-prior volume:5 -o near.parquet"));
+    assert!(run.err.contains("in proportion to the distance prior volume:5\n"), "{}", run.err);
     assert!(run.err.contains("101 beyond the reach of the distance prior"), "{}", run.err);
     assert!(run.err.contains("dropped 2 objects, all their points were rejected: 4002, 4005"), "{}", run.err);
     let near = desk.table("near.parquet");
@@ -495,13 +496,15 @@ fn a_distance_prior_keeps_candidates_within_its_reach_and_says_which_stars_have_
     desk.done("stars gaia.csv --method marginal --distance-prior edsd:1.35 -o groups.fits");
     assert_eq!(desk.table("groups.fits").get_metadata("goc_distance_prior"), Some("edsd:1.35"));
 
-    let refused = desk.goc("candidates gaia.csv --distance-prior volume:far -o x.csv");
-    assert_eq!(refused.code, 2);
-    assert!(refused.err.contains("`volume:REACH` or `edsd:LENGTH`"), "{}", refused.err);
-    let refused =
-        desk.goc("candidates gaia.csv --transform none --values parallax --distance-prior volume:5 -o x.csv");
-    assert_eq!(refused.code, 2);
-    assert!(refused.err.contains("--distance-prior needs a star catalogue"), "{}", refused.err);
+    for (words, said) in [
+        ("--distance-prior volume:far", "`volume:REACH` or `edsd:LENGTH`"),
+        ("--transform none --distance-prior volume:5", "--distance-prior needs a star catalogue"),
+        ("--values parallax --distance-prior volume:5", "--distance-prior needs a star catalogue"),
+    ] {
+        let refused = desk.goc(&format!("candidates gaia.csv {words} -o x.csv"));
+        assert_eq!(refused.code, 2, "{words}");
+        assert!(refused.err.contains(said), "{words}: {}", refused.err);
+    }
     desk.done("simulate --dwarfs 4 --stars 2 --distance-prior volume:5 -o mock.parquet");
     let mock = desk.table("mock.parquet");
     assert_eq!(mock.get_metadata("goc_distance_prior"), Some("volume:5"));

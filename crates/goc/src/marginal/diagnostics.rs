@@ -6,9 +6,9 @@
 use super::{CoClustering, Trace};
 
 /// Effective draws of K below which more sweeps are advised.
-const ENOUGH_DRAWS: f64 = 30.0;
-/// Agreement of the chains below which more sweeps are advised.
-const ENOUGH_AGREEMENT: f64 = 0.7;
+pub const ENOUGH_DRAWS: f64 = 30.0;
+/// Agreement of the chains below which groups differ from chain to chain.
+pub const ENOUGH_AGREEMENT: f64 = 0.7;
 
 /// How far the chains agree, and how much their draws are worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +49,12 @@ impl Diagnostics {
 
     /// True when nothing speaks against the draws.
     pub fn converged(&self) -> bool {
-        self.agreement >= ENOUGH_AGREEMENT && self.effective_k >= ENOUGH_DRAWS
+        self.agrees() && self.effective_k >= ENOUGH_DRAWS
+    }
+
+    /// True when the chains tell the same: from [`ENOUGH_AGREEMENT`] on.
+    pub fn agrees(&self) -> bool {
+        self.agreement >= ENOUGH_AGREEMENT
     }
 }
 

@@ -28,7 +28,7 @@ use crate::{Candidates, Partition, Points, random};
 use chain::{Chain, Data};
 use cluster::{Base, Shape};
 pub use consensus::CoClustering;
-pub use diagnostics::Diagnostics;
+pub use diagnostics::{Diagnostics, ENOUGH_AGREEMENT, ENOUGH_DRAWS};
 pub use model::{ClusterParts, Model, ModelError, ModelParts, Prediction};
 use prior::PartitionPrior;
 use runs::Runs;

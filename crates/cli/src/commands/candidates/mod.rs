@@ -70,6 +70,9 @@ impl Candidates {
         }
         let table = self.table.open()?;
         let star = self.star_columns(&table)?;
+        if star.is_none() {
+            self.sampling.refuse_prior()?;
+        }
         let measured = self.table.measure(table, self.sampling.shape, star.as_ref().map(|s| &s.names))?;
         let (f, when_empty) = match &star {
             Some(columns) => {

@@ -170,6 +170,9 @@ impl SamplingArgs {
         };
         let mut long = Long::with_room(room, f.columns.len(), !matches!(self.penalty, PenaltyName::None))
             .map_err(|_| too_many())?;
+        if let Some((_, prior)) = f.prior {
+            screen::note(format!("points are taken in proportion to the distance prior {prior}"));
+        }
         let mut losses = Vec::new();
         let bar = screen::progress(measured.rows.len() as u64, "objects");
         for part in measured.rows.chunks(CHUNK) {
@@ -237,6 +240,14 @@ impl SamplingArgs {
         size.map_err(|e| Fail::usage(e.to_string()))
     }
 
+    /// A table that is not one of stars has no distances.
+    pub fn refuse_prior(&self) -> Result<(), Fail> {
+        match self.distance_prior {
+            Some(_) => Err(Fail::usage("--distance-prior needs a star catalogue and --transform actions")),
+            None => Ok(()),
+        }
+    }
+
     /// f for values that are not stars, and the names and units of what it gives.
     pub fn function(&self, measured: &Measured) -> Result<Function, Fail> {
         let numbered = |prefix: &str, q: usize| {
@@ -249,9 +260,6 @@ impl SamplingArgs {
         let kernel_pca = |kernel, q| -> Result<Box<dyn Transform>, Fail> {
             Ok(Box::new(KernelPca::fit(&centres()?, kernel, q).map_err(unfit)?))
         };
-        if self.distance_prior.is_some() {
-            return Err(Fail::usage("--distance-prior needs a star catalogue and --transform actions"));
-        }
         let name = self.transform.unwrap_or(TransformName::None);
         let (transform, columns): (Box<dyn Transform>, Vec<Feature>) = match name {
             TransformName::None => {

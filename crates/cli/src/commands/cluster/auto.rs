@@ -214,7 +214,13 @@ impl Found {
     pub fn sentence(&self) -> String {
         let mut lines = Vec::new();
         if let Some((by, chosen)) = &self.k {
-            lines.push(format!("K = {} by {}", chosen.k, typed(*by)));
+            let why = match by {
+                CriterionName::Marginal => {
+                    ": the clusters of the partition nearest to all draws; below, how often the draws had each K"
+                }
+                _ => "",
+            };
+            lines.push(format!("K = {} by {}{why}", chosen.k, typed(*by)));
             lines.extend(bars(chosen));
         }
         if let Some(found) = &self.lambda {

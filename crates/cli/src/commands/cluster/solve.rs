@@ -13,7 +13,7 @@ use goc::baselines::uk_means::UkMeans;
 use goc::baselines::uk_medians::UkMedians;
 use goc::baselines::{Method, check_k};
 use goc::confidence::noise;
-use goc::marginal::{Marginal, Posterior};
+use goc::marginal::{ENOUGH_AGREEMENT, ENOUGH_DRAWS, Marginal, Posterior};
 use goc::optimistic::continuous::{Continuous, Region};
 use goc::optimistic::hierarchy::Hierarchy;
 use goc::optimistic::{Distance, Ending, KRule, Optimistic};
@@ -310,15 +310,20 @@ impl MethodArgs {
         let found = model.run_watched(candidates, seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
         let chains = found.diagnostics;
-        let advice = match (chains.converged(), self.expects_noise) {
-            (true, _) => "",
-            (false, true) => {
-                ", which is too few or too far apart to trust: try more --burn, --keep or --chains"
+        let advice = match (chains.converged(), chains.agrees(), self.expects_noise) {
+            (true, ..) => String::new(),
+            (_, true, _) => {
+                format!("; below {ENOUGH_DRAWS} K is not settled: try more --burn, --keep or --chains")
             }
-            (false, false) => {
-                ", which is too few or too far apart to trust: try more --burn, --keep or --chains, \
-                 and --noise where many objects belong to no group"
-            }
+            (_, false, noise) => format!(
+                "; with an agreement below {ENOUGH_AGREEMENT} groups differ from chain to chain: believe a label as far as its probability, \
+                 {}",
+                if noise {
+                    "and try without --noise, which looks for small groups, for large ones"
+                } else {
+                    "try more --burn and --keep, or --noise for small groups among objects that have none"
+                }
+            ),
         };
         let centres = means(&found.places, &found.partition);
         Ok(Answer {

@@ -167,6 +167,11 @@ impl SureArgs {
                 self.fdr,
                 screen::counted(verdict.null_clusters, "cluster"),
             ));
+            if significant == 0 && self.noise && answer.posterior.is_none() {
+                let advice = "no cluster stands out from a background without groups; small groups are seldom significant by themselves: see \
+                              --method marginal --noise";
+                sure.remarks.push(advice.into());
+            }
         }
         if self.noise {
             sure.set_noise(answer, self.fdr);
