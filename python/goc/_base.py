@@ -225,10 +225,17 @@ class UncertainClusterer(ClusterMixin, BaseEstimator):
             raise ValueError("penalty and weight are two ways to say the same; give one")
         names = made.features if isinstance(made, Candidates) else getattr(self, "feature_names_in_", None)
         roots = self._roots(names, values.shape[1])
-        if isinstance(made, Candidates) and penalty is None and weight is None and not any(roots):
-            return made._sets, roots, None
         log_density = False
         if isinstance(made, Candidates) and penalty is None and weight is None:
+            if reset and self._method == "marginal" and made.log_density and made.metadata.get("goc_sampler") == "density":
+                # As if from the line that called fit.
+                warnings.warn(
+                    "the candidates were drawn from the errors, and their penalties weigh them by the errors once more: make them "
+                    "with penalty='none'",
+                    stacklevel=4,
+                )
+            if not any(roots):
+                return made._sets, roots, None
             penalty, log_density = made.penalties, made.log_density
         if any(roots):
             values = _rooted(values, roots, offsets)

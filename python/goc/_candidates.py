@@ -40,9 +40,9 @@ class Candidates:
         The true group of each object, where it is known.
     extras : mapping of str to array, optional
         Other columns, a value a candidate, such as the energy of an orbit.
-    log_density : bool
-        The penalties are minus log densities of the errors (:func:`goc.from_gaia` and :func:`goc.propagate` know), so that methods by
-        likelihood can take them as such.
+    metadata : mapping of str to str, optional
+        How the candidates came about, under the command's keys: ``"goc_penalty"`` that begins with ``density`` says that the penalties are
+        minus log densities of the errors, so that methods by likelihood can take them as such.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Candidates:
         features: Sequence[str] | None = None,
         truth: ArrayLike | None = None,
         extras: Mapping[str, NDArray[Any]] | None = None,
-        log_density: bool = False,
+        metadata: Mapping[str, str] | None = None,
     ) -> None:
         self.values = numbers(values, "values", 2)
         self.offsets = _offsets(offsets)
@@ -75,7 +75,7 @@ class Candidates:
         self.features = None if features is None else tuple(str(name) for name in features)
         self.truth = None if truth is None else np.asarray(truth)
         self.extras = {} if extras is None else dict(extras)
-        self.log_density = bool(log_density)
+        self.metadata = {} if metadata is None else {str(key): str(value) for key, value in metadata.items()}
         # Objects that lost points on the way: (id, drawn, kept, reasons).
         self.losses: list[tuple[Any, int, int, str]] = []
         n = len(self.offsets) - 1
@@ -104,8 +104,13 @@ class Candidates:
         return f"Candidates({n} objects, {rows} candidates, {q} features)"
 
     def __reduce__(self):
-        rest = {"ids": self.ids, "features": self.features, "truth": self.truth, "extras": self.extras, "log_density": self.log_density}
+        rest = {"ids": self.ids, "features": self.features, "truth": self.truth, "extras": self.extras, "metadata": self.metadata}
         return (_rebuilt, (self.values, self.offsets, self.penalties, rest), {"losses": self.losses})
+
+    @property
+    def log_density(self) -> bool:
+        """Whether the penalties are minus log densities of the errors."""
+        return self.penalties is not None and self.metadata.get("goc_penalty", "").startswith("density")
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -193,7 +198,7 @@ class Candidates:
             ids=objects[first],
             features=[str(c) for c in features],
             truth=truths,
-            log_density=penalty_name == PENALTY_NAMES[0] and table.metadata("goc_penalty").startswith("density"),
+            metadata=table.metadata(None if penalty_name == PENALTY_NAMES[0] else "goc_penalty"),
         )
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
@@ -218,8 +223,7 @@ class Candidates:
         import pandas
 
         frame = pandas.DataFrame(self.to_dict())
-        if self.log_density:
-            frame.attrs["goc_penalty"] = "density"
+        frame.attrs.update(self.metadata)
         return frame
 
     def to_arrow(self):
@@ -227,7 +231,7 @@ class Candidates:
         import pyarrow
 
         table = pyarrow.table(self.to_dict())
-        return table.replace_schema_metadata({"goc_penalty": "density"}) if self.log_density else table
+        return table.replace_schema_metadata(self.metadata) if self.metadata else table
 
 
 def _rebuilt(values, offsets, penalties, rest):

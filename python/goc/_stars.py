@@ -256,7 +256,18 @@ def from_gaia(
         features=ACTIONS,
         truth=None if truth is None else table.identifiers(truth)[objects],
         extras={"energy": np.ascontiguousarray(made["rows"][:, 3])},
-        log_density=kind == "density",
+        metadata={
+            "goc_version": _goc.__version__,
+            "goc_shape": shape,
+            "goc_sampler": sampler,
+            "goc_m": m,
+            "goc_penalty": penalty,
+            **({} if distance_prior is None else {"goc_distance_prior": distance_prior}),
+            "goc_potential": potential if isinstance(potential, str) else type(potential).__name__,
+            "goc_variant": variant,
+            "goc_sun": sun,
+            "goc_seed": sampling["seed"],
+        },
     )
     candidates.losses = [(ids[kept[i]], drawn, left_of_it, why) for i, drawn, left_of_it, why in made["losses"]]
     return candidates

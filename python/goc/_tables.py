@@ -35,15 +35,17 @@ class Table:
     def __len__(self) -> int:
         return len(self._raw(self.names[0])) if self.names else 0
 
-    def metadata(self, key: str) -> str:
-        """What the table itself says under this key, where tables of its make can say something; else nothing."""
+    def metadata(self, but: str | None = None) -> dict[str, str]:
+        """What the table says of its making under keys of goc, where tables of its make can say something."""
         if hasattr(self._table, "schema") and hasattr(self._table.schema, "metadata"):  # pyarrow
-            return ((self._table.schema.metadata or {}).get(key.encode()) or b"").decode()
-        said = getattr(self._table, "meta", None) or getattr(self._table, "attrs", None)  # astropy, pandas
+            said = {key.decode(): value.decode() for key, value in (self._table.schema.metadata or {}).items() if key[:4] == b"goc_"}
+        else:
+            said = getattr(self._table, "meta", None) or getattr(self._table, "attrs", None)  # astropy, pandas
         if not hasattr(said, "items"):
-            return ""
+            return {}
         # Headers of FITS are in capitals.
-        return next((str(value) for name, value in said.items() if str(name).lower() == key), "")
+        own = {str(key).lower(): str(value) for key, value in said.items()}
+        return {key: value for key, value in own.items() if key.startswith("goc_") and key != but}
 
     def named(self, given: str | None, usual: Sequence[str]) -> str | None:
         """The column that was named (``"none"``: no column), or the first of the usual names that is there."""

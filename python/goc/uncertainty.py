@@ -276,7 +276,7 @@ def propagate(
         np.concatenate(penalties) if penalties else None,
         ids=ids,
         features=features,
-        log_density=kind == "density",
+        metadata={"goc_sampler": sampler, "goc_m": m, "goc_penalty": penalty, "goc_seed": seed},
     )
 
 
