@@ -144,7 +144,7 @@ def from_gaia(
         Points drawn for each star.
     sampler : {"uniform", "sobol", "density", "grid:COLUMN"}
     distance_prior : str, optional
-        What is known of the distances beforehand; candidates follow it times the errors. ``"volume:5"``: as many stars in every volume, none
+        What is known of the distances beforehand; points are taken from the set in proportion to it. ``"volume:5"``: as many stars in every volume, none
         beyond 5 kpc; ``"edsd:1.35"``: their density falls with a scale length of 1.35 kpc.
     penalty : {"density", "none", "distance", "density:COLUMN[,COLUMN]"}
     potential : str or Potential

@@ -57,7 +57,7 @@ pub struct SamplingArgs {
     pub sampler: SamplerName,
 
     /// What is known of the distances of stars beforehand: volume:REACH (as many in every volume, none beyond REACH kpc) or edsd:LENGTH
-    /// (their density falls with that scale length, kpc); candidates follow it times the errors
+    /// (their density falls with that scale length, kpc); points are taken from the set in proportion to it
     #[arg(long, value_name = "PRIOR")]
     pub distance_prior: Option<DistancePrior>,
 

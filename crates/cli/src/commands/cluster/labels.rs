@@ -33,7 +33,6 @@ pub struct Clustered {
     pub input: LongTable,
     pub answer: Answer,
     pub(super) scaler: Scaler,
-    /// What the penalties were divided by.
     scores: Option<Scores>,
     seconds: f64,
     sure: Option<Sure>,
