@@ -20,12 +20,14 @@
 
 pub mod baselines;
 pub mod candidates;
+pub mod choice;
 pub mod choose_k;
 pub mod confidence;
 mod elementary;
 mod kernel;
 pub mod marginal;
 mod matrix;
+pub mod method;
 pub mod metrics;
 pub mod optimistic;
 pub mod oracle;
