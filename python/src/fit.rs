@@ -17,7 +17,7 @@ use crate::solve::{Answer, Failed, Found, Run};
 use crate::watch::{self, value_error};
 
 /// What a penalty of 1 costs in log likelihood, if nothing is known of the penalties: the command's default.
-const STRENGTH: f64 = 2.0;
+const STRENGTH: f64 = goc::candidates::PENALTY_STRENGTH;
 
 /// What the thread of a fit brings back.
 struct Outcome {

@@ -105,9 +105,15 @@ impl Potential {
         for point in points.as_array().rows() {
             let (x, y, z) = (point[0], point[1], point[2]);
             let r = x.hypot(y);
-            let pull = self.potential.pull(r, z);
-            let slope = if r > 0.0 { pull.d_r / r } else { 0.0 };
-            values.extend([pull.phi, -slope * x, -slope * y, -pull.d_z, self.potential.density(r, z)]);
+            let gradient = self.potential.gradient(r, z);
+            let slope = if r > 0.0 { gradient.d_r / r } else { 0.0 };
+            values.extend([
+                gradient.phi,
+                -slope * x,
+                -slope * y,
+                -gradient.d_z,
+                self.potential.density(r, z),
+            ]);
         }
         table(py, values, 5)
     }

@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use goc::optimistic::parts::{self, Answer, Basis, Command, Last, Plan};
-use goc::optimistic::{Ending, Optimistic};
+use goc::optimistic::sharded::{self, Answer, Basis, Command, FinalState, Plan};
+use goc::optimistic::{Optimistic, Termination};
 use goc::oracle::Oracle;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
@@ -31,7 +31,7 @@ fn greedy(settings: &Settings) -> PyResult<Optimistic> {
 /// A stretch of the objects.
 #[pyclass(frozen, module = "goc._goc")]
 pub struct Part {
-    part: Arc<Mutex<parts::Part>>,
+    part: Arc<Mutex<sharded::Shard>>,
 }
 
 #[pymethods]
@@ -57,7 +57,7 @@ impl Part {
                 rescaled(given, centre, spread, penalty_divisor)
             })
             .transpose()?;
-        let part = py.detach(|| parts::Part::new(scaled, first, &goc));
+        let part = py.detach(|| sharded::Shard::new(scaled, first, &goc));
         Ok(Self { part: Arc::new(Mutex::new(part)) })
     }
 
@@ -85,17 +85,17 @@ impl Part {
         last: &[u8],
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let last = Last::from_bytes(last).map_err(value_error)?;
+        let last = FinalState::from_bytes(last).map_err(value_error)?;
         let part = self.part.clone();
-        let seats = watch::run(py, threads, None, None, move |_| locked(&part).finish(&last))?
+        let result = watch::run(py, threads, None, None, move |_| locked(&part).finish(&last))?
             .map_err(value_error)?;
-        let features = seats.points.len() / seats.labels.len().max(1);
+        let features = result.points.len() / result.labels.len().max(1);
         let put = PyDict::new(py);
-        put.set_item("labels", whole(py, seats.labels))?;
-        put.set_item("chosen", whole(py, seats.chosen))?;
-        put.set_item("distances", seats.distances.into_pyarray(py))?;
-        put.set_item("penalties", seats.penalties.into_pyarray(py))?;
-        put.set_item("points", table(py, seats.points, features)?)?;
+        put.set_item("labels", whole(py, result.labels))?;
+        put.set_item("chosen", whole(py, result.chosen))?;
+        put.set_item("distances", result.distances.into_pyarray(py))?;
+        put.set_item("penalties", result.penalties.into_pyarray(py))?;
+        put.set_item("points", table(py, result.points, features)?)?;
         Ok(put)
     }
 
@@ -118,7 +118,7 @@ fn whole(py: Python<'_>, values: Vec<u32>) -> Bound<'_, PyArray1<i64>> {
 /// Leads a run over parts.
 #[pyclass(frozen, module = "goc._goc")]
 pub struct Conductor {
-    conductor: Arc<Mutex<parts::Conductor>>,
+    conductor: Arc<Mutex<sharded::Coordinator>>,
     oracle: Arc<Mutex<Box<dyn Oracle + Send>>>,
     /// Python's own oracle, in place of the named one.
     function: Option<Py<PyAny>>,
@@ -139,7 +139,7 @@ impl Conductor {
     ) -> PyResult<Self> {
         settings.check()?;
         let plan = Plan { sample, rounds };
-        let conductor = parts::Conductor::new(greedy(&settings)?, &sizes, features, settings.seed, plan)
+        let conductor = sharded::Coordinator::new(greedy(&settings)?, &sizes, features, settings.seed, plan)
             .map_err(value_error)?;
         let (conductor, oracle) = (Arc::new(Mutex::new(conductor)), Arc::new(Mutex::new(settings.oracle()?)));
         Ok(Self { conductor, oracle, function })
@@ -209,8 +209,11 @@ impl Conductor {
         put.set_item("sizes", sizes.into_pyarray(py))?;
         put.set_item("objective", outcome.objective)?;
         put.set_item("iterations", outcome.iterations)?;
-        put.set_item("converged", matches!(outcome.ending, Ending::Converged | Ending::Tolerance))?;
-        put.set_item("cycle", matches!(outcome.ending, Ending::Cycle { .. }))?;
+        put.set_item(
+            "converged",
+            matches!(outcome.termination, Termination::Converged | Termination::Tolerance),
+        )?;
+        put.set_item("cycle", matches!(outcome.termination, Termination::Cycle { .. }))?;
         put.set_item(
             "first_on",
             match outcome.first_on {
@@ -218,7 +221,7 @@ impl Conductor {
                 Basis::Sample(objects) => Some(objects),
             },
         )?;
-        put.set_item("last", PyBytes::new(py, &outcome.last.to_bytes()))?;
+        put.set_item("last", PyBytes::new(py, &outcome.final_state.to_bytes()))?;
         Ok(Some(put))
     }
 }

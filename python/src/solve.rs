@@ -22,7 +22,7 @@ use goc::marginal::{Marginal, Posterior};
 use goc::optimistic::continuous::{Continuous, Region};
 use goc::optimistic::hierarchy::Hierarchy;
 use goc::optimistic::weighted::Weighted;
-use goc::optimistic::{Distance, Ending, Iteration, KRule};
+use goc::optimistic::{Distance, Iteration, KRule, Termination};
 use goc::oracle::k_means::means;
 use goc::oracle::{Oracle, Start};
 use goc::pessimistic::Pessimistic;
@@ -105,9 +105,9 @@ impl Answer {
         }
     }
 
-    fn ended(mut self, ending: Ending) -> Self {
-        self.converged = matches!(ending, Ending::Converged | Ending::Tolerance);
-        self.cycle = matches!(ending, Ending::Cycle { .. });
+    fn ended(mut self, termination: Termination) -> Self {
+        self.converged = matches!(termination, Termination::Converged | Termination::Tolerance);
+        self.cycle = matches!(termination, Termination::Cycle { .. });
         self
     }
 }
@@ -134,7 +134,7 @@ impl Run<'_> {
                 self.settings.search.get_or_insert("thorough".into());
             }
             let criterion = self.settings.criterion().map_err(|e| Failed(e.to_string()))?;
-            let chooser = Chooser::new(criterion).strength(strength);
+            let chooser = Chooser::new(criterion).penalty_strength(strength);
             let chosen = chooser.choose(candidates, seed, |candidates, k, seed| {
                 self.settings.k = Some(k);
                 self.watch.tick();
@@ -316,7 +316,7 @@ impl Run<'_> {
             history: found.history,
             ..Answer::new(found.partition, representatives, found.centres)
         }
-        .ended(found.ending))
+        .ended(found.termination))
     }
 
     fn pessimistic(&self, candidates: &Candidates, seed: u64) -> Result<Answer, Failed> {
@@ -352,7 +352,7 @@ impl Run<'_> {
             iterations: found.iterations,
             ..Answer::new(found.partition, found.places, found.centres)
         }
-        .ended(found.ending))
+        .ended(found.termination))
     }
 
     /// GOC with half as many clusters again, then the tree over them, cut at K.
@@ -372,7 +372,7 @@ impl Run<'_> {
             history: found.history,
             ..Answer::new(cut.partition, representatives, cut.centres)
         }
-        .ended(found.ending))
+        .ended(found.termination))
     }
 
     fn marginal(&self, candidates: &Candidates, seed: u64) -> Result<Answer, Failed> {

@@ -313,7 +313,7 @@ pub struct OracleSettings {
 /// Quantile of the similarities that affinity propagation takes as preference, unless told.
 pub const PREFERENCE: f64 = 0.5;
 /// What a penalty of 1 costs in log likelihood, unless told: the marginal mixture's own.
-pub const STRENGTH: f64 = 2.0;
+pub const STRENGTH: f64 = goc::candidates::PENALTY_STRENGTH;
 /// Least members of a cluster of HDBSCAN, unless told.
 pub const MIN_CLUSTER_SIZE: usize = 5;
 

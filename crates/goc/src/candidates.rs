@@ -12,6 +12,13 @@
 
 use crate::Points;
 
+/// What a penalty of 1 costs in log likelihood, unless something else is asked for: candidates weigh
+/// `exp(-PENALTY_STRENGTH * penalty)`.
+///
+/// The paper scales penalties so that they are 1 at the edge of an uncertainty set, two standard errors from
+/// its centre. The normal density falls by `exp(-2^2 / 2) = exp(-2)` over that distance.
+pub const PENALTY_STRENGTH: f64 = 2.0;
+
 /// How the objects are called, for messages and output.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -101,7 +108,7 @@ pub enum CandidatesError {
     },
     /// A strength by which weights cannot be divided.
     #[error("strength is {value}, but weights need a finite number above 0")]
-    Strength {
+    PenaltyStrength {
         /// What was given.
         value: f64,
     },
@@ -208,7 +215,7 @@ impl CandidatesBuilder {
 
     /// Adds an object whose candidates have weights instead of penalties: likelihoods, in any unit of the object's own.
     ///
-    /// A method that weighs a penalty `P` by `exp(-strength P)` gives back just these weights: `P = -ln(w / largest) / strength`. A
+    /// A method that weighs a penalty `P` by `exp(-penalty_strength P)` gives back just these weights: `P = -ln(w / largest) / penalty_strength`. A
     /// candidate of weight 0 is no candidate: it is left out, and the number left out is returned.
     ///
     /// ```
@@ -225,11 +232,11 @@ impl CandidatesBuilder {
         &mut self,
         rows: &[f64],
         weights: &[f64],
-        strength: f64,
+        penalty_strength: f64,
     ) -> Result<usize, CandidatesError> {
         let object = || (self.offsets.len() - 1).to_string();
-        if !(strength.is_finite() && strength > 0.0) {
-            return Err(CandidatesError::Strength { value: strength });
+        if !(penalty_strength.is_finite() && penalty_strength > 0.0) {
+            return Err(CandidatesError::PenaltyStrength { value: penalty_strength });
         }
         if let Some(at) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
             return Err(CandidatesError::Weight { object: object(), candidate: at, value: weights[at] });
@@ -250,7 +257,7 @@ impl CandidatesBuilder {
         for (row, w) in rows.chunks_exact(self.features).zip(weights).filter(|(_, w)| **w > 0.0) {
             kept.extend_from_slice(row);
             // The difference of logarithms is finite where the ratio of two numbers underflows; the largest has 0, not -0.
-            penalties.push(((libm::log(largest) - libm::log(*w)) / strength).max(0.0));
+            penalties.push(((libm::log(largest) - libm::log(*w)) / penalty_strength).max(0.0));
         }
         self.push(&kept, &penalties)?;
         Ok(weights.len() - penalties.len())

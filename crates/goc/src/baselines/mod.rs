@@ -3,7 +3,7 @@
 //! Each is a struct with its parameters and answers through the one trait [`Method`], so that all of them run on the same
 //! candidates and come out in one table.
 
-mod alternate;
+mod alternating_minimisation;
 mod bounding;
 pub mod boxes;
 pub mod clusterer;
@@ -22,6 +22,6 @@ pub(crate) mod testing;
 pub mod uk_means;
 pub mod uk_medians;
 
-pub use alternate::Work;
+pub use alternating_minimisation::DistanceCount;
 
 pub use crate::method::{Grouped, Method, MethodError, check_k};

@@ -23,11 +23,10 @@
 use rayon::prelude::*;
 
 use super::whiten::Whiten;
+use crate::candidates::PENALTY_STRENGTH;
 use crate::scale::median;
 use crate::{Candidates, Partition, Points};
 
-/// What a penalty of 1 costs in log likelihood (the paper's penalties; see [`crate::marginal`]).
-const STRENGTH: f64 = 2.0;
 /// Rounds of expectation-maximisation.
 const ROUNDS: usize = 30;
 /// Objects that make the background density, at most.
@@ -111,7 +110,8 @@ pub(super) fn ln_background(candidates: &Candidates) -> Option<Vec<f64>> {
 
 /// Log weights of an object's candidates; their weights sum to 1.
 fn ln_weights(candidates: &Candidates, i: usize) -> Vec<f64> {
-    let raw: Vec<f64> = (0..candidates.count(i)).map(|j| -STRENGTH * candidates.penalty(i, j)).collect();
+    let raw: Vec<f64> =
+        (0..candidates.count(i)).map(|j| -PENALTY_STRENGTH * candidates.penalty(i, j)).collect();
     let total = ln_sum_exp(&raw);
     raw.iter().map(|v| v - total).collect()
 }

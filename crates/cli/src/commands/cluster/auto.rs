@@ -106,7 +106,7 @@ impl MethodArgs {
                 method.search.get_or_insert(SearchName::Thorough);
             }
             let by = self.k_by.unwrap_or(CriterionName::Marginal);
-            let chooser = Chooser::new(by.value()).strength(self.strength());
+            let chooser = Chooser::new(by.value()).penalty_strength(self.strength());
             let bar = screen::counter("clusterings to choose K");
             let chosen = chooser.choose(candidates, seed, |candidates, k, seed| {
                 method.k = Some(Wish::Number(k));

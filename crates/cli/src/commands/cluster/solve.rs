@@ -16,7 +16,7 @@ use goc::confidence::noise;
 use goc::marginal::{ENOUGH_AGREEMENT, ENOUGH_DRAWS, Marginal, Posterior};
 use goc::optimistic::continuous::{Continuous, Region};
 use goc::optimistic::hierarchy::Hierarchy;
-use goc::optimistic::{Distance, Ending, KRule, Optimistic};
+use goc::optimistic::{Distance, KRule, Optimistic, Termination};
 use goc::oracle::Oracle;
 use goc::oracle::k_means::means;
 use goc::pessimistic::Pessimistic;
@@ -79,9 +79,9 @@ impl Answer {
     }
 
     /// How GOC ended.
-    fn ended(mut self, ending: Ending) -> Self {
-        self.converged = matches!(ending, Ending::Converged | Ending::Tolerance);
-        self.cycle = matches!(ending, Ending::Cycle { .. });
+    fn ended(mut self, termination: Termination) -> Self {
+        self.converged = matches!(termination, Termination::Converged | Termination::Tolerance);
+        self.cycle = matches!(termination, Termination::Cycle { .. });
         self
     }
 
@@ -232,7 +232,7 @@ impl MethodArgs {
             history: found.history,
             ..Answer::new(found.partition, representatives, found.centres, k_initial)
         }
-        .ended(found.ending))
+        .ended(found.termination))
     }
 
     fn pessimistic(&self, candidates: &Candidates, oracle: &dyn Oracle, seed: u64) -> Result<Answer, Fail> {
@@ -273,7 +273,7 @@ impl MethodArgs {
             iterations: found.iterations,
             ..Answer::new(found.partition, found.places, found.centres, self.wanted()?)
         }
-        .ended(found.ending))
+        .ended(found.termination))
     }
 
     /// GOC with more clusters than asked for, then the tree over them, cut at K.
@@ -292,7 +292,7 @@ impl MethodArgs {
             history: found.history,
             ..Answer::new(cut.partition, representatives, cut.centres, k)
         }
-        .ended(found.ending))
+        .ended(found.termination))
     }
 
     /// The marginal mixture with its flags.

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use goc::confidence::noise::{self, ODDS, SOLITUDE};
-use goc::confidence::{Background, ConfidenceError, Repeats, Significance, Stability, Verdict, extent};
+use goc::confidence::{
+    Background, ConfidenceError, Repeats, Significance, Stability, Verdict, cluster_summary,
+};
 use goc::oracle::k_means::means;
 use goc::scale::Scaler;
 use goc::{Candidates, Partition, Points};
@@ -297,7 +299,7 @@ impl Sure {
         let centres = input_units(input, scaler, &answer.centres);
         let places = Points::from_rows(&input_units(input, scaler, &answer.representatives))
             .map_err(|e| Fail::failed(e.to_string()))?;
-        let spreads = extent::spreads(&places, &answer.partition);
+        let spreads = cluster_summary::spreads(&places, &answer.partition);
         for (f, (name, unit)) in input.features.iter().enumerate() {
             let with_unit = |column: Column| match unit {
                 Some(unit) => column.with_unit(unit.clone()),
@@ -335,7 +337,7 @@ impl Sure {
             );
         }
         if !answer.confidence.is_empty() {
-            let mean = extent::cluster_means(&answer.confidence, &answer.partition);
+            let mean = cluster_summary::cluster_means(&answer.confidence, &answer.partition);
             columns.push(
                 known("probability", rows.iter().map(|row| mean[row.0]).collect())?
                     .with_description("mean of the members' probabilities"),

@@ -10,7 +10,7 @@ mod sets;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use goc::optimistic::Ending;
+use goc::optimistic::Termination;
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -142,7 +142,7 @@ impl Reproduce {
             true => figures::write(&self.output, &sets, &outcomes, preset)?,
             false => Vec::new(),
         };
-        let cycles = outcomes.iter().filter(|o| matches!(o.ending, Ending::Cycle { .. })).count();
+        let cycles = outcomes.iter().filter(|o| matches!(o.termination, Termination::Cycle { .. })).count();
         if self.json {
             return screen::print_json(&json!({
                 "preset": crate::choices::typed(self.preset),

@@ -1,6 +1,6 @@
 //! The tables: ours beside the paper's, as Markdown, LaTeX or CSV.
 
-use goc::optimistic::Ending;
+use goc::optimistic::Termination;
 use goc_tables::{Column, Data, Table};
 
 use super::Layout;
@@ -92,7 +92,7 @@ pub fn tables(outcomes: &[Outcome], layout: Layout, beside: bool) -> String {
                     row.push(pair((quantity.papers)(cell), quantity.digits, layout));
                 }
             }
-            let cycles = runs.iter().filter(|r| matches!(r.ending, Ending::Cycle { .. })).count();
+            let cycles = runs.iter().filter(|r| matches!(r.termination, Termination::Cycle { .. })).count();
             row.push(format!("{cycles} of {}", runs.len()));
             match layout {
                 Layout::Latex => text.push_str(&format!("{} \\\\\n", row.join(" & "))),
@@ -151,7 +151,7 @@ pub fn runs_table(outcomes: &[Outcome]) -> Result<Table, Fail> {
         Column::new("ari", real(|o| o.scores.ari)),
         Column::new("k", whole(|o| o.k)),
         Column::new("iterations", whole(|o| o.iterations)),
-        Column::new("ending", text(|o| ending(o.ending))),
+        Column::new("ending", text(|o| ending(o.termination))),
         Column::new("objective", real(|o| o.objective)),
         Column::new("baseline_nmi", real(|o| o.baseline.nmi)),
         Column::new("baseline_f", real(|o| o.baseline.f)),
@@ -160,10 +160,10 @@ pub fn runs_table(outcomes: &[Outcome]) -> Result<Table, Fail> {
     ])?)
 }
 
-fn ending(ending: Ending) -> String {
-    match ending {
-        Ending::Converged => "converged".into(),
-        Ending::Cycle { period } => format!("cycle of {period}"),
+fn ending(termination: Termination) -> String {
+    match termination {
+        Termination::Converged => "converged".into(),
+        Termination::Cycle { period } => format!("cycle of {period}"),
         _ => "limit".into(),
     }
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use goc::baselines::uk_means::uk_means;
 use goc::metrics::{Convergence, Scores};
-use goc::optimistic::{Clustering, Ending, Optimistic, Preset};
+use goc::optimistic::{Clustering, Optimistic, Preset, Termination};
 use goc::oracle::Oracle;
 use goc::oracle::gmm_diag::GmmDiag;
 
@@ -22,7 +22,7 @@ pub struct Outcome {
     pub scores: Scores,
     pub k: usize,
     pub iterations: usize,
-    pub ending: Ending,
+    pub termination: Termination,
     pub objective: f64,
     pub baseline: Scores,
     pub baseline_k: usize,
@@ -86,7 +86,7 @@ pub fn run(
         scores: Scores::of(found.partition.labels(), &set.truth)?,
         k: found.partition.k(),
         iterations: found.iterations,
-        ending: found.ending,
+        termination: found.termination,
         objective: found.objective,
         baseline: Scores::of(baseline.labels(), &set.truth)?,
         baseline_k: baseline.k(),

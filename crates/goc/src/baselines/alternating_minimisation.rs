@@ -5,10 +5,10 @@
 //! raises the cost of its members, the objective `sum_i cost(i, its centre)` never rises.
 //!
 //! # Rules
-//! - Starts are drawn as in k-means++: the first centre on the seat of a random object, each next on that of
+//! - Starts are drawn as in k-means++: the first centre on the anchor of a random object, each next on that of
 //!   an object drawn with probability proportional to its *excess*, its cost at the nearest centre above its
-//!   cost on its own seat. (Squared expected distances make this exactly k-means++ on the means.)
-//! - A centre without members goes to the seat of the object with the greatest excess that is not alone; when
+//!   cost on its own anchor. (Squared expected distances make this exactly k-means++ on the means.)
+//! - A centre without members goes to the anchor of the object with the greatest excess that is not alone; when
 //!   no object would gain, the cluster stays empty and the answer has fewer clusters.
 //! - A tie between centres goes to the lower number, between starts to the earlier.
 
@@ -20,7 +20,7 @@ use crate::{Partition, Points, Stream, random};
 
 /// Distances from objects to centres that were computed, and that were ruled out without.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct DistanceCount {
     /// Distances computed.
     pub computed: u64,
     /// Distances that a bound made needless.
@@ -32,14 +32,14 @@ pub(super) trait Model: Sync {
     fn cost(&self, i: usize, centre: &[f64]) -> f64;
 
     /// One place for each object where a centre may be put for it.
-    fn seats(&self) -> &Points;
+    fn anchors(&self) -> &Points;
 
     /// Where the centre of `members` goes from `old`.
     fn centre(&self, members: &[usize], old: &[f64]) -> Vec<f64>;
 
     /// The centre of least cost.
-    fn nearest(&self, i: usize, centres: &Points, work: &mut Work) -> usize {
-        work.computed += centres.len() as u64;
+    fn nearest(&self, i: usize, centres: &Points, count: &mut DistanceCount) -> usize {
+        count.computed += centres.len() as u64;
         least(centres.rows().map(|c| self.cost(i, c)))
     }
 }
@@ -64,7 +64,7 @@ pub(super) struct Run {
     pub(super) objective: f64,
     pub(super) iterations: usize,
     pub(super) converged: bool,
-    pub(super) work: Work,
+    pub(super) count: DistanceCount,
 }
 
 impl Run {
@@ -74,7 +74,7 @@ impl Run {
         centres: &Points,
         iterations: usize,
         converged: bool,
-        work: Work,
+        count: DistanceCount,
     ) -> Self {
         let objective =
             labels.iter().enumerate().map(|(i, &l)| model.cost(i, centres.row(l as usize))).sum::<f64>();
@@ -82,7 +82,7 @@ impl Run {
         used.sort_unstable();
         used.dedup();
         let partition = Partition::from_bounded(labels, centres.len());
-        Self { partition, centres: centres.subset(&used), objective, iterations, converged, work }
+        Self { partition, centres: centres.subset(&used), objective, iterations, converged, count }
     }
 
     pub(super) fn grouped(self, places: Points) -> Grouped {
@@ -121,15 +121,15 @@ pub(super) fn best_of_starts<M: Model>(
     }
 }
 
-/// Up to `k` seats, drawn as in k-means++; fewer when the rest lie on those already drawn.
+/// Up to `k` anchors, drawn as in k-means++; fewer when the rest lie on those already drawn.
 pub(super) fn draw_start(model: &impl Model, k: usize, stream: &mut Stream) -> Points {
-    let seats = model.seats();
-    let n = seats.len();
-    let own: Vec<f64> = (0..n).map(|i| model.cost(i, seats.row(i))).collect();
+    let anchors = model.anchors();
+    let n = anchors.len();
+    let own: Vec<f64> = (0..n).map(|i| model.cost(i, anchors.row(i))).collect();
     let mut chosen = vec![stream.random_range(0..n)];
     let mut excess = vec![f64::INFINITY; n];
     while chosen.len() < k {
-        let newest = seats.row(chosen[chosen.len() - 1]);
+        let newest = anchors.row(chosen[chosen.len() - 1]);
         for i in 0..n {
             excess[i] = excess[i].min((model.cost(i, newest) - own[i]).max(0.0));
         }
@@ -137,9 +137,9 @@ pub(super) fn draw_start(model: &impl Model, k: usize, stream: &mut Stream) -> P
         let next = if total > 0.0 && total.is_finite() {
             weighted_index(&excess, stream.random::<f64>() * total)
         } else {
-            // Costs of zero do not make equal objects (boxes that overlap): any seat not yet taken will do.
+            // Costs of zero do not make equal objects (boxes that overlap): any anchor not yet taken will do.
             let free: Vec<usize> =
-                (0..n).filter(|&i| chosen.iter().all(|&c| seats.row(c) != seats.row(i))).collect();
+                (0..n).filter(|&i| chosen.iter().all(|&c| anchors.row(c) != anchors.row(i))).collect();
             if free.is_empty() {
                 break;
             }
@@ -147,7 +147,7 @@ pub(super) fn draw_start(model: &impl Model, k: usize, stream: &mut Stream) -> P
         };
         chosen.push(next);
     }
-    seats.subset(&chosen)
+    anchors.subset(&chosen)
 }
 
 /// The first index whose running sum of weights exceeds `target`; never one of weight zero unless all are.
@@ -165,16 +165,16 @@ pub(super) fn weighted_index(weights: &[f64], mut target: f64) -> usize {
 /// Alternates from `centres`.
 pub(super) fn descend<M: Model>(model: &M, mut centres: Points, max_iterations: usize) -> Run {
     let k = centres.len();
-    let mut work = Work::default();
+    let mut count = DistanceCount::default();
     let mut labels: Vec<u32> = Vec::new();
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); k];
     let mut iteration = 0;
     loop {
         iteration += 1;
-        let before = std::mem::replace(&mut labels, assign(model, &mut centres, &mut work));
+        let before = std::mem::replace(&mut labels, assign(model, &mut centres, &mut count));
         let converged = before == labels;
         if converged || iteration >= max_iterations {
-            return Run::new(model, &labels, &centres, iteration, converged, work);
+            return Run::new(model, &labels, &centres, iteration, converged, count);
         }
         for (l, now) in members_of(&labels, k).into_iter().enumerate() {
             if !now.is_empty() && now != members[l] {
@@ -196,12 +196,12 @@ pub(super) fn members_of(labels: &[u32], k: usize) -> Vec<Vec<usize>> {
 }
 
 /// The nearest centre of every object; centres that nobody takes are moved where they help.
-pub(super) fn assign<M: Model>(model: &M, centres: &mut Points, work: &mut Work) -> Vec<u32> {
-    let (n, k) = (model.seats().len(), centres.len());
+pub(super) fn assign<M: Model>(model: &M, centres: &mut Points, count: &mut DistanceCount) -> Vec<u32> {
+    let (n, k) = (model.anchors().len(), centres.len());
     // Each move lowers the cost of an object, so this ends by itself; the limit is against rounding.
     let mut moves_left = n + k;
     loop {
-        let labels: Vec<u32> = (0..n).map(|i| model.nearest(i, centres, work) as u32).collect();
+        let labels: Vec<u32> = (0..n).map(|i| model.nearest(i, centres, count) as u32).collect();
         let mut sizes = vec![0usize; k];
         for &l in &labels {
             sizes[l as usize] += 1;
@@ -210,13 +210,13 @@ pub(super) fn assign<M: Model>(model: &M, centres: &mut Points, work: &mut Work)
             return labels;
         };
         moves_left -= 1;
-        let seats = model.seats();
+        let anchors = model.anchors();
         let farthest = (0..n)
             .filter(|&i| sizes[labels[i] as usize] > 1)
-            .map(|i| (model.cost(i, centres.row(labels[i] as usize)) - model.cost(i, seats.row(i)), i))
+            .map(|i| (model.cost(i, centres.row(labels[i] as usize)) - model.cost(i, anchors.row(i)), i))
             .filter(|(excess, _)| *excess > 0.0)
             .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
         let Some((_, i)) = farthest else { return labels };
-        centres.row_mut(empty).copy_from_slice(seats.row(i));
+        centres.row_mut(empty).copy_from_slice(anchors.row(i));
     }
 }

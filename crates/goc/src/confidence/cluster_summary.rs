@@ -8,7 +8,7 @@ use crate::{Partition, Points};
 /// The standard deviation of each feature among each cluster's members, `n - 1` below; 0 for a cluster of one. A row a cluster.
 ///
 /// ```
-/// use goc::confidence::extent::spreads;
+/// use goc::confidence::cluster_summary::spreads;
 /// use goc::{Partition, Points};
 /// let places = Points::from_rows(&[[1.0], [3.0], [9.0]])?;
 /// let found = spreads(&places, &Partition::from_labels(&[0, 0, 1]));

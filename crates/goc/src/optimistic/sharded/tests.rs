@@ -1,6 +1,8 @@
 use super::*;
 use crate::candidates::CandidatesBuilder;
-use crate::optimistic::{Beginning, Clustering, Detail, Distance, Ending, KRule, Optimistic, OracleEvery};
+use crate::optimistic::{
+    Beginning, Clustering, Detail, Distance, KRule, Optimistic, OracleEvery, Termination,
+};
 use crate::oracle::custom::Custom;
 use crate::oracle::k_means::sums::CHUNK;
 use crate::oracle::k_means::{Algorithm, KMeans, Seeding, means};
@@ -40,29 +42,30 @@ fn build(rows: &[(Vec<f64>, Vec<f64>)], q: usize) -> Option<Candidates> {
     (!rows.is_empty()).then(|| builder.build().unwrap())
 }
 
-/// The parts between `cuts`, which need not be in order nor apart.
-fn cut(rows: &Rows, q: usize, cuts: &[usize], params: &Optimistic) -> (Vec<Part>, Vec<usize>) {
+/// The shards between `cuts`, which need not be in order nor apart.
+fn cut(rows: &Rows, q: usize, cuts: &[usize], params: &Optimistic) -> (Vec<Shard>, Vec<usize>) {
     let mut ends: Vec<usize> = cuts.iter().map(|c| c % (rows.len() + 1)).collect();
     ends.extend([0, rows.len()]);
     ends.sort_unstable();
-    ends.windows(2).map(|w| (Part::new(build(&rows[w[0]..w[1]], q), w[0], params), w[1] - w[0])).unzip()
+    ends.windows(2).map(|w| (Shard::new(build(&rows[w[0]..w[1]], q), w[0], params), w[1] - w[0])).unzip()
 }
 
 fn lloyd(rounds: usize) -> KMeans {
     KMeans::default().algorithm(Algorithm::Lloyd).seeding(Seeding::PlusPlus).starts(2).max_iterations(rounds)
 }
 
-/// Everything that a run over parts and one on one machine share, bit by bit.
-fn assert_same(parts: &mut [Part], outcome: &Outcome, whole: &Clustering) {
+/// Everything that a run over shards and one on one machine share, bit by bit.
+fn assert_same(shards: &mut [Shard], outcome: &Outcome, whole: &Clustering) {
     let bits = |points: &[f64]| points.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-    let seats: Vec<Seats> = parts.iter_mut().map(|part| part.finish(&outcome.last).unwrap()).collect();
-    let chosen: Vec<u32> = seats.iter().flat_map(|s| s.chosen.iter().copied()).collect();
-    let labels: Vec<u32> = seats.iter().flat_map(|s| s.labels.iter().copied()).collect();
+    let results: Vec<ShardResult> =
+        shards.iter_mut().map(|shard| shard.finish(&outcome.final_state).unwrap()).collect();
+    let chosen: Vec<u32> = results.iter().flat_map(|s| s.chosen.iter().copied()).collect();
+    let labels: Vec<u32> = results.iter().flat_map(|s| s.labels.iter().copied()).collect();
     assert_eq!(chosen, whole.chosen);
     assert_eq!(labels, whole.partition.labels());
     assert_eq!(bits(outcome.centres.values()), bits(whole.centres.values()));
     assert_eq!(outcome.objective.to_bits(), whole.objective.to_bits());
-    assert_eq!((outcome.iterations, outcome.ending), (whole.iterations, whole.ending));
+    assert_eq!((outcome.iterations, outcome.termination), (whole.iterations, whole.termination));
     let told: Vec<_> = outcome.history.iter().map(|r| (r.k, r.objective.to_bits(), r.changed)).collect();
     let want: Vec<_> = whole.history.iter().map(|r| (r.k, r.objective.to_bits(), r.changed)).collect();
     assert_eq!(told, want);
@@ -103,12 +106,12 @@ proptest! {
         let whole = build(&rows, 2).unwrap();
         let always = goc.clone().oracle_every(OracleEvery::Always);
         let one = always.check(&whole).unwrap().run(&lloyd(rounds), seed).unwrap();
-        let (mut parts, sizes) = cut(&rows, 2, &cuts, &goc);
+        let (mut shards, sizes) = cut(&rows, 2, &cuts, &goc);
         let plan = Plan { rounds, ..Plan::default() };
-        let mut conductor = Conductor::new(goc, &sizes, 2, seed, plan).unwrap();
-        let outcome = conductor.run(&mut parts, &lloyd(rounds)).unwrap().clone();
+        let mut coordinator = Coordinator::new(goc, &sizes, 2, seed, plan).unwrap();
+        let outcome = coordinator.run(&mut shards, &lloyd(rounds)).unwrap().clone();
         prop_assert_eq!(outcome.first_on, Basis::All);
-        assert_same(&mut parts, &outcome, &one);
+        assert_same(&mut shards, &outcome, &one);
     }
 
     #[test]
@@ -121,10 +124,10 @@ proptest! {
         let whole = build(&rows, 2).unwrap();
         let oracle = Linkage::new(Method::Average);
         let one = goc.clone().check(&whole).unwrap().run(&oracle, seed).unwrap();
-        let (mut parts, sizes) = cut(&rows, 2, &cuts, &goc);
-        let mut conductor = Conductor::new(goc, &sizes, 2, seed, Plan::default()).unwrap();
-        let outcome = conductor.run(&mut parts, &oracle).unwrap().clone();
-        assert_same(&mut parts, &outcome, &one);
+        let (mut shards, sizes) = cut(&rows, 2, &cuts, &goc);
+        let mut coordinator = Coordinator::new(goc, &sizes, 2, seed, Plan::default()).unwrap();
+        let outcome = coordinator.run(&mut shards, &oracle).unwrap().clone();
+        assert_same(&mut shards, &outcome, &one);
     }
 }
 
@@ -146,11 +149,11 @@ fn many_objects_give_the_bytes_of_one_machine_for_cuts_inside_and_between_chunks
         let goc = params(6, 0.1, choice).max_iterations(6);
         let always = goc.clone().oracle_every(OracleEvery::Always);
         let one = always.check(&whole).unwrap().run(&oracle, 3).unwrap();
-        let (mut parts, sizes) = cut(&rows, 2, &cuts, &goc);
+        let (mut shards, sizes) = cut(&rows, 2, &cuts, &goc);
         let plan = Plan { rounds: 4, ..Plan::default() };
-        let mut conductor = Conductor::new(goc, &sizes, 2, 3, plan).unwrap();
-        let outcome = conductor.run(&mut parts, &oracle).unwrap().clone();
-        assert_same(&mut parts, &outcome, &one);
+        let mut coordinator = Coordinator::new(goc, &sizes, 2, 3, plan).unwrap();
+        let outcome = coordinator.run(&mut shards, &oracle).unwrap().clone();
+        assert_same(&mut shards, &outcome, &one);
     }
 }
 
@@ -160,9 +163,9 @@ fn beyond_the_sample_the_first_clustering_is_lloyds_from_the_samples_centres() {
     let whole = build(&rows, 2).unwrap();
     let goc = params(6, 0.1, 0).max_iterations(5);
     let plan = Plan { sample: 1000, rounds: 4 };
-    let (mut parts, sizes) = cut(&rows, 2, &[5000, 9000], &goc);
-    let mut conductor = Conductor::new(goc.clone(), &sizes, 2, 3, plan).unwrap();
-    let outcome = conductor.run(&mut parts, &oracle).unwrap().clone();
+    let (mut shards, sizes) = cut(&rows, 2, &[5000, 9000], &goc);
+    let mut coordinator = Coordinator::new(goc.clone(), &sizes, 2, 3, plan).unwrap();
+    let outcome = coordinator.run(&mut shards, &oracle).unwrap().clone();
 
     // The same by hand: objects whose own draw is low enough, the oracle on them, Lloyd on all from there.
     let means_of_sets = whole.means();
@@ -181,49 +184,50 @@ fn beyond_the_sample_the_first_clustering_is_lloyds_from_the_samples_centres() {
     let labels = first.labels().iter().map(|&l| i64::from(l)).collect();
     let by_hand = goc.oracle_every(OracleEvery::Always).initial_labels(labels);
     let one = by_hand.check(&whole).unwrap().run(&oracle, 3).unwrap();
-    assert_same(&mut parts, &outcome, &one);
+    assert_same(&mut shards, &outcome, &one);
 }
 
 #[test]
-fn a_part_lost_at_any_step_and_a_conductor_read_from_its_bytes_change_nothing() {
+fn a_shard_lost_at_any_step_and_a_coordinator_read_from_its_bytes_change_nothing() {
     let rows = objects(70, 2, 5, false, 8);
     for choice in 0..6 {
         let goc = params(9, 0.3, choice);
         let oracle = lloyd(3);
         let plan = Plan { rounds: 3, sample: 40 };
-        let (mut parts, sizes) = cut(&rows, 2, &[20, 45], &goc);
-        let fresh = Conductor::new(goc.clone(), &sizes, 2, 2, plan).unwrap();
-        let outcome = fresh.clone().run(&mut parts, &oracle).unwrap().clone();
-        let seats: Vec<Seats> = parts.iter_mut().map(|p| p.finish(&outcome.last).unwrap()).collect();
+        let (mut shards, sizes) = cut(&rows, 2, &[20, 45], &goc);
+        let fresh = Coordinator::new(goc.clone(), &sizes, 2, 2, plan).unwrap();
+        let outcome = fresh.clone().run(&mut shards, &oracle).unwrap().clone();
+        let results: Vec<ShardResult> =
+            shards.iter_mut().map(|p| p.finish(&outcome.final_state).unwrap()).collect();
 
-        let mut conductor = fresh.clone();
-        while let Some(command) = conductor.command() {
-            let lost = conductor.steps() as usize % 4;
+        let mut coordinator = fresh.clone();
+        while let Some(command) = coordinator.command() {
+            let lost = coordinator.steps() as usize % 4;
             if lost < 3 {
-                parts[lost] = cut(&rows, 2, &[20, 45], &goc).0.swap_remove(lost);
+                shards[lost] = cut(&rows, 2, &[20, 45], &goc).0.swap_remove(lost);
             }
             let command = Command::from_bytes(&command.to_bytes()).unwrap();
-            // The third part is asked twice, as after an answer that got lost.
-            parts[2].perform(&command).unwrap();
-            let answers: Vec<Answer> = parts
+            // The third shard is asked twice, as after an answer that got lost.
+            shards[2].perform(&command).unwrap();
+            let answers: Vec<Answer> = shards
                 .iter_mut()
-                .map(|part| Answer::from_bytes(&part.perform(&command).unwrap().to_bytes()).unwrap())
+                .map(|shard| Answer::from_bytes(&shard.perform(&command).unwrap().to_bytes()).unwrap())
                 .collect();
-            conductor.take(&answers, &oracle).unwrap();
-            let bytes = conductor.to_bytes();
-            conductor = fresh.resume(&bytes).unwrap();
-            assert_eq!(conductor.to_bytes(), bytes);
+            coordinator.take(&answers, &oracle).unwrap();
+            let bytes = coordinator.to_bytes();
+            coordinator = fresh.resume(&bytes).unwrap();
+            assert_eq!(coordinator.to_bytes(), bytes);
         }
-        assert_eq!(conductor.outcome(), Some(&outcome));
-        let last = Last::from_bytes(&outcome.last.to_bytes()).unwrap();
-        let again: Vec<Seats> = parts.iter_mut().map(|p| p.finish(&last).unwrap()).collect();
-        assert_eq!(again, seats);
+        assert_eq!(coordinator.outcome(), Some(&outcome));
+        let final_state = FinalState::from_bytes(&outcome.final_state.to_bytes()).unwrap();
+        let again: Vec<ShardResult> = shards.iter_mut().map(|p| p.finish(&final_state).unwrap()).collect();
+        assert_eq!(again, results);
     }
 }
 
 #[test]
 fn single_precision_chooses_alike_where_other_parts_lie_far_out() {
-    // Centres far larger than all that one part knows: its bounds must allow for their rounding.
+    // Centres far larger than all that one shard knows: its bounds must allow for their rounding.
     let mut rows = objects(40, 2, 4, false, 9);
     for (values, _) in &mut rows[20..] {
         values.iter_mut().for_each(|x| *x = 1e7 + 3.0 * *x);
@@ -231,30 +235,30 @@ fn single_precision_chooses_alike_where_other_parts_lie_far_out() {
     let goc = params(6, 0.1, 6);
     let one = goc.clone().oracle_every(OracleEvery::Always);
     let one = one.check(&build(&rows, 2).unwrap()).unwrap().run(&lloyd(5), 1).unwrap();
-    let (mut parts, sizes) = cut(&rows, 2, &[10, 20], &goc);
-    let mut conductor = Conductor::new(goc, &sizes, 2, 1, Plan { rounds: 5, ..Plan::default() }).unwrap();
-    let outcome = conductor.run(&mut parts, &lloyd(5)).unwrap().clone();
-    assert_same(&mut parts, &outcome, &one);
+    let (mut shards, sizes) = cut(&rows, 2, &[10, 20], &goc);
+    let mut coordinator = Coordinator::new(goc, &sizes, 2, 1, Plan { rounds: 5, ..Plan::default() }).unwrap();
+    let outcome = coordinator.run(&mut shards, &lloyd(5)).unwrap().clone();
+    assert_same(&mut shards, &outcome, &one);
 }
 
 #[test]
 fn empty_clusters_and_few_distinct_points_do_occur_in_these_tests() {
     // The properties above would prove little if their data never came to these.
-    let (mut seats, mut matches) = (0, 0);
+    let (mut repairs, mut matches) = (0, 0);
     for seed in 0..150u64 {
         let rows = objects(30, 2, 4, seed % 2 == 0, seed);
         let goc = params(11, 0.3, seed as usize % 72);
-        let (mut parts, sizes) = cut(&rows, 2, &[7], &goc);
+        let (mut shards, sizes) = cut(&rows, 2, &[7], &goc);
         let plan = Plan { rounds: 4, ..Plan::default() };
-        let mut conductor = Conductor::new(goc, &sizes, 2, seed, plan).unwrap();
-        while let Some(command) = conductor.command() {
-            seats += usize::from(matches!(command.task, message::Task::Seat { .. }));
-            matches += usize::from(matches!(command.task, message::Task::Match { .. }));
-            let answers: Vec<Answer> = parts.iter_mut().map(|p| p.perform(&command).unwrap()).collect();
-            conductor.take(&answers, &lloyd(4)).unwrap();
+        let mut coordinator = Coordinator::new(goc, &sizes, 2, seed, plan).unwrap();
+        while let Some(command) = coordinator.command() {
+            repairs += usize::from(matches!(command.task, messages::Task::Repair { .. }));
+            matches += usize::from(matches!(command.task, messages::Task::Match { .. }));
+            let answers: Vec<Answer> = shards.iter_mut().map(|p| p.perform(&command).unwrap()).collect();
+            coordinator.take(&answers, &lloyd(4)).unwrap();
         }
     }
-    assert!(seats > 0 && matches > 0, "{seats} seats, {matches} matches");
+    assert!(repairs > 0 && matches > 0, "{repairs} repairs, {matches} matches");
 }
 
 #[test]
@@ -269,26 +273,26 @@ fn a_cycle_is_gone_around_as_on_one_machine() {
     for limit in [10, 11] {
         let goc = Optimistic::new(3).k_rule(KRule::Constant).max_iterations(limit);
         let one = goc.clone().check(&build(&rows, 1).unwrap()).unwrap().run(&restless, 1).unwrap();
-        assert_eq!(one.ending, Ending::Cycle { period: 2 });
-        let (mut parts, sizes) = cut(&rows, 1, &[2], &goc);
-        let mut conductor = Conductor::new(goc, &sizes, 1, 1, Plan::default()).unwrap();
-        let outcome = conductor.run(&mut parts, &restless).unwrap().clone();
-        assert_same(&mut parts, &outcome, &one);
+        assert_eq!(one.termination, Termination::Cycle { period: 2 });
+        let (mut shards, sizes) = cut(&rows, 1, &[2], &goc);
+        let mut coordinator = Coordinator::new(goc, &sizes, 1, 1, Plan::default()).unwrap();
+        let outcome = coordinator.run(&mut shards, &restless).unwrap().clone();
+        assert_same(&mut shards, &outcome, &one);
     }
 }
 
-fn small() -> (Vec<Part>, Conductor) {
+fn small() -> (Vec<Shard>, Coordinator) {
     let goc = params(2, 0.1, 0);
-    let (parts, sizes) = cut(&objects(9, 2, 2, false, 1), 2, &[4], &goc);
-    (parts, Conductor::new(goc, &sizes, 2, 1, Plan::default()).unwrap())
+    let (shards, sizes) = cut(&objects(9, 2, 2, false, 1), 2, &[4], &goc);
+    (shards, Coordinator::new(goc, &sizes, 2, 1, Plan::default()).unwrap())
 }
 
 #[test]
 fn a_checkpoint_of_another_run_is_refused_by_what_differs() {
-    let (_, conductor) = small();
-    let bytes = conductor.to_bytes();
+    let (_, coordinator) = small();
+    let bytes = coordinator.to_bytes();
     let refused = |goc: Optimistic, sizes: &[usize], seed, plan| {
-        Conductor::new(goc, sizes, 2, seed, plan).unwrap().resume(&bytes).unwrap_err().to_string()
+        Coordinator::new(goc, sizes, 2, seed, plan).unwrap().resume(&bytes).unwrap_err().to_string()
     };
     let goc = || params(2, 0.1, 0);
     for (error, what) in [
@@ -309,16 +313,17 @@ fn a_checkpoint_of_another_run_is_refused_by_what_differs() {
 
 #[test]
 fn cut_or_foreign_bytes_are_an_error_and_never_a_panic() {
-    let (mut parts, mut conductor) = small();
+    let (mut shards, mut coordinator) = small();
     for _ in 0..4 {
-        let command = conductor.command().unwrap();
-        let answers: Vec<Answer> = parts.iter_mut().map(|p| p.perform(&command).unwrap()).collect();
-        for (bytes, what) in [(command.to_bytes(), 0), (answers[0].to_bytes(), 1), (conductor.to_bytes(), 2)]
+        let command = coordinator.command().unwrap();
+        let answers: Vec<Answer> = shards.iter_mut().map(|p| p.perform(&command).unwrap()).collect();
+        for (bytes, what) in
+            [(command.to_bytes(), 0), (answers[0].to_bytes(), 1), (coordinator.to_bytes(), 2)]
         {
             let read = |bytes: &[u8]| match what {
                 0 => Command::from_bytes(bytes).map(drop),
                 1 => Answer::from_bytes(bytes).map(drop),
-                _ => conductor.resume(bytes).map(drop),
+                _ => coordinator.resume(bytes).map(drop),
             };
             assert!(read(&bytes).is_ok());
             (0..bytes.len()).for_each(|end| assert!(read(&bytes[..end]).is_err()));
@@ -330,7 +335,7 @@ fn cut_or_foreign_bytes_are_an_error_and_never_a_panic() {
                 let _ = read(&damaged);
             }
         }
-        conductor.take(&answers, &lloyd(3)).unwrap();
+        coordinator.take(&answers, &lloyd(3)).unwrap();
     }
     assert_eq!(
         Command::from_bytes(b"hello, world").unwrap_err().to_string(),
@@ -340,27 +345,27 @@ fn cut_or_foreign_bytes_are_an_error_and_never_a_panic() {
 
 #[test]
 fn answers_out_of_order_or_to_another_command_are_refused_and_can_be_given_again() {
-    let (mut parts, mut conductor) = small();
-    let command = conductor.command().unwrap();
-    let answers: Vec<Answer> = parts.iter_mut().map(|p| p.perform(&command).unwrap()).collect();
+    let (mut shards, mut coordinator) = small();
+    let command = coordinator.command().unwrap();
+    let answers: Vec<Answer> = shards.iter_mut().map(|p| p.perform(&command).unwrap()).collect();
     let swapped = [answers[1].clone(), answers[0].clone()];
-    let error = conductor.take(&swapped, &lloyd(3)).unwrap_err().to_string();
+    let error = coordinator.take(&swapped, &lloyd(3)).unwrap_err().to_string();
     assert_eq!(error, "part 0 has 5 objects from 4 on, not 4 from 0 on");
-    let error = conductor.take(&answers[..1], &lloyd(3)).unwrap_err().to_string();
+    let error = coordinator.take(&answers[..1], &lloyd(3)).unwrap_err().to_string();
     assert_eq!(error, "1 answers for 2 parts");
-    conductor.take(&answers, &lloyd(3)).unwrap();
-    let error = conductor.take(&answers, &lloyd(3)).unwrap_err().to_string();
+    coordinator.take(&answers, &lloyd(3)).unwrap();
+    let error = coordinator.take(&answers, &lloyd(3)).unwrap_err().to_string();
     assert_eq!(error, "part 0 answers step 0, not 1");
-    conductor.run(&mut parts, &lloyd(3)).unwrap();
+    coordinator.run(&mut shards, &lloyd(3)).unwrap();
     assert_eq!(
-        conductor.take(&answers, &lloyd(3)),
-        Err(PartsError::Answers { reason: format!("part 0 answers step 0, not {}", conductor.steps()) })
+        coordinator.take(&answers, &lloyd(3)),
+        Err(ShardedError::Answers { reason: format!("part 0 answers step 0, not {}", coordinator.steps()) })
     );
 }
 
 #[test]
 fn what_needs_all_objects_in_one_place_is_refused() {
-    let new = |goc: Optimistic, plan| Conductor::new(goc, &[30, 30], 2, 1, plan).unwrap_err().to_string();
+    let new = |goc: Optimistic, plan| Coordinator::new(goc, &[30, 30], 2, 1, plan).unwrap_err().to_string();
     let goc = || Optimistic::new(5);
     assert_eq!(
         new(goc().starts(3), Plan::default()),
@@ -376,9 +381,9 @@ fn what_needs_all_objects_in_one_place_is_refused() {
         "61 clusters were asked for, but there are only 60 objects"
     );
     let goc = Optimistic::new(2);
-    let mut part = Part::new(build(&objects(3, 2, 2, false, 1), 2), 0, &goc);
+    let mut shard = Shard::new(build(&objects(3, 2, 2, false, 1), 2), 0, &goc);
     let centres = Points::new(vec![1.0], 1).unwrap();
-    let command = Command { step: 0, selected: None, task: message::Task::Seat { centres } };
-    let error = part.perform(&command).unwrap_err().to_string();
+    let command = Command { step: 0, selected: None, task: messages::Task::Repair { centres } };
+    let error = shard.perform(&command).unwrap_err().to_string();
     assert_eq!(error, "the command has centres of 1 features, part at object 0 has 2");
 }

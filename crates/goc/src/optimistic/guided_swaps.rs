@@ -30,9 +30,9 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use super::ValidOptimistic;
-use super::joint::{SEARCH_STREAM, Settled};
+use super::assignment::{Assigner, Assignment};
 use super::run::Clustering;
-use super::seating::{Seater, Seating};
+use super::swap_search::{SEARCH_STREAM, Settled};
 use crate::{Points, Stream, random};
 
 /// Places weighed in a round.
@@ -55,21 +55,21 @@ impl ValidOptimistic<'_> {
     /// Improves `best` until it no longer pays.
     pub(super) fn search_thoroughly(&self, best: &mut Clustering, seed: u64, tick: &(dyn Fn() + Sync)) {
         let mut stream = random::stream(seed, SEARCH_STREAM);
-        let seater = Seater::new(self.candidates, self.params.distance, self.params.lambda);
-        let mut top = self.descend(&seater, seater.seat(best.centres.clone()));
+        let assigner = Assigner::new(self.candidates, self.params.distance, self.params.lambda);
+        let mut top = self.descend(&assigner, assigner.assign(best.centres.clone()));
         if self.lost_a_cluster(best) {
-            top = self.fill_up(&seater, top, &mut stream);
+            top = self.fill_up(&assigner, top, &mut stream);
         }
         let mut accepted = 0;
         let mut failures = 0;
         // With one centre there is nothing to swap it for.
         while failures < PATIENCE && top.means.len() > 1 {
-            let swaps = self.weigh_swaps(&seater, &top.seating, &mut stream);
+            let swaps = self.weigh_swaps(&assigner, &top.assignment, &mut stream);
             let better = swaps.iter().take(TRIES).find_map(|swap| {
-                let mut trial = top.seating.clone();
+                let mut trial = top.assignment.clone();
                 let place = Points::trusted(swap.place.clone(), swap.place.len());
-                seater.move_centres(&mut trial, &[swap.away], &place);
-                let found = self.descend(&seater, trial);
+                assigner.move_centres(&mut trial, &[swap.away], &place);
+                let found = self.descend(&assigner, trial);
                 tick();
                 (found.objective < top.objective * (1.0 - ROUNDING)).then_some(found)
             });
@@ -88,11 +88,11 @@ impl ValidOptimistic<'_> {
     }
 
     /// Adds centres up to the constant K, each where it is worth most, as long as it is worth anything.
-    fn fill_up(&self, seater: &Seater<'_>, mut top: Settled, stream: &mut Stream) -> Settled {
+    fn fill_up(&self, assigner: &Assigner<'_>, mut top: Settled, stream: &mut Stream) -> Settled {
         while top.means.len() < self.params.k {
             let worth = |place: &[f64]| -> f64 {
-                let seats = top.seating.seats();
-                seater.won(&top.seating, place).iter().map(|w| seats[w.object].value - w.value).sum()
+                let assigned = top.assignment.assigned();
+                assigner.won(&top.assignment, place).iter().map(|w| assigned[w.object].value - w.value).sum()
             };
             let mut best: (f64, Vec<f64>) = (0.0, Vec::new());
             for place in self.draw_places(stream) {
@@ -105,7 +105,7 @@ impl ValidOptimistic<'_> {
                 break;
             }
             let values = [top.means.values(), &best.1].concat();
-            top = self.descend(seater, seater.seat(Points::trusted(values, best.1.len())));
+            top = self.descend(assigner, assigner.assign(Points::trusted(values, best.1.len())));
         }
         top
     }
@@ -126,21 +126,30 @@ impl ValidOptimistic<'_> {
     }
 
     /// A swap for every place that is drawn, the best first.
-    fn weigh_swaps(&self, seater: &Seater<'_>, seating: &Seating, stream: &mut Stream) -> Vec<Swap> {
-        let seats = seating.seats();
-        let extra: Vec<f64> =
-            seater.runners_up(seating).iter().zip(seats).map(|(second, seat)| second - seat.value).collect();
-        let mut spared = vec![0.0; seating.centres().len()];
-        for (seat, extra) in seats.iter().zip(&extra) {
+    fn weigh_swaps(
+        &self,
+        assigner: &Assigner<'_>,
+        assignment: &Assignment,
+        stream: &mut Stream,
+    ) -> Vec<Swap> {
+        let assigned = assignment.assigned();
+        let extra: Vec<f64> = assigner
+            .runners_up(assignment)
+            .iter()
+            .zip(assigned)
+            .map(|(second, seat)| second - seat.value)
+            .collect();
+        let mut spared = vec![0.0; assignment.centres().len()];
+        for (seat, extra) in assigned.iter().zip(&extra) {
             spared[seat.centre as usize] += extra;
         }
         let weigh = |place: Vec<f64>| {
-            let place = self.pulled(seater, seating, place);
-            let won = seater.won(seating, &place);
-            let gain: f64 = won.iter().map(|w| seats[w.object].value - w.value).sum();
+            let place = self.pulled(assigner, assignment, place);
+            let won = assigner.won(assignment, &place);
+            let gain: f64 = won.iter().map(|w| assigned[w.object].value - w.value).sum();
             let mut loss = spared.clone();
             for w in &won {
-                loss[seats[w.object].centre as usize] -= extra[w.object];
+                loss[assigned[w.object].centre as usize] -= extra[w.object];
             }
             let mut away = 0;
             for k in 1..loss.len() {
@@ -157,8 +166,8 @@ impl ValidOptimistic<'_> {
     }
 
     /// The mean of the candidates that a centre at `place` would win, or `place` if it wins none.
-    fn pulled(&self, seater: &Seater<'_>, seating: &Seating, place: Vec<f64>) -> Vec<f64> {
-        let won = seater.won(seating, &place);
+    fn pulled(&self, assigner: &Assigner<'_>, assignment: &Assignment, place: Vec<f64>) -> Vec<f64> {
+        let won = assigner.won(assignment, &place);
         if won.is_empty() {
             return place;
         }

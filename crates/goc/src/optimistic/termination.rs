@@ -2,7 +2,7 @@
 //!
 //! A state is who chose which candidate and who sits with whom; the numbers of the clusters do not count. It is known
 //! by a mark of 128 bits, built up as sums over objects and over clusters, so that the marks of stretches of the objects
-//! can be made apart and put together ([`super::parts`]).
+//! can be made apart and put together ([`super::sharded`]).
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::Partition;
 /// Why a run stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Ending {
+pub enum Termination {
     /// No object changed its candidate.
     Converged,
     /// No more objects than the tolerance allows changed their candidate.
@@ -28,14 +28,14 @@ pub enum Ending {
 
 /// A cycle that was noticed: the run goes around once more, to the best state in it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Around {
+pub(super) struct DetectedCycle {
     pub(super) detected: usize,
     pub(super) period: usize,
     /// The iteration that will be in the best state.
     pub(super) target: usize,
 }
 
-impl Around {
+impl DetectedCycle {
     /// The state after iteration `t` is the one after iteration `earlier`; `objective` is that of an iteration.
     pub(super) fn new(earlier: usize, t: usize, objective: impl Fn(usize) -> f64) -> Self {
         let best = (earlier + 1..=t).min_by(|&a, &b| objective(a).total_cmp(&objective(b))).unwrap_or(t);
@@ -51,39 +51,39 @@ pub(super) struct Watch {
     pub(super) t: usize,
     /// The iteration in which each state was first seen, to notice a return.
     pub(super) seen: BTreeMap<u128, usize>,
-    pub(super) around: Option<Around>,
+    pub(super) cycle: Option<DetectedCycle>,
 }
 
 impl Watch {
     /// After one more iteration, in which `changed` of `n` objects chose another candidate; `mark` knows its state.
-    pub(super) fn ending(
+    pub(super) fn termination(
         &mut self,
         params: &Optimistic,
         n: usize,
         changed: usize,
         mark: impl Fn() -> u128,
         objective: &dyn Fn(usize) -> f64,
-    ) -> Option<Ending> {
+    ) -> Option<Termination> {
         self.t += 1;
         let t = self.t;
-        if let Some(around) = &self.around {
-            return (t == around.target).then_some(Ending::Cycle { period: around.period });
+        if let Some(cycle) = &self.cycle {
+            return (t == cycle.target).then_some(Termination::Cycle { period: cycle.period });
         }
         if changed == 0 {
-            return Some(Ending::Converged);
+            return Some(Termination::Converged);
         }
         if t > 1 && (changed as f64) <= params.tolerance * n as f64 {
-            return Some(Ending::Tolerance);
+            return Some(Termination::Tolerance);
         }
         let mark = mark();
         if let Some(&earlier) = self.seen.get(&mark) {
-            let found = Around::new(earlier, t, objective);
-            let ending = (found.target == t).then_some(Ending::Cycle { period: found.period });
-            self.around = Some(found);
-            return ending;
+            let found = DetectedCycle::new(earlier, t, objective);
+            let termination = (found.target == t).then_some(Termination::Cycle { period: found.period });
+            self.cycle = Some(found);
+            return termination;
         }
         if t >= params.max_iterations {
-            return Some(Ending::Iterations);
+            return Some(Termination::Iterations);
         }
         self.seen.insert(mark, t);
         None
@@ -91,7 +91,7 @@ impl Watch {
 
     /// Iterations that belong to the result: going around a cycle again does not.
     pub(super) fn kept(&self) -> usize {
-        self.around.as_ref().map_or(self.t, |around| around.detected)
+        self.cycle.as_ref().map_or(self.t, |cycle| cycle.detected)
     }
 }
 

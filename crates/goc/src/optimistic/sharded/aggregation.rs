@@ -1,11 +1,11 @@
-//! What the conductor makes of the parts' answers, step by step.
+//! What the coordinator makes of the shards' answers, step by step.
 
 use std::collections::HashSet;
 
-use super::PartsError;
-use super::conductor::{Basis, Chosen, Conductor, Next, Outcome, Round, Stage};
-use super::message::{Answer, Far, Found, Last, Stretch, ValueStretch};
-use crate::optimistic::ending::{Ending, together};
+use super::ShardedError;
+use super::coordinator::{Basis, Chosen, Coordinator, Next, Outcome, Round, Stage};
+use super::messages::{Answer, FarPoint, FinalState, Found, Stretch, ValueStretch};
+use crate::optimistic::termination::{Termination, together};
 use crate::optimistic::{KRule, OracleEvery};
 use crate::oracle::k_means::means;
 use crate::oracle::k_means::seeding::bits;
@@ -13,16 +13,16 @@ use crate::oracle::k_means::sums::{ChunkedSum, ChunkedSums, Sums};
 use crate::oracle::{Oracle, Start};
 use crate::{Points, random};
 
-impl Conductor {
-    /// The points of `answers`, one part after the other.
-    fn rows(&self, answers: &[Answer]) -> Result<Points, PartsError> {
+impl Coordinator {
+    /// The points of `answers`, one shard after the other.
+    fn rows(&self, answers: &[Answer]) -> Result<Points, ShardedError> {
         let mut values = Vec::new();
         for answer in answers {
             let Found::Rows { rows } = &answer.found else { return mismatch(answer) };
             values.extend_from_slice(rows);
         }
         Points::new(values, self.setup.features)
-            .map_err(|error| PartsError::Answers { reason: format!("points of the parts: {error}") })
+            .map_err(|error| ShardedError::Answers { reason: format!("points of the parts: {error}") })
     }
 
     pub(super) fn gathered(
@@ -30,12 +30,12 @@ impl Conductor {
         answers: &[Answer],
         start: Option<&Points>,
         oracle: &dyn Oracle,
-    ) -> Result<Next, PartsError> {
+    ) -> Result<Next, ShardedError> {
         let points = self.rows(answers)?;
         let all = points.len() == self.n;
         let start = start.map_or(Start::K(self.setup.params.k), Start::Centres);
         if points.len() < start.k() {
-            return Err(PartsError::SmallSample { drawn: points.len(), k: start.k() });
+            return Err(ShardedError::SmallSample { drawn: points.len(), k: start.k() });
         }
         // The same stream every time: the next state is a function of this one, so a return is a cycle.
         let partition = oracle.cluster(&points, start, &mut random::stream(self.setup.seed, 0))?;
@@ -58,7 +58,7 @@ impl Conductor {
         })
     }
 
-    pub(super) fn distinguished(&self, answers: &[Answer], start: &Points) -> Result<Next, PartsError> {
+    pub(super) fn distinguished(&self, answers: &[Answer], start: &Points) -> Result<Next, ShardedError> {
         let points = self.rows(answers)?;
         let mut seen = HashSet::new();
         let firsts: Vec<usize> = (0..points.len()).filter(|&i| seen.insert(bits(points.row(i)))).collect();
@@ -74,7 +74,7 @@ impl Conductor {
         answers: &[Answer],
         centres: &Points,
         round: usize,
-    ) -> Result<Next, PartsError> {
+    ) -> Result<Next, ShardedError> {
         let q = self.setup.features;
         let (sums, changed) = self.sums(answers, centres.len())?;
         let stage = if changed == 0 || round >= self.setup.plan.rounds {
@@ -84,30 +84,30 @@ impl Conductor {
                 Some(means) => {
                     Stage::Label { centres: means, before: Some(centres.clone()), round: round + 1 }
                 }
-                None => Stage::Seat { centres: sums.means_or(centres), before: centres.clone(), round },
+                None => Stage::Repair { centres: sums.means_or(centres), before: centres.clone(), round },
             }
         };
         Ok(Next { passes: 1, ..Next::to(stage) })
     }
 
     /// A centre without objects goes to the object that is farthest from its own centre and not alone there.
-    pub(super) fn seated(
+    pub(super) fn repaired(
         &self,
         answers: &[Answer],
         centres: &Points,
         before: &Points,
         round: usize,
-    ) -> Result<Next, PartsError> {
+    ) -> Result<Next, ShardedError> {
         let mut sizes = vec![0; centres.len()];
-        let mut farthest: Vec<Option<&Far>> = vec![None; centres.len()];
+        let mut farthest: Vec<Option<&FarPoint>> = vec![None; centres.len()];
         for answer in answers {
-            let Found::Seats { counts, farthest: far } = &answer.found else { return mismatch(answer) };
+            let Found::Farthest { counts, farthest: far } = &answer.found else { return mismatch(answer) };
             if counts.len() != centres.len() || far.len() != centres.len() {
                 return mismatch(answer);
             }
             for l in 0..centres.len() {
                 sizes[l] += counts[l];
-                // Parts come in order, so on a tie the lower number stays.
+                // Shards come in order, so on a tie the lower number stays.
                 if let Some(new) = &far[l]
                     && farthest[l].is_none_or(|old| new.squared > old.squared)
                 {
@@ -121,7 +121,7 @@ impl Conductor {
         let stage = match (sizes.iter().position(|&s| s == 0), far) {
             (Some(empty), Some(far)) if far.row.len() == centres.features() => {
                 centres.row_mut(empty).copy_from_slice(&far.row);
-                Stage::Seat { centres, before: before.clone(), round }
+                Stage::Repair { centres, before: before.clone(), round }
             }
             _ => Stage::Label { centres, before: Some(before.clone()), round: round + 1 },
         };
@@ -129,7 +129,7 @@ impl Conductor {
     }
 
     /// Sums of Lloyd rounds, and how many labels changed.
-    pub(super) fn sums(&self, answers: &[Answer], k: usize) -> Result<(Sums, usize), PartsError> {
+    pub(super) fn sums(&self, answers: &[Answer], k: usize) -> Result<(Sums, usize), ShardedError> {
         let mut all = Joined::new(k, self.setup.features);
         let mut changed = 0;
         for answer in answers {
@@ -140,7 +140,7 @@ impl Conductor {
         Ok((all.sums.total(), changed))
     }
 
-    pub(super) fn chosen(&self, answers: &[Answer], step_two: &Points) -> Result<Chosen, PartsError> {
+    pub(super) fn chosen(&self, answers: &[Answer], step_two: &Points) -> Result<Chosen, ShardedError> {
         let k = step_two.len();
         let mut all = Joined::new(k, self.setup.features);
         let (mut changed, mut distinct) = (0, 0);
@@ -171,9 +171,9 @@ impl Conductor {
         })
     }
 
-    pub(super) fn valued(&mut self, answers: &[Answer], chosen: Chosen) -> Result<(), PartsError> {
+    pub(super) fn valued(&mut self, answers: &[Answer], chosen: Chosen) -> Result<(), ShardedError> {
         let mut sum = ChunkedSum::default();
-        let mut far: Vec<&Far> = Vec::new();
+        let mut far: Vec<&FarPoint> = Vec::new();
         for answer in answers {
             let Found::Values { values, far: f } = &answer.found else { return mismatch(answer) };
             for stretch in values {
@@ -186,7 +186,9 @@ impl Conductor {
             far.extend(f);
         }
         if far.iter().any(|far| far.row.len() != self.setup.features) {
-            return Err(PartsError::Answers { reason: "a far point has another number of features".into() });
+            return Err(ShardedError::Answers {
+                reason: "a far point has another number of features".into(),
+            });
         }
         far.sort_by(|a, b| a.order(b));
         far.truncate(self.missing(&chosen.step_two));
@@ -197,11 +199,11 @@ impl Conductor {
         self.passes = 0;
         let history = &self.history;
         let value = |s: usize| history[s - 1].objective;
-        let ending = self.watch.ending(&self.setup.params, self.n, changed, || chosen.mark, &value);
-        let next = match ending {
-            Some(ending) => {
+        let termination = self.watch.termination(&self.setup.params, self.n, changed, || chosen.mark, &value);
+        let next = match termination {
+            Some(termination) => {
                 self.history.truncate(self.watch.kept());
-                Next::to(Stage::Done { outcome: Box::new(self.finish(chosen, objective, ending)) })
+                Next::to(Stage::Done { outcome: Box::new(self.finish(chosen, objective, termination)) })
             }
             None => {
                 let start = self.next_start(&chosen, &far);
@@ -216,7 +218,7 @@ impl Conductor {
     }
 
     /// Step (I): the centres that the next clustering begins from, and so K(t).
-    fn next_start(&self, chosen: &Chosen, far: &[&Far]) -> Points {
+    fn next_start(&self, chosen: &Chosen, far: &[&FarPoint]) -> Points {
         match self.setup.params.k_rule {
             KRule::Occupied => chosen.centres.clone(),
             KRule::Plural => {
@@ -236,7 +238,7 @@ impl Conductor {
         }
     }
 
-    fn finish(&self, chosen: Chosen, objective: f64, ending: Ending) -> Outcome {
+    fn finish(&self, chosen: Chosen, objective: f64, termination: Termination) -> Outcome {
         let numbers = chosen.numbers();
         Outcome {
             k: chosen.centres.len(),
@@ -244,15 +246,15 @@ impl Conductor {
             sizes: chosen.counts.iter().copied().filter(|count| *count > 0).collect(),
             objective,
             iterations: self.history.len(),
-            ending,
+            termination,
             first_on: self.first_on,
             history: self.history.clone(),
-            last: Last { selected: chosen.step_two, numbers, centres: chosen.centres },
+            final_state: FinalState { selected: chosen.step_two, numbers, centres: chosen.centres },
         }
     }
 }
 
-/// The parts' sums in the order of one machine.
+/// The shards' sums in the order of one machine.
 struct Joined {
     sums: ChunkedSums,
     k: usize,
@@ -264,7 +266,7 @@ impl Joined {
         Self { sums: ChunkedSums::new(k, q), k, q }
     }
 
-    fn add(&mut self, stretches: &[Stretch], answer: &Answer) -> Result<(), PartsError> {
+    fn add(&mut self, stretches: &[Stretch], answer: &Answer) -> Result<(), ShardedError> {
         for stretch in stretches {
             let fits = match stretch {
                 Stretch::Chunk { sums } => {
@@ -291,7 +293,7 @@ impl Joined {
     }
 }
 
-fn mismatch<T>(answer: &Answer) -> Result<T, PartsError> {
+fn mismatch<T>(answer: &Answer) -> Result<T, ShardedError> {
     let reason = format!("the part from object {} on does not answer what was asked", answer.first);
-    Err(PartsError::Answers { reason })
+    Err(ShardedError::Answers { reason })
 }

@@ -1,13 +1,13 @@
-//! The conductor: where the run stands and what comes next; [`super::steps`] puts answers together.
+//! The coordinator: where the run stands and what comes next; [`super::aggregation`] puts answers together.
 
-use super::PartsError;
-use super::message::{Answer, Command, Last, Task};
+use super::ShardedError;
+use super::messages::{Answer, Command, FinalState, Task};
 use crate::Points;
-use crate::optimistic::ending::{Ending, Watch};
+use crate::optimistic::termination::{Termination, Watch};
 use crate::optimistic::{KRule, Optimistic, Search};
 use crate::oracle::Oracle;
 
-/// What a run over parts has beside the parameters of GOC.
+/// What a run over shards has beside the parameters of GOC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Objects that an oracle gets at most; about so many are drawn when there are more.
@@ -40,11 +40,11 @@ pub struct Round {
     pub objective: f64,
     /// Objects that chose another candidate than before; all of them in the first iteration.
     pub changed: usize,
-    /// Lloyd rounds and repairs of empty clusters over all parts before step (III); 0 when the oracle had all objects.
+    /// Lloyd rounds and repairs of empty clusters over all shards before step (III); 0 when the oracle had all objects.
     pub passes: usize,
 }
 
-/// What the run found; the labels are with the parts: [`super::Part::finish`].
+/// What the run found; the labels are with the shards: [`super::Shard::finish`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Number of clusters.
@@ -58,13 +58,13 @@ pub struct Outcome {
     /// Executions of step (III), those of going around a cycle again not counted.
     pub iterations: usize,
     /// Why it stopped.
-    pub ending: Ending,
+    pub termination: Termination,
     /// What the first clustering was made on.
     pub first_on: Basis,
     /// Every iteration.
     pub history: Vec<Round>,
-    /// For the parts.
-    pub last: Last,
+    /// For the shards.
+    pub final_state: FinalState,
 }
 
 /// What makes a run: two of the same setup give the same bytes.
@@ -77,9 +77,9 @@ pub(super) struct Setup {
     pub(super) plan: Plan,
 }
 
-/// Leads a run of GOC over parts.
+/// Leads a run of GOC over shards.
 #[derive(Clone, Debug)]
-pub struct Conductor {
+pub struct Coordinator {
     pub(super) setup: Setup,
     pub(super) n: usize,
     pub(super) step: u64,
@@ -104,7 +104,7 @@ pub(super) enum Stage {
     /// A Lloyd round.
     Label { centres: Points, before: Option<Points>, round: usize },
     /// A Lloyd round left a cluster empty.
-    Seat { centres: Points, before: Points, round: usize },
+    Repair { centres: Points, before: Points, round: usize },
     /// Step (III).
     Select { step_two: Points },
     /// The objective of the new choice.
@@ -140,15 +140,15 @@ impl Chosen {
     }
 }
 
-impl Conductor {
-    /// For parts of so many objects each, in order; everything random follows from `seed`.
+impl Coordinator {
+    /// For shards of so many objects each, in order; everything random follows from `seed`.
     pub fn new(
         params: Optimistic,
         sizes: &[usize],
         features: usize,
         seed: u64,
         plan: Plan,
-    ) -> Result<Self, PartsError> {
+    ) -> Result<Self, ShardedError> {
         let n = sizes.iter().sum();
         params.check_numbers(n)?;
         let unsupported = [
@@ -158,7 +158,7 @@ impl Conductor {
             (params.initial.is_some(), "a table of first labels"),
         ];
         if let Some(&(_, what)) = unsupported.iter().find(|(asked, _)| *asked) {
-            return Err(PartsError::Unsupported { what });
+            return Err(ShardedError::Unsupported { what });
         }
         let least = [
             (plan.sample, "the sample's size"),
@@ -166,10 +166,10 @@ impl Conductor {
             (features, "the number of features"),
         ];
         if let Some(&(_, what)) = least.iter().find(|(value, _)| *value == 0) {
-            return Err(PartsError::Plan { what });
+            return Err(ShardedError::Plan { what });
         }
         if n > plan.sample && plan.sample < params.k {
-            return Err(PartsError::SmallSample { drawn: plan.sample, k: params.k });
+            return Err(ShardedError::SmallSample { drawn: plan.sample, k: params.k });
         }
         Ok(Self {
             setup: Setup { params, sizes: sizes.to_vec(), features, seed, plan },
@@ -184,7 +184,7 @@ impl Conductor {
         })
     }
 
-    /// What every part has to do now; none when the run is over.
+    /// What every shard has to do now; none when the run is over.
     pub fn command(&self) -> Option<Command> {
         let task = match &self.stage {
             Stage::Gather { .. } => Task::Sample { seed: self.setup.seed, threshold: self.threshold() },
@@ -193,7 +193,7 @@ impl Conductor {
             Stage::Label { centres, before, .. } => {
                 Task::Label { centres: centres.clone(), before: before.clone() }
             }
-            Stage::Seat { centres, .. } => Task::Seat { centres: centres.clone() },
+            Stage::Repair { centres, .. } => Task::Repair { centres: centres.clone() },
             Stage::Select { step_two } => {
                 Task::Select { centres: step_two.clone(), limit: self.setup.params.k }
             }
@@ -207,10 +207,10 @@ impl Conductor {
         Some(Command { step: self.step, selected: self.selected.clone(), task })
     }
 
-    /// Takes the answers of all parts, in the order of the parts.
+    /// Takes the answers of all shards, in the order of the shards.
     ///
-    /// After an error the conductor is where it was, so the command can be given again.
-    pub fn take(&mut self, answers: &[Answer], oracle: &dyn Oracle) -> Result<(), PartsError> {
+    /// After an error the coordinator is where it was, so the command can be given again.
+    pub fn take(&mut self, answers: &[Answer], oracle: &dyn Oracle) -> Result<(), ShardedError> {
         self.check(answers)?;
         let next = match &self.stage {
             Stage::Gather { start } => self.gathered(answers, start.as_ref(), oracle)?,
@@ -220,26 +220,30 @@ impl Conductor {
                 Next::to(Stage::Select { step_two: sums.means_of_occupied(self.setup.features) })
             }
             Stage::Label { centres, round, .. } => self.labelled(answers, centres, *round)?,
-            Stage::Seat { centres, before, round } => self.seated(answers, centres, before, *round)?,
+            Stage::Repair { centres, before, round } => self.repaired(answers, centres, before, *round)?,
             Stage::Select { step_two } => Next {
                 selected: Some(step_two.clone()),
                 ..Next::to(Stage::Value { chosen: self.chosen(answers, step_two)? })
             },
             Stage::Value { chosen } => return self.valued(answers, chosen.clone()),
-            Stage::Done { .. } => return Err(PartsError::Over),
+            Stage::Done { .. } => return Err(ShardedError::Over),
         };
         self.go(next);
         Ok(())
     }
 
-    /// Runs to the end over parts that are at hand.
-    pub fn run(&mut self, parts: &mut [super::Part], oracle: &dyn Oracle) -> Result<&Outcome, PartsError> {
+    /// Runs to the end over shards that are at hand.
+    pub fn run(
+        &mut self,
+        shards: &mut [super::Shard],
+        oracle: &dyn Oracle,
+    ) -> Result<&Outcome, ShardedError> {
         while let Some(command) = self.command() {
             let answers: Vec<Answer> =
-                parts.iter_mut().map(|part| part.perform(&command)).collect::<Result<_, _>>()?;
+                shards.iter_mut().map(|shard| shard.perform(&command)).collect::<Result<_, _>>()?;
             self.take(&answers, oracle)?;
         }
-        self.outcome().ok_or(PartsError::Over)
+        self.outcome().ok_or(ShardedError::Over)
     }
 
     /// What the run found, once it is over.
@@ -277,9 +281,9 @@ impl Conductor {
         self.stage = next.stage;
     }
 
-    /// The answers must be those of the parts, in order, to the command that was given.
-    fn check(&self, answers: &[Answer]) -> Result<(), PartsError> {
-        let wrong = |reason| Err(PartsError::Answers { reason });
+    /// The answers must be those of the shards, in order, to the command that was given.
+    fn check(&self, answers: &[Answer]) -> Result<(), ShardedError> {
+        let wrong = |reason| Err(ShardedError::Answers { reason });
         if answers.len() != self.setup.sizes.len() {
             return wrong(format!("{} answers for {} parts", answers.len(), self.setup.sizes.len()));
         }
@@ -317,7 +321,7 @@ impl Conductor {
     }
 }
 
-/// Where the conductor goes after taking answers.
+/// Where the coordinator goes after taking answers.
 pub(super) struct Next {
     pub(super) stage: Stage,
     pub(super) selected: Option<Points>,

@@ -1,34 +1,34 @@
-//! The conductor as bytes: a checkpoint.
+//! The coordinator as bytes: a checkpoint.
 //!
 //! All of its state is in them, and nothing of the objects: what those have chosen follows from the centres. The setup comes first, so that
 //! a checkpoint of another run is refused by name before anything is believed.
 
-use super::PartsError;
-use super::conductor::{Basis, Chosen, Conductor, Outcome, Plan, Round, Setup, Stage};
-use super::wire::{Reader, Wire, WireError, pack, unpack, wire_enum, wire_struct};
-use crate::optimistic::ending::{Around, Ending, Watch};
+use super::ShardedError;
+use super::coordinator::{Basis, Chosen, Coordinator, Outcome, Plan, Round, Setup, Stage};
+use super::encoding::{Codec, DecodeError, Reader, codec_enum, codec_struct, pack, unpack};
+use crate::optimistic::termination::{DetectedCycle, Termination, Watch};
 use crate::optimistic::{Beginning, Distance, KRule, Optimistic, OracleEvery};
 
 const CHECKPOINT: &[u8; 8] = b"gocpchk1";
 
 /// Names that cannot change their meaning from version to version.
-macro_rules! wire_names {
+macro_rules! codec_names {
     ($type:ident: $what:literal { $($tag:literal => $variant:ident),* }) => {
-        wire_enum!($type: $what { $($tag => $variant {}),* });
+        codec_enum!($type: $what { $($tag => $variant {}),* });
     };
 }
-wire_names!(Distance: "a distance" { 0 => Squared, 1 => Euclidean, 2 => EuclideanSingle });
-wire_names!(KRule: "a rule for K" { 0 => Constant, 1 => Occupied, 2 => Plural });
-wire_names!(OracleEvery: "when the oracle is used" { 0 => First, 1 => Always });
-wire_names!(Beginning: "a beginning" { 0 => Mean, 1 => NearestToMean });
-wire_enum!(Ending: "an ending" {
+codec_names!(Distance: "a distance" { 0 => Squared, 1 => Euclidean, 2 => EuclideanSingle });
+codec_names!(KRule: "a rule for K" { 0 => Constant, 1 => Occupied, 2 => Plural });
+codec_names!(OracleEvery: "when the oracle is used" { 0 => First, 1 => Always });
+codec_names!(Beginning: "a beginning" { 0 => Mean, 1 => NearestToMean });
+codec_enum!(Termination: "an ending" {
     0 => Converged {},
     1 => Tolerance {},
     2 => Cycle { period },
     3 => Iterations {},
 });
 
-impl Wire for Basis {
+impl Codec for Basis {
     fn write(&self, out: &mut Vec<u8>) {
         match self {
             Basis::All => None,
@@ -36,51 +36,61 @@ impl Wire for Basis {
         }
         .write(out);
     }
-    fn read(from: &mut Reader<'_>) -> Result<Self, WireError> {
+    fn read(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(Option::read(from)?.map_or(Basis::All, Basis::Sample))
     }
 }
 
-wire_struct!(Plan { sample, rounds });
-wire_struct!(Round { k, objective, changed, passes });
-wire_struct!(Around { detected, period, target });
-wire_struct!(Chosen { step_two, counts, centres, changed, mark, distinct });
-wire_enum!(Stage: "a stage" {
+codec_struct!(Plan { sample, rounds });
+codec_struct!(Round { k, objective, changed, passes });
+codec_struct!(DetectedCycle { detected, period, target });
+codec_struct!(Chosen { step_two, counts, centres, changed, mark, distinct });
+codec_enum!(Stage: "a stage" {
     0 => Gather { start },
     1 => Distinct { start },
     2 => Match { rows },
     3 => Label { centres, before, round },
-    4 => Seat { centres, before, round },
+    4 => Repair { centres, before, round },
     5 => Select { step_two },
     6 => Value { chosen },
     7 => Done { outcome },
 });
-wire_struct!(Outcome { k, centres, sizes, objective, iterations, ending, first_on, history, last });
+codec_struct!(Outcome {
+    k,
+    centres,
+    sizes,
+    objective,
+    iterations,
+    termination,
+    first_on,
+    history,
+    final_state
+});
 
-impl Wire for Box<Outcome> {
+impl Codec for Box<Outcome> {
     fn write(&self, out: &mut Vec<u8>) {
         self.as_ref().write(out);
     }
-    fn read(from: &mut Reader<'_>) -> Result<Self, WireError> {
+    fn read(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Outcome::read(from).map(Box::new)
     }
 }
 
-impl Wire for Watch {
+impl Codec for Watch {
     fn write(&self, out: &mut Vec<u8>) {
         self.t.write(out);
         self.seen.iter().map(|(&mark, &t)| (mark, t)).collect::<Vec<_>>().write(out);
-        self.around.write(out);
+        self.cycle.write(out);
     }
-    fn read(from: &mut Reader<'_>) -> Result<Self, WireError> {
+    fn read(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let t = usize::read(from)?;
         let seen: Vec<(u128, usize)> = Vec::read(from)?;
-        Ok(Self { t, seen: seen.into_iter().collect(), around: Option::read(from)? })
+        Ok(Self { t, seen: seen.into_iter().collect(), cycle: Option::read(from)? })
     }
 }
 
-/// What a run over parts may set of the parameters; [`Conductor::new`] refuses the rest.
-impl Wire for Optimistic {
+/// What a run over shards may set of the parameters; [`Coordinator::new`] refuses the rest.
+impl Codec for Optimistic {
     fn write(&self, out: &mut Vec<u8>) {
         self.k.write(out);
         self.lambda.write(out);
@@ -91,7 +101,7 @@ impl Wire for Optimistic {
         self.tolerance.write(out);
         self.max_iterations.write(out);
     }
-    fn read(from: &mut Reader<'_>) -> Result<Self, WireError> {
+    fn read(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(Optimistic::new(usize::read(from)?)
             .lambda(f64::read(from)?)
             .distance(Distance::read(from)?)
@@ -103,10 +113,10 @@ impl Wire for Optimistic {
     }
 }
 
-wire_struct!(Setup { params, sizes, features, seed, plan });
+codec_struct!(Setup { params, sizes, features, seed, plan });
 
-/// All of a conductor but its setup.
-struct Standing {
+/// All of a coordinator but its setup.
+struct Progress {
     step: u64,
     stage: Stage,
     selected: Option<crate::Points>,
@@ -115,12 +125,12 @@ struct Standing {
     history: Vec<Round>,
     watch: Watch,
 }
-wire_struct!(Standing { step, stage, selected, first_on, passes, history, watch });
+codec_struct!(Progress { step, stage, selected, first_on, passes, history, watch });
 
-impl Conductor {
+impl Coordinator {
     /// The whole state, to go on from later: [`Self::resume`].
     pub fn to_bytes(&self) -> Vec<u8> {
-        let standing = Standing {
+        let progress = Progress {
             step: self.step,
             stage: self.stage.clone(),
             selected: self.selected.clone(),
@@ -129,18 +139,18 @@ impl Conductor {
             history: self.history.clone(),
             watch: self.watch.clone(),
         };
-        pack(CHECKPOINT, &(self.setup.clone(), standing))
+        pack(CHECKPOINT, &(self.setup.clone(), progress))
     }
 
     /// This run from where the bytes of [`Self::to_bytes`] left it; refused when they are of another run.
-    pub fn resume(&self, bytes: &[u8]) -> Result<Self, PartsError> {
-        let (setup, standing): (Setup, Standing) = unpack(CHECKPOINT, "a checkpoint", bytes)?;
+    pub fn resume(&self, bytes: &[u8]) -> Result<Self, ShardedError> {
+        let (setup, progress): (Setup, Progress) = unpack(CHECKPOINT, "a checkpoint", bytes)?;
         if let Some(what) = self.setup.difference(&setup) {
-            return Err(PartsError::OtherRun { what });
+            return Err(ShardedError::OtherRun { what });
         }
-        let Standing { step, stage, selected, first_on, passes, history, watch } = standing;
+        let Progress { step, stage, selected, first_on, passes, history, watch } = progress;
         if watch.seen.values().any(|&t| t == 0 || t > history.len()) {
-            return Err(WireError::Kind { what: "a checkpoint" }.into());
+            return Err(DecodeError::Kind { what: "a checkpoint" }.into());
         }
         let (setup, n) = (self.setup.clone(), self.n);
         Ok(Self { setup, n, step, stage, selected, first_on, passes, history, watch })

@@ -6,12 +6,12 @@ use std::ops::Range;
 use rand::Rng;
 use rayon::prelude::*;
 
-use super::PartsError;
-use super::message::{Answer, Command, Far, Found, Last, Stretch, Task, ValueStretch};
+use super::ShardedError;
+use super::messages::{Answer, Command, FarPoint, FinalState, Found, Stretch, Task, ValueStretch};
 use crate::kernel::CentreLanes;
-use crate::optimistic::ending::member;
 use crate::optimistic::run::representatives;
 use crate::optimistic::select::{Choice, Selector};
+use crate::optimistic::termination::member;
 use crate::optimistic::{Beginning, Distance, Optimistic};
 use crate::oracle::k_means::lloyd::label_chunk;
 use crate::oracle::k_means::seeding::bits;
@@ -21,9 +21,9 @@ use crate::{Candidates, Points, random};
 
 /// The objects from `first` on, and where they stand.
 ///
-/// What it keeps between commands only saves work: any part of the same objects gives the same answers.
+/// What it keeps between commands only saves work: any shard of the same objects gives the same answers.
 #[derive(Debug)]
-pub struct Part {
+pub struct Shard {
     first: usize,
     lambda: f64,
     distance: Distance,
@@ -44,10 +44,10 @@ struct Held {
     labelled: Option<(Points, Vec<u32>)>,
 }
 
-/// How the objects of a part ended, one entry each.
+/// How the objects of a shard ended, one entry each.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seats {
-    /// The clusters, numbered over all parts.
+pub struct ShardResult {
+    /// The clusters, numbered over all shards.
     pub labels: Vec<u32>,
     /// The chosen candidates.
     pub chosen: Vec<u32>,
@@ -60,7 +60,7 @@ pub struct Seats {
     pub points: Vec<f64>,
 }
 
-impl Part {
+impl Shard {
     /// The objects `candidates`, or none, the first of which has the number `first` in the whole.
     ///
     /// Of the parameters, lambda, the distance and the first representatives count.
@@ -98,7 +98,7 @@ impl Part {
     }
 
     /// Does what `command` says.
-    pub fn perform(&mut self, command: &Command) -> Result<Answer, PartsError> {
+    pub fn perform(&mut self, command: &Command) -> Result<Answer, ShardedError> {
         let inner = [command.selected.as_ref(), command.task.points()];
         self.check(inner.into_iter().flatten())?;
         let (first, objects) = (self.first, self.objects());
@@ -113,7 +113,7 @@ impl Part {
                 self.check(before.iter())?;
                 self.label(centres, before.as_ref())
             }
-            Task::Seat { centres } => self.seat(centres),
+            Task::Repair { centres } => self.find_farthest(centres),
             Task::Select { centres, limit } => self.select(centres, *limit),
             Task::Value { centres, numbers, far } => self.value(centres, numbers, *far)?,
         };
@@ -121,33 +121,33 @@ impl Part {
     }
 
     /// How the objects ended.
-    pub fn finish(&mut self, last: &Last) -> Result<Seats, PartsError> {
-        self.check([&last.selected, &last.centres].into_iter())?;
-        self.stand(&Some(last.selected.clone()));
-        let labels = self.labels(&last.numbers, &last.centres)?;
+    pub fn finish(&mut self, final_state: &FinalState) -> Result<ShardResult, ShardedError> {
+        self.check([&final_state.selected, &final_state.centres].into_iter())?;
+        self.stand(&Some(final_state.selected.clone()));
+        let labels = self.labels(&final_state.numbers, &final_state.centres)?;
         let Some(held) = &self.held else {
             let (chosen, distances, penalties, points) = Default::default();
-            return Ok(Seats { labels, chosen, distances, penalties, points });
+            return Ok(ShardResult { labels, chosen, distances, penalties, points });
         };
         let chosen: Vec<u32> = held.choices.iter().map(|c| c.candidate).collect();
         let distance = |(row, &l): (&[f64], &u32)| {
-            self.distance.of_squared(squared_distance(row, last.centres.row(l as usize)))
+            self.distance.of_squared(squared_distance(row, final_state.centres.row(l as usize)))
         };
         let distances = held.points.rows().zip(&labels).map(distance).collect();
         let candidates = held.selector.candidates();
         let penalties = chosen.iter().enumerate().map(|(i, &j)| candidates.penalty(i, j as usize)).collect();
-        Ok(Seats { labels, chosen, distances, penalties, points: held.points.values().to_vec() })
+        Ok(ShardResult { labels, chosen, distances, penalties, points: held.points.values().to_vec() })
     }
 
-    fn check<'p>(&self, points: impl Iterator<Item = &'p Points>) -> Result<(), PartsError> {
+    fn check<'p>(&self, points: impl Iterator<Item = &'p Points>) -> Result<(), ShardedError> {
         let Some(held) = &self.held else { return Ok(()) };
-        let part = held.points.features();
+        let shard = held.points.features();
         for points in points {
-            if points.features() != part {
-                return Err(PartsError::Features { command: points.features(), first: self.first, part });
+            if points.features() != shard {
+                return Err(ShardedError::Features { command: points.features(), first: self.first, shard });
             }
             if points.is_empty() {
-                return Err(PartsError::Answers { reason: "the command has no centres".into() });
+                return Err(ShardedError::Answers { reason: "the command has no centres".into() });
             }
         }
         Ok(())
@@ -185,7 +185,7 @@ impl Part {
         let Some(held) = &self.held else { return Found::Sums { sums: Vec::new(), changed: 0 } };
         let number: HashMap<Vec<u64>, u32> =
             rows.rows().enumerate().map(|(l, row)| (bits(row), l as u32)).collect();
-        // All representatives are among the rows, which the conductor gathered from them.
+        // All representatives are among the rows, which the coordinator gathered from them.
         let labels: Vec<u32> =
             held.points.rows().map(|row| number.get(&bits(row)).copied().unwrap_or(0)).collect();
         Found::Sums { sums: held.stretches(self.first, &labels, rows.len()), changed: 0 }
@@ -234,9 +234,9 @@ impl Part {
         Found::Sums { sums, changed }
     }
 
-    fn seat(&self, centres: &Points) -> Found {
+    fn find_farthest(&self, centres: &Points) -> Found {
         let mut counts = vec![0; centres.len()];
-        let mut farthest: Vec<Option<Far>> = vec![None; centres.len()];
+        let mut farthest: Vec<Option<FarPoint>> = vec![None; centres.len()];
         if let Some(held) = &self.held {
             let lanes = CentreLanes::from_points(centres);
             for (i, row) in held.points.rows().enumerate() {
@@ -244,11 +244,11 @@ impl Part {
                 counts[l] += 1;
                 // On a tie the lower number stays.
                 if farthest[l].as_ref().is_none_or(|far| squared > far.squared) {
-                    farthest[l] = Some(Far { squared, object: self.first + i, row: row.to_vec() });
+                    farthest[l] = Some(FarPoint { squared, object: self.first + i, row: row.to_vec() });
                 }
             }
         }
-        Found::Seats { counts, farthest }
+        Found::Farthest { counts, farthest }
     }
 
     fn select(&mut self, centres: &Points, limit: usize) -> Found {
@@ -275,21 +275,21 @@ impl Part {
     }
 
     /// The labels of the choices, renumbered.
-    fn labels(&self, numbers: &[u32], centres: &Points) -> Result<Vec<u32>, PartsError> {
+    fn labels(&self, numbers: &[u32], centres: &Points) -> Result<Vec<u32>, ShardedError> {
         let Some(held) = &self.held else { return Ok(Vec::new()) };
         let number = |c: &Choice| {
             numbers.get(c.centre as usize).copied().filter(|&l| (l as usize) < centres.len()).ok_or_else(
                 || {
                     let reason =
                         format!("the command has no label for centre {}, which has objects", c.centre);
-                    PartsError::Answers { reason }
+                    ShardedError::Answers { reason }
                 },
             )
         };
         held.choices.iter().map(number).collect()
     }
 
-    fn value(&self, centres: &Points, numbers: &[u32], far: usize) -> Result<Found, PartsError> {
+    fn value(&self, centres: &Points, numbers: &[u32], far: usize) -> Result<Found, ShardedError> {
         let labels = self.labels(numbers, centres)?;
         let Some(held) = &self.held else {
             return Ok(Found::Values { values: Vec::new(), far: Vec::new() });
@@ -315,17 +315,17 @@ impl Part {
             }
         };
         let values = cuts(self.first, squared.len()).into_iter().map(stretch).collect();
-        let mut farthest: Vec<Far> = Vec::new();
+        let mut farthest: Vec<FarPoint> = Vec::new();
         if far > 0 {
             farthest = (0..squared.len())
                 .filter(|&i| squared[i] > 0.0)
-                .map(|i| Far {
+                .map(|i| FarPoint {
                     squared: squared[i],
                     object: self.first + i,
                     row: held.points.row(i).to_vec(),
                 })
                 .collect();
-            farthest.sort_by(Far::order);
+            farthest.sort_by(FarPoint::order);
             farthest.truncate(far);
         }
         Ok(Found::Values { values, far: farthest })
@@ -377,7 +377,7 @@ impl Held {
 /// Keeps the draws of the sample apart from all other draws of the same seed.
 const SAMPLING: u64 = 0x7061_7274_5f73_616d;
 
-/// The stretches, by position in the part, of `n` objects from number `first` on: each within one chunk.
+/// The stretches, by position in the shard, of `n` objects from number `first` on: each within one chunk.
 fn cuts(first: usize, n: usize) -> Vec<Range<usize>> {
     let mut cuts = Vec::with_capacity(n / CHUNK + 2);
     let mut from = 0;

@@ -1,6 +1,6 @@
 //! Step (III) after a few centres moved: only what may have changed is looked at.
 //!
-//! A move of the joint search ([`super::joint`]) changes one centre of K, and the descent after it a few
+//! A move of the joint search ([`super::swap_search`]) changes one centre of K, and the descent after it a few
 //! more. Let C be the centres that changed. An object whose own centre is not in C keeps its pair unless one
 //! of C offers a better one, so it looks at C alone; an object whose centre is in C looks at all. Both begin
 //! with boxes ([`super::boxes`]), as [`super::select`] does. With sizes alike, that is `2 |C| n` box
@@ -22,7 +22,7 @@ const CHUNK: usize = 512;
 
 /// One object's pair, with the squared distance that breaks ties.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Seat {
+pub(super) struct Assigned {
     pub(super) candidate: u32,
     pub(super) centre: u32,
     /// `distance + lambda * penalty`.
@@ -30,7 +30,7 @@ pub(super) struct Seat {
     squared: f64,
 }
 
-impl Seat {
+impl Assigned {
     const NONE: Self =
         Self { candidate: u32::MAX, centre: u32::MAX, value: f64::INFINITY, squared: f64::INFINITY };
 
@@ -45,7 +45,7 @@ impl Seat {
 
 /// What does not change during a search: the candidates, their boxes, the weights.
 #[derive(Debug)]
-pub(super) struct Seater<'c> {
+pub(super) struct Assigner<'c> {
     candidates: &'c Candidates,
     boxes: Boxes,
     lambda: f64,
@@ -64,32 +64,32 @@ pub(super) struct Won {
 
 /// Centres and every object's best pair for them. Centres may be without objects.
 #[derive(Clone, Debug)]
-pub(super) struct Seating {
+pub(super) struct Assignment {
     centres: Points,
     lanes: CentreLanes,
-    seats: Vec<Seat>,
+    assigned: Vec<Assigned>,
 }
 
-impl Seating {
+impl Assignment {
     pub(super) fn centres(&self) -> &Points {
         &self.centres
     }
 
-    pub(super) fn seats(&self) -> &[Seat] {
-        &self.seats
+    pub(super) fn assigned(&self) -> &[Assigned] {
+        &self.assigned
     }
 }
 
-impl<'c> Seater<'c> {
+impl<'c> Assigner<'c> {
     pub(super) fn new(candidates: &'c Candidates, distance: Distance, lambda: f64) -> Self {
         let blur = if distance == Distance::EuclideanSingle { single_error(candidates) } else { 0.0 };
         Self { candidates, boxes: Boxes::new(candidates), lambda, distance, blur }
     }
 
     /// Every object at its best pair.
-    pub(super) fn seat(&self, centres: Points) -> Seating {
+    pub(super) fn assign(&self, centres: Points) -> Assignment {
         let lanes = CentreLanes::from_points(&centres);
-        let mut seats = vec![Seat::NONE; self.candidates.objects()];
+        let mut assigned = vec![Assigned::NONE; self.candidates.objects()];
         let all = Change {
             moved: vec![true; centres.len()],
             rows: &[],
@@ -97,45 +97,46 @@ impl<'c> Seater<'c> {
             new: &lanes,
             centres: &centres,
         };
-        self.each_chunk(&mut seats, |first, chunk| reseat_chunk(self, &all, first, chunk));
-        Seating { centres, lanes, seats }
+        self.each_chunk(&mut assigned, |first, chunk| reassign_chunk(self, &all, first, chunk));
+        Assignment { centres, lanes, assigned }
     }
 
-    /// Puts the centres `rows` (ascending) where `places` says, and seats the objects anew.
-    pub(super) fn move_centres(&self, seating: &mut Seating, rows: &[usize], places: &Points) {
-        let mut moved = vec![false; seating.centres.len()];
+    /// Puts the centres `rows` (ascending) where `places` says, and assigned the objects anew.
+    pub(super) fn move_centres(&self, assignment: &mut Assignment, rows: &[usize], places: &Points) {
+        let mut moved = vec![false; assignment.centres.len()];
         for (place, &k) in places.rows().zip(rows) {
             moved[k] = true;
-            seating.centres.row_mut(k).copy_from_slice(place);
-            seating.lanes.set(k, place);
+            assignment.centres.row_mut(k).copy_from_slice(place);
+            assignment.lanes.set(k, place);
         }
         let new = CentreLanes::from_points(places);
-        let change = Change { moved, rows, lanes: &seating.lanes, new: &new, centres: &seating.centres };
-        self.each_chunk(&mut seating.seats, |first, chunk| reseat_chunk(self, &change, first, chunk));
+        let change =
+            Change { moved, rows, lanes: &assignment.lanes, new: &new, centres: &assignment.centres };
+        self.each_chunk(&mut assignment.assigned, |first, chunk| reassign_chunk(self, &change, first, chunk));
     }
 
     /// What each object would add if it had to go to another centre than its own; infinite when there is
     /// none.
-    pub(super) fn runners_up(&self, seating: &Seating) -> Vec<f64> {
-        let mut seconds = vec![Seat::NONE; seating.seats.len()];
+    pub(super) fn runners_up(&self, assignment: &Assignment) -> Vec<f64> {
+        let mut seconds = vec![Assigned::NONE; assignment.assigned.len()];
         self.each_chunk(&mut seconds, |first, chunk| {
-            seconds_chunk(self, &seating.lanes, &seating.centres, &seating.seats, first, chunk);
+            seconds_chunk(self, &assignment.lanes, &assignment.centres, &assignment.assigned, first, chunk);
         });
         seconds.into_iter().map(|seat| seat.value).collect()
     }
 
     /// The objects for which a centre at `place` would be better than their own.
-    pub(super) fn won(&self, seating: &Seating, place: &[f64]) -> Vec<Won> {
+    pub(super) fn won(&self, assignment: &Assignment, place: &[f64]) -> Vec<Won> {
         let mut won = Vec::new();
-        attract(self, &seating.seats, place, &mut won);
+        attract(self, &assignment.assigned, place, &mut won);
         won
     }
 
-    fn each_chunk(&self, seats: &mut [Seat], work: impl Fn(usize, &mut [Seat]) + Sync) {
-        if seats.len() <= CHUNK {
-            return work(0, seats);
+    fn each_chunk(&self, assigned: &mut [Assigned], work: impl Fn(usize, &mut [Assigned]) + Sync) {
+        if assigned.len() <= CHUNK {
+            return work(0, assigned);
         }
-        seats.par_chunks_mut(CHUNK).enumerate().for_each(|(c, chunk)| work(c * CHUNK, chunk));
+        assigned.par_chunks_mut(CHUNK).enumerate().for_each(|(c, chunk)| work(c * CHUNK, chunk));
     }
 
     #[inline(always)]
@@ -155,7 +156,7 @@ impl<'c> Seater<'c> {
 
     /// Improves `seat` of object `i` by the centre number `k` at `centre`.
     #[inline(always)]
-    fn improve(&self, i: usize, k: usize, centre: &[f64], seat: &mut Seat, room: &mut Vec<f64>) {
+    fn improve(&self, i: usize, k: usize, centre: &[f64], seat: &mut Assigned, room: &mut Vec<f64>) {
         let (m, q) = (self.candidates.count(i), self.candidates.features());
         let (block, penalties) = (self.candidates.block(i), self.candidates.penalties(i));
         let runs = self.boxes.runs(i);
@@ -173,7 +174,7 @@ impl<'c> Seater<'c> {
             };
             for l in 0..LANES.min(m - from) {
                 let j = from + l;
-                let found = Seat {
+                let found = Assigned {
                     candidate: j as u32,
                     centre: k as u32,
                     value: self.value(squared[l], penalties.get(j).copied().unwrap_or(0.0)),
@@ -194,7 +195,7 @@ impl<'c> Seater<'c> {
         i: usize,
         lanes: &CentreLanes,
         name: impl Fn(usize) -> Option<(usize, &'a [f64])>,
-        seat: &mut Seat,
+        seat: &mut Assigned,
         room: &mut Vec<f64>,
     ) {
         let boxed = self.boxes.runs(i) > 0;
@@ -229,21 +230,21 @@ struct Change<'a> {
 }
 
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn reseat_chunk(seater: &Seater<'_>, change: &Change<'_>, first: usize, seats: &mut [Seat]) {
+fn reassign_chunk(assigner: &Assigner<'_>, change: &Change<'_>, first: usize, assigned: &mut [Assigned]) {
     let mut room = Vec::new();
     let centres = change.centres;
-    for (offset, seat) in seats.iter_mut().enumerate() {
+    for (offset, seat) in assigned.iter_mut().enumerate() {
         let (i, own) = (first + offset, seat.centre as usize);
         if own < change.moved.len() && !change.moved[own] {
             let name = |at: usize| Some((change.rows[at], centres.row(change.rows[at])));
-            seater.improve_by_all(i, change.new, name, seat, &mut room);
+            assigner.improve_by_all(i, change.new, name, seat, &mut room);
         } else {
-            *seat = Seat::NONE;
+            *seat = Assigned::NONE;
             // The old centre is near still: a sharp bound to begin with.
             if own < change.moved.len() {
-                seater.improve(i, own, centres.row(own), seat, &mut room);
+                assigner.improve(i, own, centres.row(own), seat, &mut room);
             }
-            seater.improve_by_all(
+            assigner.improve_by_all(
                 i,
                 change.lanes,
                 |k| (k != own).then(|| (k, centres.row(k))),
@@ -256,34 +257,34 @@ fn reseat_chunk(seater: &Seater<'_>, change: &Change<'_>, first: usize, seats: &
 
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn seconds_chunk(
-    seater: &Seater<'_>,
+    assigner: &Assigner<'_>,
     lanes: &CentreLanes,
     centres: &Points,
-    seats: &[Seat],
+    assigned: &[Assigned],
     first: usize,
-    seconds: &mut [Seat],
+    seconds: &mut [Assigned],
 ) {
     let mut room = Vec::new();
     for (offset, second) in seconds.iter_mut().enumerate() {
-        let own = seats[first + offset].centre as usize;
+        let own = assigned[first + offset].centre as usize;
         let name = |k: usize| (k != own).then(|| (k, centres.row(k)));
-        seater.improve_by_all(first + offset, lanes, name, second, &mut room);
+        assigner.improve_by_all(first + offset, lanes, name, second, &mut room);
     }
 }
 
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn attract(seater: &Seater<'_>, seats: &[Seat], place: &[f64], won: &mut Vec<Won>) {
+fn attract(assigner: &Assigner<'_>, assigned: &[Assigned], place: &[f64], won: &mut Vec<Won>) {
     let mut room = Vec::new();
-    for (i, seat) in seats.iter().enumerate() {
-        if seater.boxes.runs(i) > 0 {
-            let whole = seater.boxes.whole(i);
-            if seater.floor(whole.squared_distance(place), whole.penalty) >= seat.value {
+    for (i, seat) in assigned.iter().enumerate() {
+        if assigner.boxes.runs(i) > 0 {
+            let whole = assigner.boxes.whole(i);
+            if assigner.floor(whole.squared_distance(place), whole.penalty) >= seat.value {
                 continue;
             }
         }
         // Only what is truly lower counts, so a pair as good as the present one changes nothing.
-        let mut new = Seat { value: seat.value, candidate: 0, centre: 0, squared: f64::NEG_INFINITY };
-        seater.improve(i, 0, place, &mut new, &mut room);
+        let mut new = Assigned { value: seat.value, candidate: 0, centre: 0, squared: f64::NEG_INFINITY };
+        assigner.improve(i, 0, place, &mut new, &mut room);
         if new.value < seat.value {
             won.push(Won { object: i, candidate: new.candidate as usize, value: new.value });
         }
@@ -294,12 +295,12 @@ fn attract(seater: &Seater<'_>, seats: &[Seat], place: &[f64], won: &mut Vec<Won
 mod tests {
     use super::super::select::{Choice, Selector};
     use super::*;
-    use crate::optimistic::made::Numbers;
+    use crate::optimistic::fixtures::Numbers;
     use proptest::prelude::*;
 
-    fn choices(seating: &Seating) -> Vec<Choice> {
-        let choice = |s: &Seat| Choice { candidate: s.candidate, centre: s.centre, value: s.value };
-        seating.seats.iter().map(choice).collect()
+    fn choices(assignment: &Assignment) -> Vec<Choice> {
+        let choice = |s: &Assigned| Choice { candidate: s.candidate, centre: s.centre, value: s.value };
+        assignment.assigned.iter().map(choice).collect()
     }
 
     proptest! {
@@ -317,34 +318,34 @@ mod tests {
         ) {
             let mut numbers = Numbers::new(seed, coarse);
             let candidates = numbers.candidates(q, &sizes, true);
-            let seater = Seater::new(&candidates, distance, lambda);
+            let assigner = Assigner::new(&candidates, distance, lambda);
             let full = Selector::new(&candidates, distance, lambda);
-            let mut seating = seater.seat(numbers.centres(k, q));
-            prop_assert_eq!(choices(&seating), full.select_exhaustively(seating.centres()));
+            let mut assignment = assigner.assign(numbers.centres(k, q));
+            prop_assert_eq!(choices(&assignment), full.select_exhaustively(assignment.centres()));
             for round in 0..5 {
                 let rows: Vec<usize> = (0..k).filter(|c| (c * 7 + round) % 4 == 0).collect();
                 let places = Points::new(numbers.several(rows.len() * q, 4.0), q);
                 let Ok(places) = places else { continue };
-                seater.move_centres(&mut seating, &rows, &places);
-                prop_assert_eq!(choices(&seating), full.select_exhaustively(seating.centres()));
+                assigner.move_centres(&mut assignment, &rows, &places);
+                prop_assert_eq!(choices(&assignment), full.select_exhaustively(assignment.centres()));
                 // Runners-up and objects won, against selections without the own centre and with one more.
-                let seconds = seater.runners_up(&seating);
+                let seconds = assigner.runners_up(&assignment);
                 let place = numbers.several(q, 4.0);
-                let more = Points::new([seating.centres().values(), &place[..]].concat(), q).unwrap();
+                let more = Points::new([assignment.centres().values(), &place[..]].concat(), q).unwrap();
                 let with: Vec<(usize, f64)> = full
                     .select_exhaustively(&more)
                     .iter()
                     .enumerate()
-                    .filter(|(i, c)| c.value < seating.seats[*i].value)
+                    .filter(|(i, c)| c.value < assignment.assigned[*i].value)
                     .map(|(i, c)| (i, c.value))
                     .collect();
                 let won: Vec<(usize, f64)> =
-                    seater.won(&seating, &place).iter().map(|w| (w.object, w.value)).collect();
+                    assigner.won(&assignment, &place).iter().map(|w| (w.object, w.value)).collect();
                 prop_assert_eq!(won, with);
                 for (i, second) in seconds.iter().enumerate() {
                     let others: Vec<usize> =
-                        (0..k).filter(|c| *c != seating.seats[i].centre as usize).collect();
-                    let without = full.select_exhaustively(&seating.centres().subset(&others));
+                        (0..k).filter(|c| *c != assignment.assigned[i].centre as usize).collect();
+                    let without = full.select_exhaustively(&assignment.centres().subset(&others));
                     prop_assert_eq!(*second, without[i].value);
                 }
             }

@@ -7,13 +7,13 @@
 //! the descent chooses candidates too. A lower joint objective does mean a better clustering on
 //! the paper's data (rank correlation about -.5 with NMI).
 //!
-//! Every move works on a [`Seating`], which looks at the changed centres only; [`super::thorough`] chooses
+//! Every move works on a [`Assignment`], which looks at the changed centres only; [`super::guided_swaps`] chooses
 //! its moves.
 
 use rand::RngExt;
 
+use super::assignment::{Assigned, Assigner, Assignment};
 use super::run::Clustering;
-use super::seating::{Seat, Seater, Seating};
 use super::select::Choice;
 use super::{KRule, ValidOptimistic};
 use crate::oracle::k_means::sums::{ChunkedSum, ChunkedSums};
@@ -32,7 +32,7 @@ pub(super) const SEARCH_STREAM: u64 = u64::MAX - 1;
 /// Where a descent ended.
 #[derive(Clone, Debug)]
 pub(super) struct Settled {
-    pub(super) seating: Seating,
+    pub(super) assignment: Assignment,
     /// The means of the clusters; a centre without objects stays where it was.
     pub(super) means: Points,
     /// The joint objective with these means.
@@ -44,28 +44,28 @@ impl ValidOptimistic<'_> {
     pub(super) fn improve_by_swaps(&self, best: &mut Clustering, seed: u64, tick: &(dyn Fn() + Sync)) {
         let params = &self.params;
         let mut stream = random::stream(seed, SWAP_STREAM);
-        let seater = Seater::new(self.candidates, params.distance, params.lambda);
+        let assigner = Assigner::new(self.candidates, params.distance, params.lambda);
         let mut values = self.values(best);
-        let mut seated = seater.seat(best.centres.clone());
+        let mut current = assigner.assign(best.centres.clone());
         for _ in 0..params.swaps {
             let object = draw(&values, &mut stream);
             let place =
                 self.candidates.candidate(object, stream.random_range(0..self.candidates.count(object)));
             let q = place.len();
             let trial = if self.lost_a_cluster(best) {
-                seater.seat(Points::trusted([best.centres.values(), &place].concat(), q))
+                assigner.assign(Points::trusted([best.centres.values(), &place].concat(), q))
             } else {
                 let away = stream.random_range(0..best.centres.len());
-                let mut trial = seated.clone();
-                seater.move_centres(&mut trial, &[away], &Points::trusted(place, q));
+                let mut trial = current.clone();
+                assigner.move_centres(&mut trial, &[away], &Points::trusted(place, q));
                 trial
             };
-            let found = self.descend(&seater, trial);
+            let found = self.descend(&assigner, trial);
             if found.objective < best.objective {
                 self.keep(best, &found);
                 best.swaps_accepted += 1;
                 values = self.values(best);
-                seated = seater.seat(best.centres.clone());
+                current = assigner.assign(best.centres.clone());
             }
             tick();
         }
@@ -77,18 +77,18 @@ impl ValidOptimistic<'_> {
     }
 
     /// Step (III) and means in turn until the objective no longer falls.
-    pub(super) fn descend(&self, seater: &Seater<'_>, seating: Seating) -> Settled {
-        let mut best = self.settle(seating);
+    pub(super) fn descend(&self, assigner: &Assigner<'_>, assignment: Assignment) -> Settled {
+        let mut best = self.settle(assignment);
         for _ in 0..DESCENT {
             let rows: Vec<usize> = (0..best.means.len())
-                .filter(|&k| best.means.row(k) != best.seating.centres().row(k))
+                .filter(|&k| best.means.row(k) != best.assignment.centres().row(k))
                 .collect();
             if rows.is_empty() {
                 break;
             }
-            let mut seating = best.seating.clone();
-            seater.move_centres(&mut seating, &rows, &best.means.subset(&rows));
-            let next = self.settle(seating);
+            let mut assignment = best.assignment.clone();
+            assigner.move_centres(&mut assignment, &rows, &best.means.subset(&rows));
+            let next = self.settle(assignment);
             if next.objective >= best.objective {
                 break;
             }
@@ -98,29 +98,29 @@ impl ValidOptimistic<'_> {
     }
 
     /// Centres made means, and the objective, with the operations of a full recomputation in the same order.
-    fn settle(&self, seating: Seating) -> Settled {
-        let q = seating.centres().features();
-        let mut sums = ChunkedSums::new(seating.centres().len(), q);
+    fn settle(&self, assignment: Assignment) -> Settled {
+        let q = assignment.centres().features();
+        let mut sums = ChunkedSums::new(assignment.centres().len(), q);
         let mut point = vec![0.0; q];
-        for (i, seat) in seating.seats().iter().enumerate() {
+        for (i, seat) in assignment.assigned().iter().enumerate() {
             self.candidates.copy_candidate(i, seat.candidate as usize, &mut point);
             sums.add(seat.centre as usize, &point);
         }
-        let means = sums.total().means_or(seating.centres());
-        let values = seating.seats().iter().enumerate().map(|(i, seat)| {
+        let means = sums.total().means_or(assignment.centres());
+        let values = assignment.assigned().iter().enumerate().map(|(i, seat)| {
             self.candidates.copy_candidate(i, seat.candidate as usize, &mut point);
             let squared = squared_distance(&point, means.row(seat.centre as usize));
             let penalty = self.candidates.penalty(i, seat.candidate as usize);
             self.params.distance.of_squared(squared) + self.params.lambda * penalty
         });
         let objective = values.collect::<ChunkedSum>().total();
-        Settled { seating, means, objective }
+        Settled { assignment, means, objective }
     }
 
     /// Takes over what a descent found.
     pub(super) fn keep(&self, best: &mut Clustering, found: &Settled) {
-        let choice = |s: &Seat| Choice { candidate: s.candidate, centre: s.centre, value: s.value };
-        let state = self.state(found.seating.seats().iter().map(choice).collect());
+        let choice = |s: &Assigned| Choice { candidate: s.candidate, centre: s.centre, value: s.value };
+        let state = self.state(found.assignment.assigned().iter().map(choice).collect());
         best.chosen = state.choices.iter().map(|c| c.candidate).collect();
         best.partition = state.partition;
         best.centres = state.centres;

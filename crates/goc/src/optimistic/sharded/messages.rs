@@ -1,10 +1,10 @@
-//! What the conductor and the parts say to each other.
+//! What the coordinator and the shards say to each other.
 //!
-//! A command is complete in itself: it names the centres from which the objects made their present choice, so that a part which has
+//! A command is complete in itself: it names the centres from which the objects made their present choice, so that a shard which has
 //! just been made, or which has done the command before, gives the same answer.
 
-use super::PartsError;
-use super::wire::{pack, unpack, wire_enum, wire_struct};
+use super::ShardedError;
+use super::encoding::{codec_enum, codec_struct, pack, unpack};
 use crate::Points;
 use crate::oracle::k_means::sums::Sums;
 
@@ -12,7 +12,7 @@ const COMMAND: &[u8; 8] = b"gocpcmd1";
 const ANSWER: &[u8; 8] = b"gocpans1";
 const LAST: &[u8; 8] = b"gocplst1";
 
-/// What every part has to do next.
+/// What every shard has to do next.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
     pub(super) step: u64,
@@ -20,7 +20,7 @@ pub struct Command {
     pub(super) selected: Option<Points>,
     pub(super) task: Task,
 }
-wire_struct!(Command { step, selected, task });
+codec_struct!(Command { step, selected, task });
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Task {
@@ -33,59 +33,59 @@ pub(super) enum Task {
     /// One of Lloyd's rounds; `before` has the centres of the round before.
     Label { centres: Points, before: Option<Points> },
     /// How many sit at each centre, and who sits farthest from it.
-    Seat { centres: Points },
+    Repair { centres: Points },
     /// Step (III). Then, whether there are `limit` different representatives.
     Select { centres: Points, limit: usize },
     /// The objective: `numbers` has the new number of each centre of step (III). And the `far` farthest objects.
     Value { centres: Points, numbers: Vec<u32>, far: usize },
 }
-wire_enum!(Task: "a task" {
+codec_enum!(Task: "a task" {
     0 => Sample { seed, threshold },
     1 => Distinct { limit },
     2 => Match { rows },
     3 => Label { centres, before },
-    4 => Seat { centres },
+    4 => Repair { centres },
     5 => Select { centres, limit },
     6 => Value { centres, numbers, far },
 });
 
 impl Task {
-    /// Centres in it, all of the same features as the parts.
+    /// Centres in it, all of the same features as the shards.
     pub(super) fn points(&self) -> Option<&Points> {
         match self {
             Task::Sample { .. } | Task::Distinct { .. } => None,
             Task::Match { rows } => Some(rows),
             Task::Label { centres, .. }
-            | Task::Seat { centres }
+            | Task::Repair { centres }
             | Task::Select { centres, .. }
             | Task::Value { centres, .. } => Some(centres),
         }
     }
 }
 
-/// What one part found.
+/// What one shard found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub(super) step: u64,
-    /// Where the part begins and how many objects it has.
+    /// Where the shard begins and how many objects it has.
     pub(super) first: usize,
     pub(super) objects: usize,
     pub(super) found: Found,
 }
-wire_struct!(Answer { step, first, objects, found });
+codec_struct!(Answer { step, first, objects, found });
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Found {
     Rows { rows: Vec<f64> },
     Sums { sums: Vec<Stretch>, changed: usize },
-    Seats { counts: Vec<u64>, farthest: Vec<Option<Far>> },
+    Farthest { counts: Vec<u64>, farthest: Vec<Option<FarPoint>> },
     Selected { sums: Vec<Stretch>, changed: usize, marks: Vec<u128>, distinct: usize },
-    Values { values: Vec<ValueStretch>, far: Vec<Far> },
+    Values { values: Vec<ValueStretch>, far: Vec<FarPoint> },
 }
-wire_enum!(Found: "an answer" {
+codec_enum!(Found: "an answer" {
     0 => Rows { rows },
     1 => Sums { sums, changed },
-    2 => Seats { counts, farthest },
+    2 => Farthest { counts, farthest },
     3 => Selected { sums, changed, marks, distinct },
     4 => Values { values, far },
 });
@@ -98,7 +98,7 @@ pub(super) enum Stretch {
     /// Some of it: the objects themselves.
     Piece { labels: Vec<u32>, rows: Vec<f64> },
 }
-wire_enum!(Stretch: "sums" { 0 => Chunk { sums }, 1 => Piece { labels, rows } });
+codec_enum!(Stretch: "sums" { 0 => Chunk { sums }, 1 => Piece { labels, rows } });
 
 /// The same for one number an object.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,28 +106,28 @@ pub(super) enum ValueStretch {
     Chunk { sum: f64 },
     Piece { values: Vec<f64> },
 }
-wire_enum!(ValueStretch: "values" { 0 => Chunk { sum }, 1 => Piece { values } });
+codec_enum!(ValueStretch: "values" { 0 => Chunk { sum }, 1 => Piece { values } });
 
 /// An object that lies far from its centre.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Far {
+pub(super) struct FarPoint {
     pub(super) squared: f64,
     /// Its number in the whole.
     pub(super) object: usize,
     pub(super) row: Vec<f64>,
 }
-wire_struct!(Far { squared, object, row });
+codec_struct!(FarPoint { squared, object, row });
 
-impl Far {
+impl FarPoint {
     /// Farthest first, then by number.
     pub(super) fn order(&self, other: &Self) -> std::cmp::Ordering {
         other.squared.total_cmp(&self.squared).then(self.object.cmp(&other.object))
     }
 }
 
-/// What the parts need to say how their objects ended: [`super::Part::finish`].
+/// What the shards need to say how their objects ended: [`super::Shard::finish`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Last {
+pub struct FinalState {
     /// Centres of the last step (III).
     pub(super) selected: Points,
     /// The label of each of them; `u32::MAX` for one without objects.
@@ -135,7 +135,7 @@ pub struct Last {
     /// Means of the final clusters.
     pub(super) centres: Points,
 }
-wire_struct!(Last { selected, numbers, centres });
+codec_struct!(FinalState { selected, numbers, centres });
 
 macro_rules! bytes {
     ($type:ident, $kind:ident, $what:literal) => {
@@ -146,7 +146,7 @@ macro_rules! bytes {
             }
 
             /// From the bytes of [`Self::to_bytes`].
-            pub fn from_bytes(bytes: &[u8]) -> Result<Self, PartsError> {
+            pub fn from_bytes(bytes: &[u8]) -> Result<Self, ShardedError> {
                 Ok(unpack($kind, $what, bytes)?)
             }
         }
@@ -154,4 +154,4 @@ macro_rules! bytes {
 }
 bytes!(Command, COMMAND, "a command");
 bytes!(Answer, ANSWER, "an answer");
-bytes!(Last, LAST, "a last word");
+bytes!(FinalState, LAST, "a last word");

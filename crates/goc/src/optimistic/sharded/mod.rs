@@ -1,20 +1,20 @@
-//! GOC past one machine: the objects in parts, one conductor, the same bytes.
+//! GOC past one machine: the objects in shards, one coordinator, the same bytes.
 //!
-//! A [`Part`] holds a stretch of the objects; a [`Conductor`] holds none, only the parameters, the centres and what
-//! happened so far. It says what every part has to do next ([`Conductor::command`]), takes their answers in the order of
-//! the parts ([`Conductor::take`]), and so on until the run is over. Commands and answers are small and
+//! A [`Shard`] holds a stretch of the objects; a [`Coordinator`] holds none, only the parameters, the centres and what
+//! happened so far. It says what every shard has to do next ([`Coordinator::command`]), takes their answers in the order of
+//! the shards ([`Coordinator::take`]), and so on until the run is over. Commands and answers are small and
 //! can be written as bytes; who carries them (threads, processes, a cluster) is no concern of this module.
 //!
 //! # What is promised
-//! *The same bytes as on one machine, for any cut into parts.* The run is that of [`super::Optimistic`] with
+//! *The same bytes as on one machine, for any cut into shards.* The run is that of [`super::Optimistic`] with
 //! Lloyd's k-means in every iteration ([`Algorithm::Lloyd`](crate::oracle::k_means::Algorithm::Lloyd)), candidate by
 //! candidate and bit by bit. Floating-point sums depend on their order, so the order is that of one machine: chunks of 4096 objects by
-//! their number in the whole. A part sends the sums of the chunks it holds whole and the points of those that it shares with its
-//! neighbours; the conductor puts them together.
+//! their number in the whole. A shard sends the sums of the chunks it holds whole and the points of those that it shares with its
+//! neighbours; the coordinator puts them together.
 //!
-//! *A part may be lost at any moment.* Which candidates its objects have chosen follows from the centres of the last step
-//! (III), and every command carries them: a part made anew answers like the old one, only slower. For the same reason
-//! the conductor alone is a checkpoint ([`Conductor::to_bytes`]).
+//! *A shard may be lost at any moment.* Which candidates its objects have chosen follows from the centres of the last step
+//! (III), and every command carries them: a shard made anew answers like the old one, only slower. For the same reason
+//! the coordinator alone is a checkpoint ([`Coordinator::to_bytes`]).
 //!
 //! # What is not exact
 //! An oracle needs all points at once. Up to [`Plan::sample`] objects it gets them all, and nothing differs from one machine. Beyond, it
@@ -30,7 +30,7 @@
 //!
 //! ```
 //! use goc::candidates::CandidatesBuilder;
-//! use goc::optimistic::parts::{Conductor, Part, Plan};
+//! use goc::optimistic::sharded::{Coordinator, Plan, Shard};
 //! use goc::optimistic::{KRule, Optimistic, OracleEvery};
 //! use goc::oracle::k_means::KMeans;
 //!
@@ -38,39 +38,39 @@
 //! let (mut left, mut right) = (CandidatesBuilder::new(1), CandidatesBuilder::new(1));
 //! left.push(&[0.0, 1.0, 2.0], &[])?;
 //! right.push(&[2.1], &[])?.push(&[9.0], &[])?;
-//! let mut parts =
-//!     [Part::new(Some(left.build()?), 0, &goc), Part::new(Some(right.build()?), 1, &goc)];
+//! let mut shards =
+//!     [Shard::new(Some(left.build()?), 0, &goc), Shard::new(Some(right.build()?), 1, &goc)];
 //!
-//! let mut conductor = Conductor::new(goc, &[1, 2], 1, 1, Plan::default())?;
-//! while let Some(command) = conductor.command() {
-//!     let answers: Vec<_> = parts.iter_mut().map(|part| part.perform(&command)).collect::<Result<_, _>>()?;
-//!     conductor.take(&answers, &KMeans::default())?;
+//! let mut coordinator = Coordinator::new(goc, &[1, 2], 1, 1, Plan::default())?;
+//! while let Some(command) = coordinator.command() {
+//!     let answers: Vec<_> = shards.iter_mut().map(|shard| shard.perform(&command)).collect::<Result<_, _>>()?;
+//!     coordinator.take(&answers, &KMeans::default())?;
 //! }
-//! let outcome = conductor.outcome().expect("no command is left");
+//! let outcome = coordinator.outcome().expect("no command is left");
 //! assert_eq!(outcome.k, 2);
-//! assert_eq!(parts[0].finish(&outcome.last)?.chosen, [2]); // the candidate next to the second object
+//! assert_eq!(shards[0].finish(&outcome.final_state)?.chosen, [2]); // the candidate next to the second object
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod conductor;
-mod message;
-mod part;
-mod saved;
-mod steps;
-mod wire;
+mod aggregation;
+mod checkpoint;
+mod coordinator;
+mod encoding;
+mod messages;
+mod shard;
 
-pub use conductor::{Basis, Conductor, Outcome, Plan, Round};
-pub use message::{Answer, Command, Last};
-pub use part::{Part, Seats};
-pub use wire::WireError;
+pub use coordinator::{Basis, Coordinator, Outcome, Plan, Round};
+pub use encoding::DecodeError;
+pub use messages::{Answer, Command, FinalState};
+pub use shard::{Shard, ShardResult};
 
 use super::OptimisticError;
 use crate::oracle::OracleError;
 
-/// Why a run over parts cannot go on.
+/// Why a run over shards cannot go on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum PartsError {
+pub enum ShardedError {
     /// Parameters that are wrong for one machine too.
     #[error(transparent)]
     Params(#[from] OptimisticError),
@@ -94,21 +94,21 @@ pub enum PartsError {
         /// Clusters asked for.
         k: usize,
     },
-    /// The parts' answers do not belong to the command, or not to these parts.
+    /// The shards' answers do not belong to the command, or not to these shards.
     #[error("{reason}")]
     Answers {
         /// What does not fit.
         reason: String,
     },
-    /// A command that does not fit the part.
-    #[error("the command has centres of {command} features, part at object {first} has {part}")]
+    /// A command that does not fit the shard.
+    #[error("the command has centres of {command} features, part at object {first} has {shard}")]
     Features {
         /// Features in the command.
         command: usize,
-        /// First object of the part.
+        /// First object of the shard.
         first: usize,
-        /// Features of the part.
-        part: usize,
+        /// Features of the shard.
+        shard: usize,
     },
     /// The run is over.
     #[error("the run is over; no answer is awaited")]
@@ -124,7 +124,7 @@ pub enum PartsError {
     Oracle(#[from] OracleError),
     /// Bytes that are not a message.
     #[error(transparent)]
-    Wire(#[from] WireError),
+    Decode(#[from] DecodeError),
 }
 
 #[cfg(test)]
