@@ -221,7 +221,7 @@ impl Model {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Parts,))> {
         let p = self.model.parts();
         let clusters = p.clusters.iter().map(|c| (c.size, c.mean.clone(), c.scatter.clone())).collect();
-        let numbers = (p.nu, p.alpha, p.single, p.power, p.strength);
+        let numbers = (p.nu, p.alpha, p.singleton_weight, p.power, p.penalty_strength);
         let parts = (clusters, p.metric.clone(), numbers, p.base_middle.clone(), p.base_scale.clone());
         Ok((py.get_type::<Self>().getattr("from_parts")?, (parts,)))
     }
@@ -229,11 +229,26 @@ impl Model {
     /// Back from what `__reduce__` gave.
     #[staticmethod]
     fn from_parts(parts: Parts) -> PyResult<Self> {
-        let (clusters, metric, (nu, alpha, single, power, strength), base_middle, base_scale) = parts;
+        let (
+            clusters,
+            metric,
+            (nu, alpha, singleton_weight, power, penalty_strength),
+            base_middle,
+            base_scale,
+        ) = parts;
         let cluster = |(size, mean, scatter)| goc::marginal::ClusterParts { size, mean, scatter };
         let clusters = clusters.into_iter().map(cluster).collect();
-        let parts =
-            ModelParts { clusters, metric, nu, alpha, single, power, strength, base_middle, base_scale };
+        let parts = ModelParts {
+            clusters,
+            metric,
+            nu,
+            alpha,
+            singleton_weight,
+            power,
+            penalty_strength,
+            base_middle,
+            base_scale,
+        };
         Ok(Self { model: Arc::new(goc::marginal::Model::new(parts).map_err(value_error)?) })
     }
 }

@@ -418,7 +418,7 @@ impl Settings {
 
     /// The marginal mixture.
     pub fn mixture(&self) -> Marginal {
-        Marginal::default().length(self.chains, self.burn, self.keep).strength(self.strength())
+        Marginal::default().length(self.chains, self.burn, self.keep).penalty_strength(self.strength())
     }
 }
 

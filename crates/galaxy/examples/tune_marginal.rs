@@ -31,12 +31,12 @@ fn main() -> Result<(), made::Failure> {
     let plain = Marginal::default;
     let settings: Vec<(&str, Marginal)> = vec![
         ("the defaults", plain()),
-        ("joining 1 (plain variation of information)", plain().joining(1.0)),
-        ("joining 1.2", plain().joining(1.2)),
-        ("joining 1.35", plain().joining(1.35)),
+        ("merge cost 1 (plain variation of information)", plain().merge_cost(1.0)),
+        ("merge cost 1.2", plain().merge_cost(1.2)),
+        ("merge cost 1.35", plain().merge_cost(1.35)),
         ("alpha 3", plain().alpha(Some(3.0))),
         ("alpha 5", plain().alpha(Some(5.0))),
-        ("alpha 5, joining 1", plain().alpha(Some(5.0)).joining(1.0)),
+        ("alpha 5, merge cost 1", plain().alpha(Some(5.0)).merge_cost(1.0)),
         ("power 0.3", plain().power(Some(0.3))),
         ("power 0.5", plain().power(Some(0.5))),
         ("power 1 (Dirichlet process)", plain().power(Some(1.0))),

@@ -170,7 +170,7 @@ impl Predict {
             }
         }
         let roots = file.features.iter().map(|feature| feature.root).collect();
-        let strength = file.model.parts().strength;
+        let strength = file.model.parts().penalty_strength;
         let long = args.group(&table, &Taken { roots: Roots::Of(roots), strength })?;
         for (feature, (name, unit)) in file.features.iter().zip(&long.features) {
             let said = |unit: &Option<String>| unit.clone().filter(|unit| !unit.is_empty());

@@ -30,11 +30,11 @@ const CROWDING: f64 = 0.25;
 /// Log odds below which a member of a significant cluster is noise: even odds, not tuned on any set.
 pub const ODDS: f64 = 0.0;
 
-/// The marginal mixture told that many of `n` objects may be in no group: `alpha` a thirtieth of them, `single` 8 and power 1/2, chosen on the
+/// The marginal mixture told that many of `n` objects may be in no group: `alpha` a thirtieth of them, the singleton weight 8 and power 1/2, chosen on the
 /// same sets. Left to draw them, it takes too many strays into groups, as the density of places that it compares with is a wide and
 /// smooth one.
 pub fn expecting(model: Marginal, n: usize) -> Marginal {
-    model.alpha(Some((n as f64 / 30.0).max(1.0))).single(Some(8.0)).power(Some(0.5))
+    model.alpha(Some((n as f64 / 30.0).max(1.0))).singleton_weight(Some(8.0)).power(Some(0.5))
 }
 
 /// How alone each object is: what its draws say, with crowds taken into account. `candidates` are those that the mixture ran on.

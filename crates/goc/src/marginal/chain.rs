@@ -1,47 +1,53 @@
 //! One Markov chain over partitions and choices of candidates.
 //!
-//! The state is a label and a candidate for every object, the metric `Psi` and what it is expected to be, and the prior's `alpha`, `single` and power; everything else is integrated out. Its
-//! stationary law is, with the candidates' weights `w`,
+//! The state is a label and a candidate for every object, the metric `Psi` and what it is expected
+//! to be, and the prior's `alpha`, singleton weight `s` and power; everything else is integrated
+//! out. Its stationary law is, with the candidates' weights `w`,
 //!
 //! ```text
-//! p(labels, choices, Psi, alpha, single | data)  ~  p(labels | alpha, single) p(Psi) prod_i w_{i, choice_i} prod_k M(members of k; Psi).
+//! p(labels, choices, Psi, alpha, s | data)  ~  p(labels | alpha, s) p(Psi) prod_i w_{i, choice_i} prod_k M(members of k; Psi).
 //! ```
 //!
-//! A sweep takes each object out in random order, and draws its label and candidate from their exact conditional (Gibbs).
-//! [`super::split_merge`] moves many objects at once. After both, `Psi` is drawn by way of the covariances of all clusters with two
-//! members or more, and all else from grids.
+//! A sweep takes each object out in random order, and draws its label and candidate from their
+//! exact conditional (Gibbs). [`super::split_merge`] moves many objects at once. After both, `Psi`
+//! is drawn by way of the covariances of all clusters with two members or more, and all else from
+//! grids.
 //!
 //! # Exact, without looking at everything
-//! The conditional is a sum over all clusters and candidates, nearly all of which are negligible. So first every cluster gets an upper
-//! bound of its share (`sketch`), then every run of candidates in the clusters that are left (`cluster`), and only runs that are not
-//! negligible beside the rest are weighed. With their sum `S` and the bound `U` of all others the whole is between `S` and `S + U`, and a number `u` drawn uniformly
-//! decides: if `u S` and `u (S + U)` fall on the same run, that is the draw whatever the others weigh; if not, which is rare,
-//! the others are weighed too. Nothing is approximated.
+//! The conditional is a sum over all clusters and candidates, nearly all of which are negligible.
+//! So first every cluster gets an upper bound of its share (`screening`), then every block of
+//! candidates in the clusters that are left (`cluster`), and only blocks that are not negligible
+//! beside the rest are weighed. With their sum `S` and the bound `U` of all others the whole is
+//! between `S` and `S + U`, and a number `u` drawn uniformly decides: if `u S` and `u (S + U)` fall
+//! on the same block, that is the draw whatever the others weigh; if not, which is rare, the others
+//! are weighed too. Nothing is approximated.
 
 use rand::RngExt;
 
+use super::blocks::{Blocks, Extents, LANES};
 use super::cluster::{Cluster, Shape, bound_all, weigh, weigh_all, weigh_listed};
 use super::matrix::{cholesky, inverse, lower_inverse, pick, wishart};
 use super::prior::{Cohesion, PartitionPrior};
-use super::runs::{Extents, LANES, Runs};
-use super::sketch::Sketch;
+use super::screening::Screening;
 use crate::{Candidates, Stream};
 
-/// Runs whose bounds sum up to less than this share of the whole are not weighed at first. The less is weighed the more often the draw is not
-/// decided; between a twentieth and a half it makes no difference, at a thousandth a sweep takes a fifth longer.
+/// Blocks whose bounds sum up to less than this share of the whole are not weighed at first. The
+/// less is weighed the more often the draw is not decided; between a twentieth and a half it makes
+/// no difference, at a thousandth a sweep takes a fifth longer.
 const NEGLIGIBLE: f64 = 0.1;
 
-/// From so many objects on, candidates are not all in the cache, and objects that are neighbours in memory are visited in blocks of so many. (One by one, a
-/// sweep of 10 000 objects takes twice as long.)
+/// From so many objects on, candidates are not all in the cache, and objects that are neighbours in
+/// memory are visited in batches of so many. (One by one, a sweep of 10 000 objects takes twice as
+/// long.)
 const MANY: usize = 2000;
-const BLOCK: usize = 32;
+const BATCH: usize = 32;
 
 /// What all chains share and none changes.
 pub(super) struct Data<'a> {
     pub(super) candidates: &'a Candidates,
     /// One a candidate, sum 1 for every object, in the order of the candidates.
     pub(super) weights: &'a [f64],
-    pub(super) runs: &'a Runs,
+    pub(super) blocks: &'a Blocks,
     pub(super) prior: &'a PartitionPrior,
     /// `w H(x)` of every candidate, and its sum for every object: what an object alone has.
     pub(super) alone: &'a [f64],
@@ -72,7 +78,8 @@ pub(super) struct Chain<'a> {
     pub(super) shape: Shape,
     pub(super) labels: Vec<u32>,
     pub(super) choice: Vec<u32>,
-    /// Where the chosen candidates are: which lane of all runs' lanes, and their features. Side by side, as candidates come from far in memory.
+    /// Where the chosen candidates are: which lane of all blocks' lanes, and their features. Side
+    /// by side, as candidates come from far in memory.
     spots: Vec<usize>,
     places: Vec<f64>,
     pub(super) clusters: Vec<Cluster>,
@@ -86,14 +93,14 @@ pub(super) struct Chain<'a> {
     pub(super) moves: [usize; 2],
     /// How far candidates reach, in the metric of the moment.
     extents: Extents,
-    sketch: Sketch,
-    /// Objects that a sweep visits one after another, and the order of such blocks.
-    block: usize,
+    screening: Screening,
+    /// Objects that a sweep visits one after another, and the order of such batches.
+    batch: usize,
     order: Vec<usize>,
-    /// Clusters that may matter to one object, and bounds of its runs in each.
+    /// Clusters that may matter to one object, and bounds of its blocks in each.
     near: Vec<u32>,
     bounds: Vec<[f64; LANES]>,
-    /// Clusters and runs that were weighed, and what they weigh.
+    /// Clusters and blocks that were weighed, and what they weigh.
     listed: Vec<(u32, u32)>,
     sums: Vec<f64>,
 }
@@ -111,7 +118,7 @@ impl<'a> Chain<'a> {
         rng: Stream,
     ) -> Self {
         let n = labels.len();
-        let block = if n < MANY { 1 } else { BLOCK };
+        let batch = if n < MANY { 1 } else { BATCH };
         let mut chain = Self {
             data,
             labels,
@@ -126,30 +133,30 @@ impl<'a> Chain<'a> {
             rng,
             moves: [0, 0],
             extents: Extents::default(),
-            sketch: Sketch::new(Vec::new(), 0, 0),
+            screening: Screening::new(Vec::new(), 0, 0),
             near: Vec::new(),
-            block,
-            order: (0..n.div_ceil(block)).collect(),
+            batch,
+            order: (0..n.div_ceil(batch)).collect(),
             bounds: Vec::new(),
             listed: Vec::new(),
             sums: Vec::new(),
         };
         for (i, j) in choice.into_iter().enumerate() {
-            chain.choose(i, data.runs.spot_of(i, j));
+            chain.choose(i, data.blocks.spot_of(i, j));
         }
         chain.rebuild();
         chain
     }
 
-    /// Object `i` is where this lane of its runs is.
+    /// Object `i` is where this lane of its blocks is.
     pub(super) fn choose(&mut self, i: usize, spot: usize) {
-        let (q, runs) = (self.shape.q, self.data.runs);
+        let (q, blocks) = (self.shape.q, self.data.blocks);
         self.spots[i] = spot;
-        self.choice[i] = runs.candidate(spot);
-        runs.copy_place(spot, &mut self.places[i * q..(i + 1) * q]);
+        self.choice[i] = blocks.candidate(spot);
+        blocks.copy_place(spot, &mut self.places[i * q..(i + 1) * q]);
     }
 
-    /// The lane of all runs where object `i` is.
+    /// The lane of all blocks where object `i` is.
     pub(super) fn spot(&self, i: usize) -> usize {
         self.spots[i]
     }
@@ -172,11 +179,11 @@ impl<'a> Chain<'a> {
         }
         // The metric is positive definite: it was so when it was drawn.
         let low = cholesky(&self.shape.psi, q).map_or_else(|| vec![0.0; q * q], |l| lower_inverse(&l, q));
-        self.extents = self.data.runs.extents(&low);
-        self.sketch = Sketch::new(low, q, self.shape.nu);
+        self.extents = self.data.blocks.extents(&low);
+        self.screening = Screening::new(low, q, self.shape.nu);
         self.joins = self.data.prior.joins(self.cohesion);
         for k in 0..k {
-            self.sketch_of(k);
+            self.screen(k);
         }
     }
 
@@ -184,7 +191,7 @@ impl<'a> Chain<'a> {
     fn drop_cluster(&mut self, k: usize) {
         let last = self.clusters.len() - 1;
         self.clusters.swap_remove(k);
-        self.sketch.swap_remove(k);
+        self.screening.swap_remove(k);
         if k != last {
             for label in self.labels.iter_mut().filter(|label| **label == last as u32) {
                 *label = k as u32;
@@ -192,15 +199,16 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Every object once, in an order that does not depend on the state: blocks of neighbours in memory, the blocks shuffled.
+    /// Every object once, in an order that does not depend on the state: batches of neighbours in
+    /// memory, the batches shuffled.
     pub(super) fn sweep(&mut self) {
         let mut order = std::mem::take(&mut self.order);
         for i in (1..order.len()).rev() {
             order.swap(i, self.rng.random_range(0..=i));
         }
         let n = self.labels.len();
-        for &block in &order {
-            for i in block * self.block..((block + 1) * self.block).min(n) {
+        for &batch in &order {
+            for i in batch * self.batch..((batch + 1) * self.batch).min(n) {
                 let was = self.take_out(i);
                 let drawn = self.draw(i, was);
                 self.put(i, drawn);
@@ -218,33 +226,35 @@ impl<'a> Chain<'a> {
             self.drop_cluster(k);
             return None;
         }
-        self.sketch_of(k);
+        self.screen(k);
         Some(k)
     }
 
-    fn sketch_of(&mut self, k: usize) {
-        self.sketch.set(k, &self.clusters[k], self.joins[self.clusters[k].size]);
+    fn screen(&mut self, k: usize) {
+        self.screening.set(k, &self.clusters[k], self.joins[self.clusters[k].size]);
     }
 
-    /// The exact draw of a cluster and a run; none is a new cluster. `was` is the cluster it comes from.
+    /// The exact draw of a cluster and a block; none is a new cluster. `was` is the cluster it
+    /// comes from.
     fn draw(&mut self, i: usize, was: Option<usize>) -> Option<(u32, u32)> {
-        let runs = self.data.runs;
-        let alone = self.cohesion.alpha * self.cohesion.single * self.data.alone_sum[i];
-        // What is negligible is measured by what is known to be there: the object alone, and where it has been.
+        let blocks = self.data.blocks;
+        let alone = self.cohesion.alpha * self.cohesion.singleton_weight * self.data.alone_sum[i];
+        // What is negligible is measured by what is known to be there: the object alone, and where
+        // it has been.
         let mut known = alone;
         if let Some(k) = was {
-            let weights = weigh(&self.clusters[k], runs, self.spots[i] / LANES);
+            let weights = weigh(&self.clusters[k], blocks, self.spots[i] / LANES);
             known += self.joins[self.clusters[k].size] * weights.iter().sum::<f64>();
         }
-        let groups = runs.groups(i);
+        let groups = blocks.groups(i);
         let least = NEGLIGIBLE * known / ((self.clusters.len() + 1) * groups.len()) as f64;
         let mut others = 0.0;
         self.listed.clear();
-        for (group, first) in groups.zip(runs.of(i).step_by(LANES)) {
+        for (group, first) in groups.zip(blocks.of(i).step_by(LANES)) {
             let (centre, reach) = (self.extents.centre(group), self.extents.reaches[group]);
-            others += self.sketch.near(centre, reach, least, &mut self.near);
+            others += self.screening.near(centre, reach, least, &mut self.near);
             let radii = &self.extents.radii[group * LANES..(group + 1) * LANES];
-            let (centres, totals) = (runs.centres(group), runs.totals(group));
+            let (centres, totals) = (blocks.centres(group), blocks.totals(group));
             self.bounds.clear();
             bound_all(&self.clusters, &self.near, &self.joins, centres, radii, totals, &mut self.bounds);
             for (k, bounds) in self.near.iter().zip(&self.bounds) {
@@ -266,7 +276,8 @@ impl<'a> Chain<'a> {
             return self.listed.get(at.wrapping_sub(1)).copied();
         }
         let begin = self.listed.len();
-        let all = (0..self.clusters.len() as u32).flat_map(|k| runs.of(i).map(move |run| (k, run as u32)));
+        let all =
+            (0..self.clusters.len() as u32).flat_map(|k| blocks.of(i).map(move |block| (k, block as u32)));
         let mut known = self.listed.clone();
         known.sort_unstable();
         let rest: Vec<(u32, u32)> = all.filter(|pair| known.binary_search(pair).is_err()).collect();
@@ -277,15 +288,16 @@ impl<'a> Chain<'a> {
         self.listed.get(at.wrapping_sub(1)).copied()
     }
 
-    /// Weighs the listed runs from `begin` on.
+    /// Weighs the listed blocks from `begin` on.
     fn weigh_listed(&mut self, begin: usize) {
-        weigh_listed(&self.clusters, self.data.runs, &self.listed[begin..], &mut self.sums);
+        weigh_listed(&self.clusters, self.data.blocks, &self.listed[begin..], &mut self.sums);
         for (&(k, _), sum) in self.listed[begin..].iter().zip(&mut self.sums[begin..]) {
             *sum *= self.joins[self.clusters[k as usize].size];
         }
     }
 
-    /// Where the running sum passes `target`: 0 for the object alone, then the listed ones from 1; one more when it never does.
+    /// Where the running sum passes `target`: 0 for the object alone, then the listed ones from 1;
+    /// one more when it never does.
     fn reach(&self, alone: f64, target: f64) -> usize {
         let mut left = target - alone;
         let mut at = 0;
@@ -296,25 +308,25 @@ impl<'a> Chain<'a> {
         if left < 0.0 { at } else { self.sums.len() + 1 }
     }
 
-    /// Into the cluster drawn, or a new one; the candidate is drawn within the run.
+    /// Into the cluster drawn, or a new one; the candidate is drawn within the block.
     fn put(&mut self, i: usize, drawn: Option<(u32, u32)>) {
         let (to, spot) = match drawn {
             None => {
                 self.clusters.push(Cluster::empty(self.shape.q));
                 let j = pick(self.data.alone(i), self.data.alone_sum[i], &mut self.rng);
-                (self.clusters.len() - 1, self.data.runs.spot_of(i, j as u32))
+                (self.clusters.len() - 1, self.data.blocks.spot_of(i, j as u32))
             }
-            Some((k, run)) => {
-                let weights = weigh(&self.clusters[k as usize], self.data.runs, run as usize);
+            Some((k, block)) => {
+                let weights = weigh(&self.clusters[k as usize], self.data.blocks, block as usize);
                 let lane = pick(&weights, weights.iter().sum(), &mut self.rng);
-                (k as usize, run as usize * LANES + lane)
+                (k as usize, block as usize * LANES + lane)
             }
         };
         self.labels[i] = to as u32;
         self.choose(i, spot);
         let q = self.shape.q;
         self.clusters[to].add(&self.places[i * q..(i + 1) * q], &self.shape);
-        self.sketch_of(to);
+        self.screen(to);
     }
 
     /// The weight of joining a cluster of `size`.
@@ -322,12 +334,13 @@ impl<'a> Chain<'a> {
         self.joins[size]
     }
 
-    /// What every candidate of `i` weighs in a cluster, run by run into `out`; returns the sum.
+    /// What every candidate of `i` weighs in a cluster, block by block into `out`; returns the sum.
     pub(super) fn weigh(&self, cluster: &Cluster, i: usize, out: &mut [[f64; LANES]]) -> f64 {
-        weigh_all(cluster, self.data.runs, self.data.runs.of(i), out)
+        weigh_all(cluster, self.data.blocks, self.data.blocks.of(i), out)
     }
 
-    /// Draws the metric and the prior's cohesion. False when numbers ran out of range, which leaves the metric as it was.
+    /// Draws the metric and the prior's cohesion. False when numbers ran out of range, which leaves
+    /// the metric as it was.
     pub(super) fn draw_shape(&mut self) -> bool {
         self.cohesion = self.data.prior.draw(self.clusters.iter().map(|c| c.size), &mut self.rng);
         let drawn = !self.data.learn || self.draw_metric().is_some();
@@ -357,7 +370,8 @@ impl<'a> Chain<'a> {
         Some(())
     }
 
-    /// Draws what the metric is expected to be, given the metric: the Wishart density at every scale of the grid.
+    /// Draws what the metric is expected to be, given the metric: the Wishart density at every
+    /// scale of the grid.
     fn draw_scale(&mut self) {
         let (q, df) = (self.shape.q, self.data.metric_df);
         if self.data.scales.len() > 1 {
@@ -370,7 +384,8 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// The log of the stationary density but for constants and the prior of the metric: what a trace plot shows.
+    /// The log of the stationary density but for constants and the prior of the metric: what a
+    /// trace plot shows.
     pub(super) fn ln_density(&self) -> f64 {
         let clusters: f64 = self.clusters.iter().map(|cluster| cluster.ln_density(&self.shape)).sum();
         let choices: f64 =

@@ -1,30 +1,32 @@
 //! One cluster: what its members are together, and how well a candidate fits to them.
 //!
-//! A cluster's covariance is `Sigma ~ inverse Wishart(nu, Psi)`, its members are normal around their mean, and where that mean lies
-//! follows the base density `H`, a multivariate t with five degrees of freedom that is wide beside any cluster. With the covariance
-//! integrated out, `n` members with mean `m` and scatter `S` have the density
+//! A cluster's covariance is `Sigma ~ inverse Wishart(nu, Psi)`, its members are normal around
+//! their mean, and where that mean lies follows the base density `H`, a multivariate t with five
+//! degrees of freedom that is wide beside any cluster. With the covariance integrated out, `n`
+//! members with mean `m` and scatter `S` have the density
 //!
 //! ```text
 //! M(x_1 .. x_n) = H(m) n^(-q/2) pi^(-(n-1)q/2) Gamma_q((nu+n-1)/2) / Gamma_q(nu/2) |Psi|^(nu/2) / |Psi + S|^((nu+n-1)/2),
 //! ```
 //!
-//! which is that of: draw `Sigma`, draw `n` normal residuals, subtract their mean, add a place drawn from `H`. For one member it is `H(x)`. A
-//! further member `x` multiplies it by
+//! which is that of: draw `Sigma`, draw `n` normal residuals, subtract their mean, add a place
+//! drawn from `H`. For one member it is `H(x)`. A further member `x` multiplies it by
 //!
 //! ```text
 //! H(m') / H(m) * t(x; nu + n - q degrees of freedom, m, (Psi + S)(n + 1) / (n (nu + n - q))).
 //! ```
 //!
-//! `nu` is whole, so the power in the t density is a whole or half one and takes multiplications and at most a root: no
-//! logarithm in the innermost loop, which runs over eight candidates at a time.
+//! `nu` is whole, so the power in the t density is a whole or half one and takes multiplications
+//! and at most a root: no logarithm in the innermost loop, which runs over eight candidates at a
+//! time.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use multiversion::multiversion;
 
+use super::blocks::{Blocks, LANES, squares};
 use super::matrix::{cholesky, ln_det, lower_inverse};
-use super::runs::{LANES, Runs, squares};
 
 /// Degrees of freedom of the base density.
 pub(super) const BASE_DF: usize = 5;
@@ -85,7 +87,8 @@ pub(super) struct Shape {
     /// The lower triangle of `Psi`.
     triangle: Vec<f64>,
     pub(super) base: Base,
-    /// By the number of members: what of the t density's constant does not depend on where they are.
+    /// By the number of members: what of the t density's constant does not depend on where they
+    /// are.
     constants: Arc<[f64]>,
 }
 
@@ -109,7 +112,8 @@ impl Shape {
 
     /// Another scale, which is positive definite.
     pub(super) fn set_psi(&mut self, psi: Vec<f64>) {
-        // Without one, nothing is known to be shorter in a cluster's metric: NaN, of which `shrink` makes 1.
+        // Without one, nothing is known to be shorter in a cluster's metric: NaN, of which `shrink`
+        // makes 1.
         self.triangle = cholesky(&psi, self.q).unwrap_or_else(|| vec![f64::NAN; self.q * self.q]);
         self.psi = psi;
     }
@@ -126,7 +130,8 @@ pub(super) struct Cluster {
     low: Vec<f64>,
     /// The constant of the t density, over `H(mean)`'s shape.
     pub(super) scale: f64,
-    /// The base's triangle as it acts on the move of the mean, `(x - mean) / (n + 1)`, and on the mean.
+    /// The base's triangle as it acts on the move of the mean, `(x - mean) / (n + 1)`, and on the
+    /// mean.
     low_base: Vec<f64>,
     at_mean: Vec<f64>,
     /// `n / (n + 1)`, and twice the power of the t density.
@@ -173,7 +178,8 @@ impl Cluster {
         self.size += 1;
     }
 
-    /// Takes a member out. Rounding errors do not pile up: the chain makes all clusters anew after every sweep.
+    /// Takes a member out. Rounding errors do not pile up: the chain makes all clusters anew after
+    /// every sweep.
     pub(super) fn remove(&mut self, x: &[f64], shape: &Shape) {
         let (q, n) = (shape.q, self.size as f64);
         self.size -= 1;
@@ -207,7 +213,8 @@ impl Cluster {
             *slot = p + s;
         }
         if !invert_triangle(&mut self.low, q) {
-            // Subtraction can leave a scatter that is negative by rounding; Psi alone is positive definite.
+            // Subtraction can leave a scatter that is negative by rounding; Psi alone is positive
+            // definite.
             self.low.copy_from_slice(&shape.psi);
             invert_triangle(&mut self.low, q);
         }
@@ -249,39 +256,50 @@ impl Cluster {
     }
 }
 
-/// What each candidate of one run multiplies the density of a cluster by, times its own weight.
-pub(super) fn weigh(cluster: &Cluster, runs: &Runs, run: usize) -> [f64; LANES] {
+/// What each candidate of one block multiplies the density of a cluster by, times its own weight.
+pub(super) fn weigh(cluster: &Cluster, blocks: &Blocks, block: usize) -> [f64; LANES] {
     let mut out = [[0.0; LANES]];
-    weigh_each(cluster, runs, run..run + 1, &mut out);
+    weigh_each(cluster, blocks, block..block + 1, &mut out);
     out[0]
 }
 
-/// The same of several runs, into `out`; returns the sum.
-pub(super) fn weigh_all(cluster: &Cluster, runs: &Runs, of: Range<usize>, out: &mut [[f64; LANES]]) -> f64 {
-    weigh_each(cluster, runs, of.clone(), out);
+/// The same of several blocks, into `out`; returns the sum.
+pub(super) fn weigh_all(
+    cluster: &Cluster,
+    blocks: &Blocks,
+    of: Range<usize>,
+    out: &mut [[f64; LANES]],
+) -> f64 {
+    weigh_each(cluster, blocks, of.clone(), out);
     out[..of.len()].iter().flatten().sum()
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn weigh_each(cluster: &Cluster, runs: &Runs, of: Range<usize>, out: &mut [[f64; LANES]]) {
-    for (run, slot) in of.zip(out) {
-        *slot = weigh_run(cluster, runs.values(run), runs.weights(run));
+fn weigh_each(cluster: &Cluster, blocks: &Blocks, of: Range<usize>, out: &mut [[f64; LANES]]) {
+    for (block, slot) in of.zip(out) {
+        *slot = weigh_block(cluster, blocks.values(block), blocks.weights(block));
     }
 }
 
-/// Sums of [`weigh`] over runs, of clusters and runs that are listed.
+/// Sums of [`weigh`] over blocks, of clusters and blocks that are listed.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-pub(super) fn weigh_listed(clusters: &[Cluster], runs: &Runs, listed: &[(u32, u32)], sums: &mut Vec<f64>) {
-    for &(k, run) in listed {
-        let (values, weights) = (runs.values(run as usize), runs.weights(run as usize));
-        sums.push(weigh_run(&clusters[k as usize], values, weights).iter().sum());
+pub(super) fn weigh_listed(
+    clusters: &[Cluster],
+    blocks: &Blocks,
+    listed: &[(u32, u32)],
+    sums: &mut Vec<f64>,
+) {
+    for &(k, block) in listed {
+        let (values, weights) = (blocks.values(block as usize), blocks.weights(block as usize));
+        sums.push(weigh_block(&clusters[k as usize], values, weights).iter().sum());
     }
 }
 
-/// Upper bounds of the sums of [`weigh`] over each run of a group in the clusters listed, each cluster's times its `join`: eight a cluster into
-/// `bounds`. `radii` are those of the runs, in the metric of `Psi`. That of a cluster is wider, and the more so the more members it has (`shrink`),
-/// so no candidate is nearer to its mean than the centre of the run less the radius as the cluster sees it; and the base's part of the density is at
-/// most what `scale` has of it.
+/// Upper bounds of the sums of [`weigh`] over each block of a group in the clusters listed, each
+/// cluster's times its `join`: eight a cluster into `bounds`. `radii` are those of the blocks, in
+/// the metric of `Psi`. That of a cluster is wider, and the more so the more members it has
+/// (`shrink`), so no candidate is nearer to its mean than the centre of the block less the radius
+/// as the cluster sees it; and the base's part of the density is at most what `scale` has of it.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(super) fn bound_all(
     clusters: &[Cluster],
@@ -323,7 +341,7 @@ fn quadratic_of(cluster: &Cluster, values: &[f64]) -> [f64; LANES] {
 }
 
 #[inline(always)]
-fn weigh_run(cluster: &Cluster, values: &[f64], weights: &[f64]) -> [f64; LANES] {
+fn weigh_block(cluster: &Cluster, values: &[f64], weights: &[f64]) -> [f64; LANES] {
     match cluster.mean.len() {
         1 => weigh_body(cluster, &differences::<1>(cluster, values), weights),
         2 => weigh_body(cluster, &differences::<2>(cluster, values), weights),
@@ -376,8 +394,9 @@ fn weigh_body(cluster: &Cluster, d: &[[f64; LANES]], weights: &[f64]) -> [f64; L
     std::array::from_fn(|lane| weights[lane] * cluster.scale / (t[lane] * h[lane]))
 }
 
-/// How much shorter a step is in the metric of `low` (the inverse of the lower triangle of `Psi + S`) than in that of `Psi`, at most:
-/// the square root of the Frobenius norm of `low Psi low'`, whose largest eigenvalue is what it bounds, and never above 1.
+/// How much shorter a step is in the metric of `low` (the inverse of the lower triangle of `Psi +
+/// S`) than in that of `Psi`, at most: the square root of the Frobenius norm of `low Psi low'`,
+/// whose largest eigenvalue is what it bounds, and never above 1.
 fn shrink(low: &[f64], triangle: &[f64], q: usize) -> f64 {
     // low L, lower triangular; the norm of its product with its own transpose.
     let mut squares = 0.0;
@@ -478,22 +497,22 @@ mod tests {
             for i in 0..6 {
                 cluster.add(&point(i, q), &shape);
                 let before = cluster.ln_density(&shape);
-                // Eleven candidates, so that a run is not full.
+                // Eleven candidates, so that a block is not full.
                 let m = 11;
                 let rows: Vec<f64> = (0..m).flat_map(|j| point(20 + j, q)).collect();
                 let weights: Vec<f64> = (0..m).map(|j| 0.1 + j as f64).collect();
-                let runs = runs_of(&rows, q, &weights);
-                let (mut out, mut by_run) = (vec![0.0; m], vec![[0.0; LANES]; 2]);
-                let sum = weigh_all(&cluster, &runs, 0..2, &mut by_run);
-                for (run, values) in by_run.iter().enumerate() {
+                let blocks = blocks_of(&rows, q, &weights);
+                let (mut out, mut by_block) = (vec![0.0; m], vec![[0.0; LANES]; 2]);
+                let sum = weigh_all(&cluster, &blocks, 0..2, &mut by_block);
+                for (block, values) in by_block.iter().enumerate() {
                     for (lane, v) in values.iter().enumerate() {
-                        out[runs.candidate(run * LANES + lane) as usize] += v;
+                        out[blocks.candidate(block * LANES + lane) as usize] += v;
                     }
-                    assert_eq!(*values, weigh(&cluster, &runs, run));
+                    assert_eq!(*values, weigh(&cluster, &blocks, block));
                 }
                 assert!((sum - out.iter().sum::<f64>()).abs() < 1e-12 * sum);
                 let mut sums = Vec::new();
-                weigh_listed(&[cluster.clone()], &runs, &[(0, 0), (0, 1)], &mut sums);
+                weigh_listed(&[cluster.clone()], &blocks, &[(0, 0), (0, 1)], &mut sums);
                 assert!((sum - sums[0] - sums[1]).abs() < 1e-12 * sum);
                 for j in 0..m {
                     let mut larger = cluster.clone();
@@ -505,10 +524,10 @@ mod tests {
         }
     }
 
-    fn runs_of(rows: &[f64], q: usize, weights: &[f64]) -> Runs {
+    fn blocks_of(rows: &[f64], q: usize, weights: &[f64]) -> Blocks {
         let mut builder = CandidatesBuilder::new(q);
         builder.push(rows, &[]).unwrap();
-        Runs::new(&builder.build().unwrap(), weights)
+        Blocks::new(&builder.build().unwrap(), weights)
     }
 
     #[test]
@@ -519,9 +538,9 @@ mod tests {
                 .flat_map(|j| (0..q).map(move |f| j as f64 * 0.1 - 5.0 + libm::sin((j + f) as f64) * 0.01))
                 .collect();
             let weights: Vec<f64> = (0..101).map(|j| 1.0 + f64::from(j % 7)).collect();
-            let runs = runs_of(&rows, q, &weights);
+            let blocks = blocks_of(&rows, q, &weights);
             let low = lower_inverse(&cholesky(&shape.psi, q).unwrap(), q);
-            let radii = runs.extents(&low).radii;
+            let radii = blocks.extents(&low).radii;
             let mut clusters = vec![Cluster::empty(q); 3];
             for i in 0..3 * members {
                 let place: Vec<f64> = point(i, q).iter().map(|v| v + 3.0 * (i % 3) as f64).collect();
@@ -531,7 +550,7 @@ mod tests {
             let mut bounds = [Vec::new(), Vec::new()];
             for (group, bounds) in bounds.iter_mut().enumerate() {
                 let radii = &radii[group * LANES..(group + 1) * LANES];
-                let (centres, totals) = (runs.centres(group), runs.totals(group));
+                let (centres, totals) = (blocks.centres(group), blocks.totals(group));
                 bound_all(&clusters, &[0, 1, 2], &join, centres, radii, totals, bounds);
                 assert_eq!(bounds.len(), 3);
             }
@@ -542,9 +561,9 @@ mod tests {
                         assert_eq!(bound, 0.0);
                         continue;
                     }
-                    let sum: f64 = join[members] * weigh(cluster, &runs, slot).iter().sum::<f64>();
+                    let sum: f64 = join[members] * weigh(cluster, &blocks, slot).iter().sum::<f64>();
                     assert!(bound >= sum, "{bound} {sum}");
-                    // In one dimension a run is short and the bound near.
+                    // In one dimension a block is short and the bound near.
                     assert!(q > 1 || bound < 100.0 * sum, "{bound} {sum}");
                 }
             }
@@ -567,7 +586,8 @@ mod tests {
 
     #[test]
     fn the_density_of_two_members_integrates_to_one() {
-        // q = 1: a grid over both members, wide enough for the tails that are left to be below 1e-3.
+        // q = 1: a grid over both members, wide enough for the tails that are left to be below
+        // 1e-3.
         let shape = shape(1, 6);
         let (step, half) = (0.5, 240);
         let mut sum = 0.0;
@@ -578,9 +598,9 @@ mod tests {
             let (fine, count) = (0.05, 400);
             let rows: Vec<f64> =
                 (-count..=count).map(|b| f64::from(a) * step + f64::from(b) * fine).collect();
-            let runs = runs_of(&rows, 1, &vec![1.0; rows.len()]);
-            let mut out = vec![[0.0; LANES]; runs.of(0).len()];
-            sum += first * weigh_all(&cluster, &runs, runs.of(0), &mut out) * step * fine;
+            let blocks = blocks_of(&rows, 1, &vec![1.0; rows.len()]);
+            let mut out = vec![[0.0; LANES]; blocks.of(0).len()];
+            sum += first * weigh_all(&cluster, &blocks, blocks.of(0), &mut out) * step * fine;
         }
         assert!((sum - 1.0).abs() < 5e-3, "{sum}");
     }

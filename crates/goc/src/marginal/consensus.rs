@@ -1,17 +1,20 @@
 //! From many drawn partitions to one, and to how sure it is.
 //!
-//! `P_ij` is the share of draws in which `i` and `j` are together. Only pairs that ever met are kept, so memory follows the sizes of the
-//! clusters, not `n^2`. The estimate minimises the lower bound of the expected variation of information (Wade & Ghahramani 2018),
+//! `P_ij` is the share of draws in which `i` and `j` are together. Only pairs that ever met are
+//! kept, so memory follows the sizes of the clusters, not `n^2`. The estimate minimises the lower
+//! bound of the expected variation of information (Wade & Ghahramani 2018),
 //!
 //! ```text
 //! sum_i  a log2 |C_i|  -  2 log2 sum_{j in C_i} P_ij,
 //! ```
 //!
-//! where `C_i` is the cluster of `i` and `a` is 1, or more where joining what is apart is worse than parting what is together (Dahl, Johnson &
-//! Müller 2022): the best of all cuts of the average linkage of `1 - P`, and of the drawn partitions themselves. Where
-//! `n^2 / 2` numbers do not fit there is no linkage; there objects of the best draw move one by one, to a cluster of one that they have
-//! met or to one of their own, until no move lowers the bound. After a linkage such moves are left out: they lower the bound, and on ten
-//! mock Milky Ways the scores with it (NMI .939 to .936).
+//! where `C_i` is the cluster of `i` and `a` is 1, or more where joining what is apart is worse
+//! than parting what is together (Dahl, Johnson & Müller 2022): the best of all cuts of the average
+//! linkage of `1 - P`, and of the drawn partitions themselves. Where `n^2 / 2` numbers do not fit
+//! there is no linkage; there objects of the best draw move one by one, to a cluster of one that
+//! they have met or to one of their own, until no move lowers the bound. After a linkage such moves
+//! are left out: they lower the bound, and on ten mock Milky Ways the scores with it (NMI .939 to
+//! .936).
 
 use rayon::prelude::*;
 
@@ -84,7 +87,8 @@ impl CoClustering {
         Self { starts, partners, counts, draws: draws.len() }
     }
 
-    /// How alike two of them are: the shared part of their probabilities, from 0 to 1; 1 when neither has a pair.
+    /// How alike two of them are: the shared part of their probabilities, from 0 to 1; 1 when
+    /// neither has a pair.
     pub(super) fn agreement(&self, other: &Self) -> f64 {
         let (mut shared, mut all) = (0.0, 0.0);
         for i in 0..self.len() {
@@ -149,18 +153,18 @@ impl CoClustering {
     }
 
     /// The lower bound, up to a constant.
-    fn cost(&self, labels: &[u32], joining: f64) -> f64 {
+    fn cost(&self, labels: &[u32], merge_cost: f64) -> f64 {
         let partition = Partition::from_labels(labels);
         let sizes = partition.sizes();
         self.overlaps(labels)
             .iter()
             .zip(partition.labels())
-            .map(|(overlap, &l)| bound(sizes[l as usize], *overlap, joining))
+            .map(|(overlap, &l)| bound(sizes[l as usize], *overlap, merge_cost))
             .sum()
     }
 
     /// The partition of least cost that is found.
-    pub(super) fn estimate(&self, draws: &[Vec<u32>], joining: f64) -> Partition {
+    pub(super) fn estimate(&self, draws: &[Vec<u32>], merge_cost: f64) -> Partition {
         let n = self.len();
         let mut candidates: Vec<Vec<u32>> = Vec::new();
         if n <= LINKAGE_UP_TO
@@ -172,11 +176,11 @@ impl CoClustering {
         // Every draw costs as much as a cut; a few, spread over all chains, are enough.
         let every = draws.len().div_ceil(60).max(1);
         candidates.extend(draws.iter().step_by(every).cloned());
-        let costs: Vec<f64> = candidates.par_iter().map(|labels| self.cost(labels, joining)).collect();
+        let costs: Vec<f64> = candidates.par_iter().map(|labels| self.cost(labels, merge_cost)).collect();
         let best = (0..costs.len()).min_by(|a, b| costs[*a].total_cmp(&costs[*b]).then(a.cmp(b)));
         let mut labels = best.map_or_else(|| vec![0; n], |at| candidates.swap_remove(at));
         if n > LINKAGE_UP_TO {
-            self.improve(&mut labels, joining);
+            self.improve(&mut labels, merge_cost);
         }
         Partition::from_labels(&labels).canonical()
     }
@@ -190,7 +194,7 @@ impl CoClustering {
     }
 
     /// Moves objects one by one while that lowers the cost.
-    fn improve(&self, labels: &mut [u32], joining: f64) {
+    fn improve(&self, labels: &mut [u32], merge_cost: f64) {
         let n = self.len();
         let partition = Partition::from_labels(labels);
         labels.copy_from_slice(partition.labels());
@@ -199,7 +203,7 @@ impl CoClustering {
             members[l as usize].push(i);
         }
         let mut overlaps = self.overlaps(labels);
-        let cost_of = |size: usize, overlap: f64| bound(size, overlap, joining);
+        let cost_of = |size: usize, overlap: f64| bound(size, overlap, merge_cost);
         for _ in 0..ROUNDS {
             let mut moved = false;
             for i in 0..n {
@@ -260,8 +264,8 @@ impl CoClustering {
 }
 
 /// What one object adds to the cost.
-fn bound(size: usize, overlap: f64, joining: f64) -> f64 {
-    joining * libm::log2(size as f64) - 2.0 * libm::log2(overlap)
+fn bound(size: usize, overlap: f64, merge_cost: f64) -> f64 {
+    merge_cost * libm::log2(size as f64) - 2.0 * libm::log2(overlap)
 }
 
 #[cfg(test)]

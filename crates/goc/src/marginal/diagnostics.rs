@@ -1,7 +1,8 @@
 //! Whether the chains can be trusted.
 //!
-//! Chains that began apart should tell the same. Three numbers: how alike their co-clustering probabilities are, and how many independent
-//! draws their traces of K and of the log density are worth (autocorrelations summed while pairs of them are positive, Geyer 1992).
+//! Chains that began apart should tell the same. Three numbers: how alike their co-clustering
+//! probabilities are, and how many independent draws their traces of K and of the log density are
+//! worth (autocorrelations summed while pairs of them are positive, Geyer 1992).
 
 use super::{CoClustering, Trace};
 
@@ -13,7 +14,8 @@ pub const ENOUGH_AGREEMENT: f64 = 0.7;
 /// How far the chains agree, and how much their draws are worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Diagnostics {
-    /// The mean over pairs of chains of the shared part of their co-clustering probabilities, 0 to 1; 1 for a single chain.
+    /// The mean over pairs of chains of the shared part of their co-clustering probabilities, 0 to
+    /// 1; 1 for a single chain.
     pub agreement: f64,
     /// Independent draws that those of K are worth, all chains together.
     pub effective_k: f64,

@@ -1,19 +1,20 @@
 //! Geweke's test (2004): parameters and data drawn together in two ways must have the same law.
 //!
-//! One way draws everything forward from the prior. The other alternates: the chain's own moves given the data, then new data given
-//! the state. A move that does not leave the posterior as it is, or a density that is not the one the forward draws have,
-//! shows as a difference of means.
+//! One way draws everything forward from the prior. The other alternates: the chain's own moves
+//! given the data, then new data given the state. A move that does not leave the posterior as it
+//! is, or a density that is not the one the forward draws have, shows as a difference of means.
 //!
-//! Data: object `i` is seen at `y_i`, and its candidates are `y_i + offset_ij`; the true place is the candidate chosen. So
-//! given labels, choices and metric, places are drawn from the clusters and `y_i` is the place less the offset.
+//! Data: object `i` is seen at `y_i`, and its candidates are `y_i + offset_ij`; the true place is
+//! the candidate chosen. So given labels, choices and metric, places are drawn from the clusters
+//! and `y_i` is the place less the offset.
 
 use rand_distr::{Distribution, Gamma, StandardNormal};
 
+use super::blocks::Blocks;
 use super::chain::{Chain, Data};
 use super::cluster::{Base, Shape};
 use super::matrix::{cholesky, inverse, ln_det, pick, wishart};
 use super::prior::{Cohesion, PartitionPrior};
-use super::runs::Runs;
 use crate::baselines::testing::all_partitions;
 use crate::candidates::CandidatesBuilder;
 use crate::random::stream;
@@ -119,7 +120,7 @@ impl State {
         let data = Data {
             candidates: &candidates,
             weights: &weights,
-            runs: &Runs::new(&candidates, &weights),
+            blocks: &Blocks::new(&candidates, &weights),
             near: &near,
             prior,
             alone: &alone,
@@ -161,7 +162,7 @@ impl State {
             libm::tanh(self.seen[0][0]),
             libm::log(far + 0.1),
             libm::log(self.cohesion.alpha) * k,
-            libm::log(self.cohesion.single) * alone,
+            libm::log(self.cohesion.singleton_weight) * alone,
             self.cohesion.power * k,
             libm::log(self.scale) * libm::log(self.psi[3]),
         ]
@@ -193,8 +194,8 @@ fn drawing_forward_and_alternating_with_the_chain_give_the_same_law() {
         (None, None, None, 3),
         (None, Some(0.8), Some(1.0), 4),
     ];
-    for (power, alpha, single, seed) in cases {
-        let prior = PartitionPrior::new(N, power, alpha, single);
+    for (power, alpha, singleton_weight, seed) in cases {
+        let prior = PartitionPrior::new(N, power, alpha, singleton_weight);
         let rng = &mut stream(seed, 0);
         let forward: Vec<[f64; 15]> = (0..40_000).map(|_| State::drawn(&prior, rng).numbers()).collect();
         let mut state = State::drawn(&prior, rng);
@@ -209,7 +210,7 @@ fn drawing_forward_and_alternating_with_the_chain_give_the_same_law() {
             let z = (a.0 - b.0) / libm::hypot(a.1, b.1).max(1e-12);
             assert!(
                 z.abs() < 4.0,
-                "power {power:?}, alpha {alpha:?}, single {single:?}, number {at}: {a:?} {b:?}, z = {z:.1}"
+                "power {power:?}, alpha {alpha:?}, singleton_weight {singleton_weight:?}, number {at}: {a:?} {b:?}, z = {z:.1}"
             );
         }
     }

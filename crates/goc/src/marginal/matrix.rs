@@ -6,7 +6,8 @@ use rand_distr::{Distribution, Gamma, StandardNormal};
 use crate::Stream;
 pub(super) use crate::matrix::{cholesky, inverse, ln_det, lower_inverse};
 
-/// A draw from the Wishart distribution with `df` degrees of freedom (above q - 1) and this scale matrix (Bartlett).
+/// A draw from the Wishart distribution with `df` degrees of freedom (above q - 1) and this scale
+/// matrix (Bartlett).
 pub(super) fn wishart(df: f64, scale: &[f64], q: usize, rng: &mut Stream) -> Option<Vec<f64>> {
     let l = cholesky(scale, q)?;
     let mut a = vec![0.0; q * q];
@@ -31,7 +32,8 @@ pub(super) fn wishart(df: f64, scale: &[f64], q: usize, rng: &mut Stream) -> Opt
     Some(draw)
 }
 
-/// An index drawn in proportion to weights that are not negative and not all zero; their sum is given.
+/// An index drawn in proportion to weights that are not negative and not all zero; their sum is
+/// given.
 pub(super) fn pick(weights: &[f64], total: f64, rng: &mut Stream) -> usize {
     let mut left = rng.random::<f64>() * total;
     let mut last = 0;

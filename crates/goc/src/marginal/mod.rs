@@ -1,13 +1,16 @@
 //! The marginal mixture: groups without being told how many, and how sure each object's is.
 //!
-//! Where GOC picks one candidate for every object, this sums over all of them. Clusters are normal with covariances of their own that
-//! have a common, learned metric (`cluster`); how many there are has a prior (`prior`) and comes out with a probability.
-//! Several Markov chains draw partitions and candidates together (`chain`, `split_merge`); the draws give the probability that two
-//! objects belong together, one partition that is nearest to all (`consensus`), and the probability of every candidate.
+//! Where GOC picks one candidate for every object, this sums over all of them. Clusters are normal
+//! with covariances of their own that have a common, learned metric (`cluster`); how many there are
+//! has a prior (`prior`) and comes out with a probability. Several Markov chains draw partitions
+//! and candidates together (`chain`, `split_merge`); the draws give the probability that two
+//! objects belong together, one partition that is nearest to all (`consensus`), and the probability
+//! of every candidate.
 //!
-//! A candidate's weight is its likelihood, `w_ij ~ exp(-strength * penalty)`: with the penalties of the paper, the surprise
-//! scaled to at most 1 at two standard errors, the strength is 2.
+//! A candidate's weight is its likelihood, `w_ij ~ exp(-strength * penalty)`: with the penalties of
+//! the paper, the surprise scaled to at most 1 at two standard errors, the penalty strength is 2.
 
+mod blocks;
 mod chain;
 mod cluster;
 mod consensus;
@@ -15,8 +18,7 @@ mod diagnostics;
 mod matrix;
 mod model;
 mod prior;
-mod runs;
-mod sketch;
+mod screening;
 mod split_merge;
 
 use rayon::prelude::*;
@@ -25,23 +27,27 @@ use crate::oracle::k_means::{KMeans, Seeding};
 use crate::oracle::{OracleError, Start};
 use crate::scale::median;
 use crate::{Candidates, Partition, Points, random};
+use blocks::Blocks;
 use chain::{Chain, Data};
 use cluster::{Base, Shape};
 pub use consensus::CoClustering;
 pub use diagnostics::{Diagnostics, ENOUGH_AGREEMENT, ENOUGH_DRAWS};
 pub use model::{ClusterParts, Model, ModelError, ModelParts, Prediction};
 use prior::PartitionPrior;
-use runs::Runs;
+
+/// What a penalty of 1 costs in log likelihood, unless told.
+const PENALTY_STRENGTH: f64 = 2.0;
 
 /// Degrees of freedom of the clusters' covariances beyond the features, unless told.
 const NU_BEYOND: usize = 7;
 /// Degrees of freedom of the metric's own prior beyond the features.
 const METRIC_DF_BEYOND: f64 = 2.0;
 
-/// The spreads within a cluster that the metric's prior may expect where none is said: so many, from the least on by factors of the root
-/// of 2, all alike beforehand. A Wishart prior hardly allows a metric that is ten times wider than it expects; with the spread drawn the data
-/// decide, be it for groups of siblings or for a few wide clouds. A narrower one needs no such help, and would let a dozen objects with many
-/// candidates fall together by twos and threes.
+/// The spreads within a cluster that the metric's prior may expect where none is said: so many,
+/// from the least on by factors of the root of 2, all alike beforehand. A Wishart prior hardly
+/// allows a metric that is ten times wider than it expects; with the spread drawn the data decide,
+/// be it for groups of siblings or for a few wide clouds. A narrower one needs no such help, and
+/// would let a dozen objects with many candidates fall together by twos and threes.
 const LEAST_SPREAD: f64 = 0.1;
 const SPREADS: i32 = 11;
 
@@ -53,17 +59,17 @@ const NEAR: usize = 20;
 pub struct Marginal {
     power: Option<f64>,
     alpha: Option<f64>,
-    single: Option<f64>,
+    singleton_weight: Option<f64>,
     nu: Option<usize>,
     spread: Option<f64>,
     learn: bool,
-    strength: f64,
+    penalty_strength: f64,
     chains: usize,
     burn: usize,
     keep: usize,
     moves: usize,
     begin: Option<usize>,
-    joining: f64,
+    merge_cost: f64,
 }
 
 impl Default for Marginal {
@@ -71,17 +77,17 @@ impl Default for Marginal {
         Self {
             power: None,
             alpha: None,
-            single: Some(1.0),
+            singleton_weight: Some(1.0),
             nu: None,
             spread: None,
             learn: true,
-            strength: 2.0,
+            penalty_strength: PENALTY_STRENGTH,
             chains: 4,
             burn: 40,
             keep: 140,
             moves: 30,
             begin: None,
-            joining: 1.1,
+            merge_cost: 1.1,
         }
     }
 }
@@ -115,10 +121,11 @@ pub enum MarginalError {
 pub struct Posterior {
     /// One partition: the least expected variation of information.
     pub partition: Partition,
-    /// How sure each object's label is: the mean probability of being together with the others of its cluster, or, for
-    /// an object by itself, of being alone.
+    /// How sure each object's label is: the mean probability of being together with the others of
+    /// its cluster, or, for an object by itself, of being alone.
     pub membership: Vec<f64>,
-    /// The next best cluster of each object, and the mean probability of being together with its members.
+    /// The next best cluster of each object, and the mean probability of being together with its
+    /// members.
     pub runner_up: Vec<Option<(u32, f64)>>,
     /// The probability that an object belongs to no group: that it is alone.
     pub alone: Vec<f64>,
@@ -134,14 +141,16 @@ pub struct Posterior {
     pub diagnostics: Diagnostics,
     /// Drawn labels, chain after chain.
     pub draws: Vec<Vec<u32>>,
-    /// How dense places are where each object is, by the density that the mixture expects of the places of clusters; its candidates summed over.
+    /// How dense places are where each object is, by the density that the mixture expects of the
+    /// places of clusters; its candidates summed over.
     pub base: Vec<f64>,
     /// The metric `Psi`, its mean over the draws: q x q, row after row.
     pub metric: Vec<f64>,
-    /// `alpha`, its geometric mean over the draws: its grid is one of logarithms, and a few draws of a thousand must not make it large.
+    /// `alpha`, its geometric mean over the draws: its grid is one of logarithms, and a few draws
+    /// of a thousand must not make it large.
     pub alpha: f64,
-    /// `single`, likewise.
-    pub single: f64,
+    /// The singleton weight, likewise.
+    pub singleton_weight: f64,
     /// The power, its mean over the draws.
     pub power: f64,
 }
@@ -153,15 +162,17 @@ struct Trace {
     counts: Vec<u32>,
     ln_densities: Vec<f64>,
     moves: [usize; 2],
-    /// Sums over the draws of the metric, of the logarithms of `alpha` and `single`, and of the power.
+    /// Sums over the draws of the metric, of the logarithms of `alpha` and the singleton weight,
+    /// and of the power.
     metric: Vec<f64>,
     alpha: f64,
-    single: f64,
+    singleton_weight: f64,
     power: f64,
 }
 
 impl Marginal {
-    /// How much larger clusters draw objects in: 1 is the Dirichlet process, 0 not at all; `None` draws it.
+    /// How much larger clusters draw objects in: 1 is the Dirichlet process, 0 not at all; `None`
+    /// draws it.
     pub fn power(mut self, power: Option<f64>) -> Self {
         self.power = power;
         self
@@ -173,9 +184,10 @@ impl Marginal {
         self
     }
 
-    /// How much readier objects are to belong to no group than the readiness to open groups says, 1 by default; `None` draws it.
-    pub fn single(mut self, single: Option<f64>) -> Self {
-        self.single = single;
+    /// How much readier objects are to belong to no group than the readiness to open groups says, 1
+    /// by default; `None` draws it.
+    pub fn singleton_weight(mut self, singleton_weight: Option<f64>) -> Self {
+        self.singleton_weight = singleton_weight;
         self
     }
 
@@ -185,7 +197,8 @@ impl Marginal {
         self
     }
 
-    /// The standard deviation within a cluster that is expected beforehand, in scaled features; `None` draws it.
+    /// The standard deviation within a cluster that is expected beforehand, in scaled features;
+    /// `None` draws it.
     pub fn spread(mut self, spread: Option<f64>) -> Self {
         self.spread = spread;
         self
@@ -198,8 +211,8 @@ impl Marginal {
     }
 
     /// What a penalty of 1 costs in log likelihood.
-    pub fn strength(mut self, strength: f64) -> Self {
-        self.strength = strength;
+    pub fn penalty_strength(mut self, penalty_strength: f64) -> Self {
+        self.penalty_strength = penalty_strength;
         self
     }
 
@@ -226,10 +239,11 @@ impl Marginal {
         self
     }
 
-    /// What joining objects that are apart costs in the one partition that is given, where parting what is together costs as much as in the
-    /// variation of information; 1 is that itself, more gives more and purer clusters.
-    pub fn joining(mut self, joining: f64) -> Self {
-        self.joining = joining;
+    /// What merging objects that are apart costs in the one partition that is given, where
+    /// splitting what is together costs as much as in the variation of information; 1 is that
+    /// itself, more gives more and purer clusters.
+    pub fn merge_cost(mut self, merge_cost: f64) -> Self {
+        self.merge_cost = merge_cost;
         self
     }
 
@@ -241,8 +255,8 @@ impl Marginal {
         if let Some(alpha) = self.alpha.filter(|a| !(a.is_finite() && *a > 0.0)) {
             return bad("alpha", alpha, "a finite number above 0");
         }
-        if let Some(single) = self.single.filter(|s| !(s.is_finite() && *s > 0.0)) {
-            return bad("single", single, "a finite number above 0");
+        if let Some(singleton_weight) = self.singleton_weight.filter(|s| !(s.is_finite() && *s > 0.0)) {
+            return bad("singleton_weight", singleton_weight, "a finite number above 0");
         }
         if let Some(nu) = self.nu.filter(|nu| *nu < q + 2) {
             return bad("nu", nu as f64, "at least the number of features and 2");
@@ -250,11 +264,11 @@ impl Marginal {
         if let Some(spread) = self.spread.filter(|s| !(s.is_finite() && *s > 0.0)) {
             return bad("spread", spread, "a finite number above 0");
         }
-        if !(self.strength.is_finite() && self.strength >= 0.0) {
-            return bad("strength", self.strength, "a finite number not below 0");
+        if !(self.penalty_strength.is_finite() && self.penalty_strength >= 0.0) {
+            return bad("strength", self.penalty_strength, "a finite number not below 0");
         }
-        if !(1.0..2.0).contains(&self.joining) {
-            return bad("joining", self.joining, "from 1 to below 2");
+        if !(1.0..2.0).contains(&self.merge_cost) {
+            return bad("merge_cost", self.merge_cost, "from 1 to below 2");
         }
         for (name, value) in [("chains", self.chains), ("keep", self.keep)] {
             if value == 0 {
@@ -288,7 +302,7 @@ impl Marginal {
             .collect();
         let offsets = candidates.offsets();
         let alone_sum: Vec<f64> = (0..n).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect();
-        let prior = PartitionPrior::new(n, self.power, self.alpha, self.single);
+        let prior = PartitionPrior::new(n, self.power, self.alpha, self.singleton_weight);
         // The mean of Psi is A; that of a covariance, Psi / (nu - q - 1).
         let metric_df = q as f64 + METRIC_DF_BEYOND;
         let of = |spread: f64| spread * spread * (nu - q - 1) as f64;
@@ -300,12 +314,12 @@ impl Marginal {
         for f in 0..q {
             psi[f * q + f] = of(self.spread.unwrap_or(LEAST_SPREAD));
         }
-        let runs = Runs::new(candidates, &weights);
+        let blocks = Blocks::new(candidates, &weights);
         let near = near(candidates);
         let data = Data {
             candidates,
             weights: &weights,
-            runs: &runs,
+            blocks: &blocks,
             near: &near,
             prior: &prior,
             alone: &alone,
@@ -328,7 +342,7 @@ impl Marginal {
                 Ok(self.walk(chain, tick))
             })
             .collect::<Result<Vec<Trace>, OracleError>>()?;
-        Ok(summarise(candidates, alone_sum, traces, self.joining))
+        Ok(summarise(candidates, alone_sum, traces, self.merge_cost))
     }
 
     /// The weights of all candidates beforehand, sum 1 for every object.
@@ -337,7 +351,7 @@ impl Marginal {
         for i in 0..candidates.objects() {
             let least =
                 (0..candidates.count(i)).map(|j| candidates.penalty(i, j)).fold(f64::INFINITY, f64::min);
-            let of = |j: usize| libm::exp(-self.strength * (candidates.penalty(i, j) - least));
+            let of = |j: usize| libm::exp(-self.penalty_strength * (candidates.penalty(i, j) - least));
             let own: Vec<f64> = (0..candidates.count(i)).map(of).collect();
             let sum: f64 = own.iter().sum();
             weights.extend(own.iter().map(|w| w / sum));
@@ -354,7 +368,7 @@ impl Marginal {
             moves: [0, 0],
             metric: vec![0.0; chain.shape.psi.len()],
             alpha: 0.0,
-            single: 0.0,
+            singleton_weight: 0.0,
             power: 0.0,
         };
         // The metric and the prior that fit the first clustering, not some beforehand.
@@ -373,7 +387,7 @@ impl Marginal {
                     *sum += psi;
                 }
                 trace.alpha += libm::log(chain.cohesion.alpha);
-                trace.single += libm::log(chain.cohesion.single);
+                trace.singleton_weight += libm::log(chain.cohesion.singleton_weight);
                 trace.power += chain.cohesion.power;
             }
             tick();
@@ -383,8 +397,9 @@ impl Marginal {
     }
 }
 
-/// Clusters to begin with when none are said. Few: a large group that begins in pieces teaches the metric that clusters are small, and stays in
-/// pieces; splits are found more easily than such a state is left.
+/// Clusters to begin with when none are said. Few: a large group that begins in pieces teaches the
+/// metric that clusters are small, and stays in pieces; splits are found more easily than such a
+/// state is left.
 fn first_clusters(n: usize) -> usize {
     ((n as f64).sqrt().ceil() as usize).max(n.min(3))
 }
@@ -435,7 +450,7 @@ fn base_parts(candidates: &Candidates) -> (Vec<f64>, Vec<f64>) {
     (middle, scale)
 }
 
-fn summarise(candidates: &Candidates, base: Vec<f64>, traces: Vec<Trace>, joining: f64) -> Posterior {
+fn summarise(candidates: &Candidates, base: Vec<f64>, traces: Vec<Trace>, merge_cost: f64) -> Posterior {
     let (n, q) = (candidates.objects(), candidates.features());
     let diagnostics = Diagnostics::new(&traces);
     let mut counts = vec![0_u64; candidates.total()];
@@ -451,7 +466,7 @@ fn summarise(candidates: &Candidates, base: Vec<f64>, traces: Vec<Trace>, joinin
         }
     }
     let alpha: f64 = traces.iter().map(|trace| trace.alpha).sum();
-    let single: f64 = traces.iter().map(|trace| trace.single).sum();
+    let singleton_weight: f64 = traces.iter().map(|trace| trace.singleton_weight).sum();
     let power: f64 = traces.iter().map(|trace| trace.power).sum();
     let draws: Vec<Vec<u32>> = traces.into_iter().flat_map(|trace| trace.draws).collect();
     let total = draws.len() as f64;
@@ -467,7 +482,7 @@ fn summarise(candidates: &Candidates, base: Vec<f64>, traces: Vec<Trace>, joinin
         }
     }
     let together = CoClustering::of_draws(&draws, n);
-    let partition = together.estimate(&draws, joining);
+    let partition = together.estimate(&draws, merge_cost);
     let sizes_of: Vec<Vec<usize>> =
         draws.iter().map(|labels| Partition::from_labels(labels).sizes()).collect();
     let alone: Vec<f64> = (0..n)
@@ -497,7 +512,7 @@ fn summarise(candidates: &Candidates, base: Vec<f64>, traces: Vec<Trace>, joinin
         base,
         metric,
         alpha: libm::exp(alpha / total),
-        single: libm::exp(single / total),
+        singleton_weight: libm::exp(singleton_weight / total),
         power: power / total,
     }
 }

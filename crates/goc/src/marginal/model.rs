@@ -1,27 +1,32 @@
 //! What the chains learned, kept, and the groups of objects that come later.
 //!
-//! A [`Model`] is the [`Posterior`](super::Posterior) in a few numbers: of each cluster its size `n`, the mean `m` and the scatter `S` of
-//! its members, and what all clusters share: the metric `Psi` (its posterior mean), `nu`, `alpha`, `single`, the power and the base density `H`. The
-//! members' places are not known but have probabilities, so `m` is the mean of their expected places and
+//! A [`Model`] is the [`Posterior`](super::Posterior) in a few numbers: of each cluster its size
+//! `n`, the mean `m` and the scatter `S` of its members, and what all clusters share: the metric
+//! `Psi` (its posterior mean), `nu`, `alpha`, the singleton weight `s`, the power and the base
+//! density `H`. The members' places are not known but have probabilities, so `m` is the mean of
+//! their expected places and
 //!
 //! ```text
 //! S = sum_i (E x_i - m)(E x_i - m)' + (1 - 1/n) sum_i Cov(x_i),
 //! ```
 //!
-//! the expected scatter of members that are placed independently. A new object with candidates `x_j` of weights `w_j` then
-//! belongs, as in the sampler's own sweep,
+//! the expected scatter of members that are placed independently. A new object with candidates
+//! `x_j` of weights `w_j` then belongs, as in the sampler's own sweep,
 //!
 //! ```text
 //! to cluster k      in proportion to   n_k^power sum_j w_j t_k(x_j) H(m'_kj) / H(m_k),
-//! to none of them   in proportion to   alpha single sum_j w_j H(x_j),
+//! to none of them   in proportion to   alpha s sum_j w_j H(x_j),
 //! ```
 //!
-//! where `t_k` is the Student t of `nu + n - q` degrees of freedom at `m_k` with scale `(Psi + S)(n + 1) / (n (nu + n - q))`, and `m'_kj` the mean
-//! with `x_j` added: the density of the members that [`super`]'s cluster has. New objects are taken one by one: each is weighed against
-//! the clusters as they were, never against other new ones. So two new objects of a group that was not known are both in no group.
+//! where `t_k` is the Student t of `nu + n - q` degrees of freedom at `m_k` with scale `(Psi + S)(n
+//! + 1) / (n (nu + n - q))`, and `m'_kj` the mean with `x_j` added: the density of the members that
+//! [`super`]'s cluster has. New objects are taken one by one: each is weighed against the clusters
+//! as they were, never against other new ones. So two new objects of a group that was not known are
+//! both in no group.
 //!
-//! The numbers are those of the features that were clustered, scaled: whoever keeps a model keeps the scaling beside it. Sums are
-//! taken by logarithms, so an object however far away has an answer. Cost `n m K q^2`, side by side over objects.
+//! The numbers are those of the features that were clustered, scaled: whoever keeps a model keeps
+//! the scaling beside it. Sums are taken by logarithms, so an object however far away has an
+//! answer. Cost `n m K q^2`, side by side over objects.
 
 use rayon::prelude::*;
 
@@ -53,11 +58,11 @@ pub struct ModelParts {
     /// The readiness to open clusters.
     pub alpha: f64,
     /// How much readier objects are to belong to no group.
-    pub single: f64,
+    pub singleton_weight: f64,
     /// How much larger clusters draw objects in.
     pub power: f64,
     /// What a penalty of 1 costs in log likelihood.
-    pub strength: f64,
+    pub penalty_strength: f64,
     /// The middle of the base density.
     pub base_middle: Vec<f64>,
     /// Its scale, q x q.
@@ -164,7 +169,8 @@ impl Student {
     }
 }
 
-/// A mixture that has been fitted; made by [`Model::fit`], or by [`Model::new`] from parts that were kept.
+/// A mixture that has been fitted; made by [`Model::fit`], or by [`Model::new`] from parts that
+/// were kept.
 ///
 /// ```
 /// use goc::marginal::{Marginal, Model};
@@ -230,9 +236,9 @@ impl Model {
             metric: posterior.metric.clone(),
             nu: marginal.nu.unwrap_or(q + NU_BEYOND),
             alpha: posterior.alpha,
-            single: posterior.single,
+            singleton_weight: posterior.singleton_weight,
             power: posterior.power,
-            strength: marginal.strength,
+            penalty_strength: marginal.penalty_strength,
             base_middle,
             base_scale,
         })
@@ -249,9 +255,14 @@ impl Model {
             false => Err(ModelError::Number { what: what.to_string(), value, must }),
         };
         number("alpha", parts.alpha, parts.alpha > 0.0, "a finite number above 0")?;
-        number("single", parts.single, parts.single > 0.0, "a finite number above 0")?;
+        number("single", parts.singleton_weight, parts.singleton_weight > 0.0, "a finite number above 0")?;
         number("power", parts.power, (0.0..=1.0).contains(&parts.power), "from 0 to 1")?;
-        number("strength", parts.strength, parts.strength >= 0.0, "a finite number not below 0")?;
+        number(
+            "strength",
+            parts.penalty_strength,
+            parts.penalty_strength >= 0.0,
+            "a finite number not below 0",
+        )?;
         number("nu", parts.nu as f64, parts.nu >= q, "at least the number of features")?;
         check(&parts.base_middle, "the base density's middle", q, q)?;
         check(&parts.base_scale, "the base density's scale", q, q * q)?;
@@ -274,8 +285,11 @@ impl Model {
                 .and_then(|spread| Student::new(&cluster.mean, spread, df, (n + 1.0) / n))
                 .ok_or_else(|| not_positive(&format!("cluster {k}'s scatter with the metric")))?;
             // As in the prior: to join one that is alone costs what being alone gains.
-            let ln_join =
-                if cluster.size == 1 { -libm::log(parts.single) } else { parts.power * libm::log(n) };
+            let ln_join = if cluster.size == 1 {
+                -libm::log(parts.singleton_weight)
+            } else {
+                parts.power * libm::log(n)
+            };
             next.push((student, ln_join, base.ln_density(&cluster.mean)));
         }
         Ok(Self { parts, base, next })
@@ -291,7 +305,8 @@ impl Model {
         self.parts.base_middle.len()
     }
 
-    /// Where each of these objects belongs, each by itself. Features scaled as those of the model were.
+    /// Where each of these objects belongs, each by itself. Features scaled as those of the model
+    /// were.
     pub fn predict(&self, candidates: &Candidates) -> Result<Vec<Prediction>, ModelError> {
         if candidates.features() != self.features() {
             let (model, candidates) = (self.features(), candidates.features());
@@ -305,10 +320,10 @@ impl Model {
         // One row of candidates for each cluster, and a last one for none of them.
         let mut ln = vec![0.0; (k + 1) * m];
         let (mut x, mut moved) = (vec![0.0; q], vec![0.0; q]);
-        let ln_alpha = libm::log(self.parts.alpha * self.parts.single);
+        let ln_alpha = libm::log(self.parts.alpha * self.parts.singleton_weight);
         for j in 0..m {
             candidates.copy_candidate(i, j, &mut x);
-            let ln_weight = -self.parts.strength * candidates.penalty(i, j);
+            let ln_weight = -self.parts.penalty_strength * candidates.penalty(i, j);
             for (c, (student, ln_join, ln_base)) in self.next.iter().enumerate() {
                 let share = 1.0 / (self.parts.clusters[c].size as f64 + 1.0);
                 for f in 0..q {

@@ -3,23 +3,27 @@
 //! A product partition model with the cohesion
 //!
 //! ```text
-//! p(partition) = (1 / Z_n) prod_k alpha c(n_k),   c(1) = single,   c(n) = ((n - 1)!)^power
+//! p(partition) = (1 / Z_n) prod_k alpha c(n_k),   c(1) = s,   c(n) = ((n - 1)!)^power
 //! ```
 //!
-//! It is exchangeable for every power, as it depends on the sizes alone. Power 1 (and single 1) is the Dirichlet process, whose large clusters
-//! draw everything in; with a power below 1 sizes stay alike, which is what many groups of a few objects need, and groups of hundreds cannot
-//! be. So the power is drawn too, 1/2 or 1. (Powers between them were tried: chains stop there on their way from one to the other.) An object joins
-//! a cluster of `n` in proportion to `n^power` (one of a single member to `1 / single`) and a new one in proportion to `alpha single`. So
-//! `alpha` says how many groups there are, and `single` how many objects belong to none.
+//! It is exchangeable for every power, as it depends on the sizes alone. Power 1 (and `s` 1) is the
+//! Dirichlet process, whose large clusters draw everything in; with a power below 1 sizes stay
+//! alike, which is what many groups of a few objects need, and groups of hundreds cannot be. So the
+//! power is drawn too, 1/2 or 1. (Powers between them were tried: chains stop there on their way
+//! from one to the other.) An object joins a cluster of `n` in proportion to `n^power` (a singleton
+//! to `1 / s`) and a new one in proportion to `alpha s`. So `alpha` says how many groups there are,
+//! and the singleton weight `s` how many objects belong to none.
 //!
-//! What is not given is drawn, on a grid, which takes the constant: `Z_n` is a sum over all partitions, and with `B_m = Z_m / m!`
+//! What is not given is drawn, on a grid, which takes the constant: `Z_n` is a sum over all
+//! partitions, and with `B_m = Z_m / m!`
 //!
 //! ```text
 //! m B_m = sum_{j=1..m} alpha c(j) / (j - 1)! B_{m-j},   B_0 = 1.
 //! ```
 //!
-//! `O(n^2)` a point of the grid, once; where the terms have died out they are not added, so in practice far less. For the Dirichlet process,
-//! where they do not die out, the sum is known: `Z_n = alpha (alpha + 1) ... (alpha + n - 1)`.
+//! `O(n^2)` a point of the grid, once; where the terms have died out they are not added, so in
+//! practice far less. For the Dirichlet process, where they do not die out, the sum is known: `Z_n
+//! = alpha (alpha + 1) ... (alpha + n - 1)`.
 
 use rayon::prelude::*;
 
@@ -29,16 +33,17 @@ use crate::Stream;
 /// The powers that may be drawn.
 const POWERS: [f64; 2] = [0.5, 1.0];
 
-/// The values that `alpha` may have: equal steps of its logarithm, all alike beforehand. From 2 on where sizes stay alike: with smaller ones
-/// allowed too, probabilities on mock sets were larger than what came true.
+/// The values that `alpha` may have: equal steps of its logarithm, all alike beforehand. From 2 on
+/// where sizes stay alike: with smaller ones allowed too, probabilities on mock sets were larger
+/// than what came true.
 const FROM: f64 = 2.0;
 /// And for the Dirichlet process, where 2 would be some fifteen clusters of a thousand objects.
 const FROM_ONE: f64 = 0.125;
 const STEP: f64 = std::f64::consts::SQRT_2;
 const VALUES: usize = 22;
 
-/// The values that `single` may have.
-const SINGLES: [f64; 8] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
+/// The values that the singleton weight may have.
+const SINGLETON_WEIGHTS: [f64; 8] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
 /// Terms below this share of the largest are not added.
 const NEGLIGIBLE: f64 = -60.0;
@@ -47,7 +52,7 @@ const NEGLIGIBLE: f64 = -60.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cohesion {
     pub(super) alpha: f64,
-    pub(super) single: f64,
+    pub(super) singleton_weight: f64,
     pub(super) power: f64,
 }
 
@@ -63,17 +68,26 @@ pub(super) struct PartitionPrior {
 
 impl PartitionPrior {
     /// What is given is fixed, what is not is drawn.
-    pub(super) fn new(n: usize, power: Option<f64>, alpha: Option<f64>, single: Option<f64>) -> Self {
+    pub(super) fn new(
+        n: usize,
+        power: Option<f64>,
+        alpha: Option<f64>,
+        singleton_weight: Option<f64>,
+    ) -> Self {
         let ln_factorial: Vec<f64> = (0..=n + 1).map(|size| libm::lgamma(size.max(1) as f64)).collect();
         let powers = power.map_or_else(|| POWERS.to_vec(), |p| vec![p]);
-        let singles = single.map_or_else(|| SINGLES.to_vec(), |s| vec![s]);
+        let singles = singleton_weight.map_or_else(|| SINGLETON_WEIGHTS.to_vec(), |s| vec![s]);
         let mut grid = Vec::new();
         for power in powers {
             let from = if power == 1.0 { FROM_ONE } else { FROM };
             let alphas =
                 alpha.map_or_else(|| (0..VALUES).map(|v| from * STEP.powi(v as i32)).collect(), |a| vec![a]);
             for alpha in alphas {
-                grid.extend(singles.iter().map(|&single| Cohesion { alpha, single, power }));
+                grid.extend(singles.iter().map(|&singleton_weight| Cohesion {
+                    alpha,
+                    singleton_weight,
+                    power,
+                }));
             }
         }
         let mut prior = Self { n, table: Vec::new(), ln_factorial };
@@ -84,20 +98,21 @@ impl PartitionPrior {
 
     /// `ln Z_n`.
     fn ln_constant(&self, n: usize, cohesion: Cohesion) -> f64 {
-        let Cohesion { alpha, single, power } = cohesion;
-        if power == 1.0 && single == 1.0 {
+        let Cohesion { alpha, singleton_weight, power } = cohesion;
+        if power == 1.0 && singleton_weight == 1.0 {
             return libm::lgamma(alpha + n as f64) - libm::lgamma(alpha);
         }
         let ln_alpha = libm::log(alpha);
         // alpha (j - 1)!^(power - 1)
         let mut term: Vec<f64> = (0..=n).map(|j| ln_alpha + (power - 1.0) * self.ln_factorial[j]).collect();
         if let Some(first) = term.get_mut(1) {
-            *first += libm::log(single);
+            *first += libm::log(singleton_weight);
         }
         let mut b = vec![0.0; n + 1];
         let mut values = Vec::new();
         for m in 1..=n {
-            // But for the first the terms rise and fall once in j, so the sum stops where they have died out.
+            // But for the first the terms rise and fall once in j, so the sum stops where they have
+            // died out.
             let mut most = f64::NEG_INFINITY;
             values.clear();
             for j in 1..=m {
@@ -129,14 +144,14 @@ impl PartitionPrior {
     pub(super) fn joins(&self, cohesion: Cohesion) -> Vec<f64> {
         let mut joins: Vec<f64> = (0..=self.n).map(|size| libm::pow(size as f64, cohesion.power)).collect();
         if let Some(one) = joins.get_mut(1) {
-            *one = 1.0 / cohesion.single;
+            *one = 1.0 / cohesion.singleton_weight;
         }
         joins
     }
 
     /// `ln p(partition)` for these sizes, constant left out.
     pub(super) fn ln_weight(&self, sizes: impl Iterator<Item = usize>, cohesion: Cohesion) -> f64 {
-        let (ln_alpha, ln_single) = (libm::log(cohesion.alpha), libm::log(cohesion.single));
+        let (ln_alpha, ln_single) = (libm::log(cohesion.alpha), libm::log(cohesion.singleton_weight));
         let of = |size| if size == 1 { ln_single } else { cohesion.power * self.ln_factorial[size] };
         sizes.map(|size| ln_alpha + of(size)).sum()
     }
@@ -156,7 +171,7 @@ impl PartitionPrior {
         }
         let ln_of = |(cohesion, z): &(Cohesion, f64)| {
             clusters * libm::log(cohesion.alpha)
-                + singles * libm::log(cohesion.single)
+                + singles * libm::log(cohesion.singleton_weight)
                 + cohesion.power * factorials
                 - z
         };
@@ -179,15 +194,15 @@ mod tests {
 
     #[test]
     fn the_constant_is_the_sum_over_all_partitions() {
-        for (n, power, alpha, single) in [
+        for (n, power, alpha, singleton_weight) in [
             (1, 0.5, 2.0, 4.0),
             (4, 1.0, 1.5, 1.0),
             (4, 1.0, 1.5, 0.5),
             (6, 0.5, 3.0, 1.0),
             (7, 0.3, 0.7, 9.0),
         ] {
-            let prior = PartitionPrior::new(n, Some(power), Some(alpha), Some(single));
-            let cohesion = Cohesion { alpha, single, power };
+            let prior = PartitionPrior::new(n, Some(power), Some(alpha), Some(singleton_weight));
+            let cohesion = Cohesion { alpha, singleton_weight, power };
             let sum: f64 = all_partitions(n, n as u32)
                 .iter()
                 .map(|labels| prior.ln_weight(sizes(labels).into_iter(), cohesion).exp())

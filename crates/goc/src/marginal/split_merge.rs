@@ -1,24 +1,27 @@
 //! Moves of many objects at once: a cluster is split, or two are merged.
 //!
-//! One object at a time, two clusters that ought to be one exchange members for ages. Here two objects are drawn, one anywhere and the
-//! other near it (or, now and then, anywhere: the pair does not depend on the state, so any law of it will do). In one cluster: a split is
-//! proposed, the two being its seeds and all others following one after another in random order, each by its exact conditional
-//! given those before it, label and candidate (sequential allocation, Dahl 2005). In two clusters: their merger, every member drawing its
-//! candidate anew. The seeds keep their candidates. Either is accepted by the ratio of Metropolis and Hastings, for which
-//! the probability of the way back is computed along the same order.
+//! One object at a time, two clusters that ought to be one exchange members for ages. Here two
+//! objects are drawn, one anywhere and the other near it (or, now and then, anywhere: the pair does
+//! not depend on the state, so any law of it will do). In one cluster: a split is proposed, the two
+//! being its seeds and all others following one after another in random order, each by its exact
+//! conditional given those before it, label and candidate (sequential allocation, Dahl 2005). In
+//! two clusters: their merger, every member drawing its candidate anew. The seeds keep their
+//! candidates. Either is accepted by the ratio of Metropolis and Hastings, for which the
+//! probability of the way back is computed along the same order.
 
 use rand::RngExt;
 
+use super::blocks::LANES;
 use super::chain::Chain;
 use super::cluster::Cluster;
 use super::matrix::pick;
-use super::runs::LANES;
 
 /// One pair in so many is drawn from all objects.
 const ANYWHERE: usize = 5;
 
 impl Chain<'_> {
-    /// Proposes splits and mergers. Clusters are to be made anew afterwards, as [`Self::draw_shape`] does.
+    /// Proposes splits and mergers. Clusters are to be made anew afterwards, as
+    /// [`Self::draw_shape`] does.
     pub(super) fn split_and_merge(&mut self, moves: usize) {
         let n = self.labels.len();
         if n < 2 || moves == 0 {
@@ -67,11 +70,11 @@ impl Chain<'_> {
         let (mut ln_to_parts, mut ln_to_whole) = (0.0, 0.0);
         let (mut ln_weights_parts, mut ln_weights_whole) = (0.0, 0.0);
         let mut drawn = Vec::with_capacity(rest.len());
-        let runs = self.data.runs;
-        let most = runs.most_groups() * LANES;
+        let blocks = self.data.blocks;
+        let most = blocks.most_groups() * LANES;
         let mut weighed = [vec![[0.0; LANES]; most], vec![[0.0; LANES]; most], vec![[0.0; LANES]; most]];
         for &l in &rest {
-            let (first, weights) = (runs.of(l).start * LANES, self.data.weights(l));
+            let (first, weights) = (blocks.of(l).start * LANES, self.data.weights(l));
             let fits: [f64; 2] = std::array::from_fn(|p| self.weigh(&parts[p], l, &mut weighed[p]));
             let fit = self.weigh(&whole, l, &mut weighed[2]);
             let joins: [f64; 2] = std::array::from_fn(|p| self.join(parts[p].size) * fits[p]);
@@ -79,7 +82,7 @@ impl Chain<'_> {
             if !(total > 0.0 && total.is_finite() && fit > 0.0 && fit.is_finite()) {
                 return; // too far from all for numbers to tell: no such move
             }
-            let lanes = runs.of(l).len() * LANES;
+            let lanes = blocks.of(l).len() * LANES;
             let now = self.spot(l) - first;
             let part = match splits {
                 true => pick(&joins, total, &mut self.rng),
@@ -88,15 +91,15 @@ impl Chain<'_> {
             let of_part = weighed[part].as_flattened();
             let at = if splits { pick(&of_part[..lanes], fits[part], &mut self.rng) } else { now };
             ln_to_parts += libm::log(joins[part] / total) + libm::log(of_part[at] / fits[part]);
-            ln_weights_parts += libm::log(weights[runs.candidate(first + at) as usize]);
-            runs.copy_place(first + at, &mut place);
+            ln_weights_parts += libm::log(weights[blocks.candidate(first + at) as usize]);
+            blocks.copy_place(first + at, &mut place);
             parts[part].add(&place, &self.shape);
 
             let of_whole = weighed[2].as_flattened();
             let merged = if splits { now } else { pick(&of_whole[..lanes], fit, &mut self.rng) };
             ln_to_whole += libm::log(of_whole[merged] / fit);
-            ln_weights_whole += libm::log(weights[runs.candidate(first + merged) as usize]);
-            runs.copy_place(first + merged, &mut place);
+            ln_weights_whole += libm::log(weights[blocks.candidate(first + merged) as usize]);
+            blocks.copy_place(first + merged, &mut place);
             whole.add(&place, &self.shape);
             drawn.push(if splits { (part, first + at) } else { (0, first + merged) });
         }

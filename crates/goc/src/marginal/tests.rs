@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use super::blocks::Blocks;
 use super::chain::{Chain, Data};
 use super::cluster::{Base, Cluster, Shape};
 use super::prior::{Cohesion, PartitionPrior};
-use super::runs::Runs;
 use super::*;
 use crate::baselines::testing::all_partitions;
 use crate::candidates::CandidatesBuilder;
@@ -60,15 +60,16 @@ fn exact(
     law
 }
 
-/// The largest difference of a partition's share among draws and its probability, in standard errors of that many independent draws.
+/// The largest difference of a partition's share among draws and its probability, in standard
+/// errors of that many independent draws.
 fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
     let candidates = five();
     let model = Marginal::default();
     let weights = model.weights(&candidates);
     let base = Base::new(vec![1.0, 0.4], &[4.0, 0.5, 0.5, 2.0]).unwrap();
     let shape = Shape::new(6, vec![1.2, 0.3, 0.3, 0.8], base, 5);
-    let (cohesion, n) = (Cohesion { alpha: 1.5, single: 0.7, power: 0.5 }, candidates.objects());
-    let prior = PartitionPrior::new(n, Some(0.5), Some(cohesion.alpha), Some(cohesion.single));
+    let (cohesion, n) = (Cohesion { alpha: 1.5, singleton_weight: 0.7, power: 0.5 }, candidates.objects());
+    let prior = PartitionPrior::new(n, Some(0.5), Some(cohesion.alpha), Some(cohesion.singleton_weight));
     let alone: Vec<f64> = (0..n)
         .flat_map(|i| (0..candidates.count(i)).map(move |j| (i, j)))
         .zip(&weights)
@@ -76,12 +77,12 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
         .collect();
     let offsets = candidates.offsets();
     let alone_sum: Vec<f64> = (0..n).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect();
-    let runs = Runs::new(&candidates, &weights);
+    let blocks = Blocks::new(&candidates, &weights);
     let near = [vec![1, 2], vec![0], vec![], vec![2, 4, 0], vec![0, 1, 2, 3]].map(|row| row);
     let data = Data {
         candidates: &candidates,
         weights: &weights,
-        runs: &runs,
+        blocks: &blocks,
         near: &near,
         prior: &prior,
         alone: &alone,
@@ -111,7 +112,8 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
     assert!(distance < 0.02, "total variation {distance}");
     for (labels, p) in law.iter().filter(|(_, p)| **p > 0.02) {
         let share = counts.get(labels).unwrap_or(&0.0) / draws as f64;
-        // Draws of a chain are worth fewer than independent ones; three times their error is allowed.
+        // Draws of a chain are worth fewer than independent ones; three times their error is
+        // allowed.
         assert!((share - p).abs() < 9.0 * (p / draws as f64).sqrt(), "{labels:?}: {share} for {p}");
     }
 }
@@ -231,11 +233,17 @@ fn parameters_out_of_range_are_named() {
     let cases = [
         (Marginal::default().power(Some(1.5)), "power is 1.5, but must be from 0 to 1"),
         (Marginal::default().alpha(Some(0.0)), "alpha is 0, but must be a finite number above 0"),
-        (Marginal::default().single(Some(-1.0)), "single is -1, but must be a finite number above 0"),
-        (Marginal::default().joining(2.0), "joining is 2, but must be from 1 to below 2"),
+        (
+            Marginal::default().singleton_weight(Some(-1.0)),
+            "singleton_weight is -1, but must be a finite number above 0",
+        ),
+        (Marginal::default().merge_cost(2.0), "merge_cost is 2, but must be from 1 to below 2"),
         (Marginal::default().nu(3), "nu is 3, but must be at least the number of features and 2"),
         (Marginal::default().spread(Some(-1.0)), "spread is -1, but must be a finite number above 0"),
-        (Marginal::default().strength(f64::NAN), "strength is NaN, but must be a finite number not below 0"),
+        (
+            Marginal::default().penalty_strength(f64::NAN),
+            "strength is NaN, but must be a finite number not below 0",
+        ),
         (Marginal::default().length(0, 1, 1), "chains is 0, but must be at least 1"),
         (Marginal::default().length(1, 1, 0), "keep is 0, but must be at least 1"),
     ];

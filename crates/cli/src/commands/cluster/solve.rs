@@ -297,7 +297,7 @@ impl MethodArgs {
 
     /// The marginal mixture with its flags.
     pub fn mixture(&self) -> Marginal {
-        Marginal::default().length(self.chains, self.burn, self.draws_kept).strength(self.strength())
+        Marginal::default().length(self.chains, self.burn, self.draws_kept).penalty_strength(self.strength())
     }
 
     fn marginal(&self, candidates: &Candidates, seed: u64) -> Result<Answer, Fail> {

@@ -17,9 +17,9 @@ fn parts() -> ModelParts {
         metric: vec![0.6, 0.1, 0.1, 0.4],
         nu: 7,
         alpha: 1.5,
-        single: 1.0,
+        singleton_weight: 1.0,
         power: 0.5,
-        strength: 2.0,
+        penalty_strength: 2.0,
         base_middle: vec![0.3, 0.2],
         base_scale: vec![4.0, 0.5, 0.5, 3.0],
     }
@@ -27,7 +27,8 @@ fn parts() -> ModelParts {
 
 #[test]
 fn probabilities_of_a_tiny_model_are_those_of_scipys_student_t() {
-    // scipy 1.x, stats.multivariate_t.pdf: n_k^.5 w t_k(x) H(m') / H(m), and 1.5 w H(x), normalised; by cluster, the last for none.
+    // scipy 1.x, stats.multivariate_t.pdf: n_k^.5 w t_k(x) H(m') / H(m), and 1.5 w H(x),
+    // normalised; by cluster, the last for none.
     let mut builder = CandidatesBuilder::new(2);
     builder.push(&[0.1, 0.4, 1.5, 0.8, -0.5, -1.2], &[0.0, 0.3, 1.0]).unwrap();
     builder.push(&[6.0, -5.0], &[0.0]).unwrap();
@@ -159,9 +160,9 @@ fn numbers_that_make_no_model_are_refused_by_name() {
     let cases: [(Change, &str); 11] = [
         (|p| p.clusters.clear(), "a model needs at least one cluster and one feature"),
         (|p| p.alpha = 0.0, "alpha is 0, but must be a finite number above 0"),
-        (|p| p.single = f64::NAN, "single is NaN, but must be a finite number above 0"),
+        (|p| p.singleton_weight = f64::NAN, "single is NaN, but must be a finite number above 0"),
         (|p| p.power = 1.5, "power is 1.5, but must be from 0 to 1"),
-        (|p| p.strength = -1.0, "strength is -1, but must be a finite number not below 0"),
+        (|p| p.penalty_strength = -1.0, "strength is -1, but must be a finite number not below 0"),
         (|p| p.nu = 1, "nu is 1, but must be at least the number of features"),
         (|p| p.metric.truncate(3), "the metric has 3 numbers, but 2 features need 4"),
         (|p| p.metric[0] = f64::NAN, "the metric is NaN, but must be finite"),

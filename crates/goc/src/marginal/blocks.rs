@@ -1,42 +1,44 @@
-//! The candidates as the sampler reads them: in runs of eight that lie together.
+//! The candidates as the sampler reads them: in blocks of eight that lie together.
 //!
-//! For every object and cluster the sampler sums a density over all candidates, and nearly all of that sum comes from the few
-//! candidates near the cluster. So the candidates of an object are cut into runs of eight neighbours, each with a centre and a
-//! radius; how much a whole run can matter is bounded by one number, and most runs need no more than that (`cluster`, `chain`). Bounds
-//! of eight runs are computed at a time, which is why runs are in groups of eight themselves.
+//! For every object and cluster the sampler sums a density over all candidates, and nearly all of
+//! that sum comes from the few candidates near the cluster. So the candidates of an object are cut
+//! into blocks of eight neighbours, each with a centre and a radius; how much a whole block can
+//! matter is bounded by one number, and most blocks need no more than that (`cluster`, `chain`).
+//! Bounds of eight blocks are computed at a time, which is why blocks are in groups of eight
+//! themselves.
 //!
-//! A run that is not full repeats its last candidate with weight 0, and a group its last run.
+//! A block that is not full repeats its last candidate with weight 0, and a group its last block.
 
 use std::ops::Range;
 
 use crate::Candidates;
 
-/// Candidates of a run, and runs of a group.
+/// Candidates of a block, and blocks of a group.
 pub(super) const LANES: usize = 8;
 
-/// All candidates, in runs.
-pub(super) struct Runs {
+/// All candidates, in blocks.
+pub(super) struct Blocks {
     q: usize,
-    /// The first run of each object.
+    /// The first block of each object.
     starts: Vec<usize>,
     /// The first group of each object.
     group_starts: Vec<usize>,
-    /// A run after another: eight values of a feature, feature after feature.
+    /// A block after another: eight values of a feature, feature after feature.
     values: Vec<f64>,
     weights: Vec<f64>,
     /// Which candidate of its object each is.
     which: Vec<u32>,
-    /// A group after another: eight centres of runs, feature after feature.
+    /// A group after another: eight centres of blocks, feature after feature.
     centres: Vec<f64>,
-    /// Sums of the weights of runs, eight a group.
+    /// Sums of the weights of blocks, eight a group.
     totals: Vec<f64>,
 }
 
-impl Runs {
+impl Blocks {
     /// `weights` are one a candidate.
     pub(super) fn new(candidates: &Candidates, weights: &[f64]) -> Self {
         let q = candidates.features();
-        let mut runs = Self {
+        let mut blocks = Self {
             q,
             starts: vec![0],
             group_starts: vec![0],
@@ -51,37 +53,37 @@ impl Runs {
             let mut order: Vec<u32> = (0..candidates.count(i) as u32).collect();
             neighbours_together(candidates, i, &mut order);
             let mut middles = Vec::new();
-            for run in order.chunks(LANES) {
-                let at = |lane: usize| run[lane.min(run.len() - 1)] as usize;
+            for block in order.chunks(LANES) {
+                let at = |lane: usize| block[lane.min(block.len() - 1)] as usize;
                 for f in 0..q {
                     let column = candidates.feature(i, f);
-                    runs.values.extend((0..LANES).map(|lane| column[at(lane)]));
+                    blocks.values.extend((0..LANES).map(|lane| column[at(lane)]));
                     middles.push((0..LANES).map(|lane| column[at(lane)]).sum::<f64>() / LANES as f64);
                 }
-                runs.weights.extend(
-                    (0..LANES).map(|lane| if lane < run.len() { weights[first + at(lane)] } else { 0.0 }),
+                blocks.weights.extend(
+                    (0..LANES).map(|lane| if lane < block.len() { weights[first + at(lane)] } else { 0.0 }),
                 );
-                runs.which.extend((0..LANES).map(|lane| at(lane) as u32));
+                blocks.which.extend((0..LANES).map(|lane| at(lane) as u32));
             }
             let count = order.len().div_ceil(LANES);
-            let run_of = |group: usize, lane: usize| (group * LANES + lane).min(count - 1);
+            let block_of = |group: usize, lane: usize| (group * LANES + lane).min(count - 1);
             for group in 0..count.div_ceil(LANES) {
                 for f in 0..q {
-                    runs.centres.extend((0..LANES).map(|lane| middles[run_of(group, lane) * q + f]));
+                    blocks.centres.extend((0..LANES).map(|lane| middles[block_of(group, lane) * q + f]));
                 }
                 for lane in 0..LANES {
-                    let own = (runs.starts[i] + run_of(group, lane)) * LANES;
-                    let total: f64 = runs.weights[own..own + LANES].iter().sum();
-                    runs.totals.push(if group * LANES + lane < count { total } else { 0.0 });
+                    let own = (blocks.starts[i] + block_of(group, lane)) * LANES;
+                    let total: f64 = blocks.weights[own..own + LANES].iter().sum();
+                    blocks.totals.push(if group * LANES + lane < count { total } else { 0.0 });
                 }
             }
-            runs.starts.push(runs.starts[i] + count);
-            runs.group_starts.push(runs.group_starts[i] + count.div_ceil(LANES));
+            blocks.starts.push(blocks.starts[i] + count);
+            blocks.group_starts.push(blocks.group_starts[i] + count.div_ceil(LANES));
         }
-        runs
+        blocks
     }
 
-    /// The runs of object `i`.
+    /// The blocks of object `i`.
     pub(super) fn of(&self, i: usize) -> Range<usize> {
         self.starts[i]..self.starts[i + 1]
     }
@@ -96,12 +98,12 @@ impl Runs {
         self.group_starts.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)
     }
 
-    pub(super) fn values(&self, run: usize) -> &[f64] {
-        &self.values[run * LANES * self.q..(run + 1) * LANES * self.q]
+    pub(super) fn values(&self, block: usize) -> &[f64] {
+        &self.values[block * LANES * self.q..(block + 1) * LANES * self.q]
     }
 
-    pub(super) fn weights(&self, run: usize) -> &[f64] {
-        &self.weights[run * LANES..(run + 1) * LANES]
+    pub(super) fn weights(&self, block: usize) -> &[f64] {
+        &self.weights[block * LANES..(block + 1) * LANES]
     }
 
     pub(super) fn centres(&self, group: usize) -> &[f64] {
@@ -112,7 +114,7 @@ impl Runs {
         &self.totals[group * LANES..(group + 1) * LANES]
     }
 
-    /// The number within its object of the candidate at a spot: which lane of all runs' lanes.
+    /// The number within its object of the candidate at a spot: which lane of all blocks' lanes.
     pub(super) fn candidate(&self, spot: usize) -> u32 {
         self.which[spot]
     }
@@ -143,12 +145,12 @@ impl Runs {
         let mut d = vec![[0.0; LANES]; q];
         let mut centre = vec![0.0; q];
         for i in 0..n {
-            for (group, runs) in self.groups(i).zip(self.of(i).step_by(LANES)) {
-                let runs = runs..(runs + LANES).min(self.of(i).end);
+            for (group, blocks) in self.groups(i).zip(self.of(i).step_by(LANES)) {
+                let blocks = blocks..(blocks + LANES).min(self.of(i).end);
                 let at = |lane: usize, f: usize| self.centres[(group * q + f) * LANES + lane];
-                // The mean of the runs' centres, without the last one repeated; whitened.
+                // The mean of the blocks' centres, without the last one repeated; whitened.
                 for (f, slot) in centre.iter_mut().enumerate() {
-                    *slot = (0..runs.len()).map(|lane| at(lane, f)).sum::<f64>() / runs.len() as f64;
+                    *slot = (0..blocks.len()).map(|lane| at(lane, f)).sum::<f64>() / blocks.len() as f64;
                 }
                 for r in 0..q {
                     extents.centres[group * q + r] = (0..=r).map(|f| low[r * q + f] * centre[f]).sum();
@@ -158,8 +160,8 @@ impl Runs {
                 }
                 let apart = squares(low, &d);
                 let mut reach = 0.0_f64;
-                for (lane, run) in runs.enumerate() {
-                    let values = self.values(run);
+                for (lane, block) in blocks.enumerate() {
+                    let values = self.values(block);
                     for f in 0..q {
                         let middle = at(lane, f);
                         for (d, x) in d[f].iter_mut().zip(&values[f * LANES..(f + 1) * LANES]) {
@@ -181,7 +183,7 @@ impl Runs {
 /// How far candidates reach in some metric.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extents {
-    /// Of each run from its centre, in groups as [`Runs::centres`].
+    /// Of each block from its centre, in groups as [`Blocks::centres`].
     pub(super) radii: Vec<f64>,
     /// The centre of each group, in the metric's own coordinates.
     pub(super) centres: Vec<f64>,
@@ -217,7 +219,8 @@ pub(super) fn squares(low: &[f64], d: &[[f64; LANES]]) -> [f64; LANES] {
     sum
 }
 
-/// Orders candidates so that every eight of them lie together: halves along the widest feature, and so on.
+/// Orders candidates so that every eight of them lie together: halves along the widest feature, and
+/// so on.
 fn neighbours_together(candidates: &Candidates, i: usize, order: &mut [u32]) {
     if order.len() <= LANES {
         return;
@@ -232,7 +235,7 @@ fn neighbours_together(candidates: &Candidates, i: usize, order: &mut [u32]) {
     let widest = (0..widths.len()).fold(0, |best, f| if widths[f] > widths[best] { f } else { best });
     let column = candidates.feature(i, widest);
     order.sort_by(|a, b| column[*a as usize].total_cmp(&column[*b as usize]).then(a.cmp(b)));
-    // The left half has whole runs.
+    // The left half has whole blocks.
     let half = order.len().div_ceil(LANES).div_ceil(2) * LANES;
     let (left, right) = order.split_at_mut(half);
     neighbours_together(candidates, i, left);
@@ -262,41 +265,41 @@ mod tests {
     #[test]
     fn every_candidate_is_in_one_run_with_its_weight_and_padding_weighs_nothing() {
         let (candidates, weights) = ragged();
-        let runs = Runs::new(&candidates, &weights);
+        let blocks = Blocks::new(&candidates, &weights);
         for i in 0..4 {
             let mut seen = vec![0.0; candidates.count(i)];
-            for run in runs.of(i) {
+            for block in blocks.of(i) {
                 for lane in 0..LANES {
-                    let j = runs.candidate(run * LANES + lane);
-                    seen[j as usize] += runs.weights(run)[lane];
+                    let j = blocks.candidate(block * LANES + lane);
+                    seen[j as usize] += blocks.weights(block)[lane];
                     let mut row = vec![0.0; 3];
-                    runs.copy_place(run * LANES + lane, &mut row);
+                    blocks.copy_place(block * LANES + lane, &mut row);
                     assert_eq!(row, candidates.candidate(i, j as usize));
-                    assert_eq!(runs.candidate(runs.spot_of(i, j)), j);
+                    assert_eq!(blocks.candidate(blocks.spot_of(i, j)), j);
                 }
             }
             let first = candidates.offsets()[i];
             assert_eq!(seen, weights[first..first + seen.len()]);
-            let total: f64 = runs.groups(i).flat_map(|group| runs.totals(group)).sum();
+            let total: f64 = blocks.groups(i).flat_map(|group| blocks.totals(group)).sum();
             assert!((total - seen.iter().sum::<f64>()).abs() < 1e-9);
         }
-        assert_eq!(runs.of(3).len(), 13);
-        assert_eq!((runs.groups(3).len(), runs.most_groups()), (2, 2));
+        assert_eq!(blocks.of(3).len(), 13);
+        assert_eq!((blocks.groups(3).len(), blocks.most_groups()), (2, 2));
     }
 
     #[test]
     fn radii_hold_all_candidates_and_neighbours_make_them_small() {
         let (candidates, weights) = ragged();
-        let runs = Runs::new(&candidates, &weights);
+        let blocks = Blocks::new(&candidates, &weights);
         let low = [2.0, 0.0, 0.0, 0.3, 1.0, 0.0, -0.2, 0.1, 0.5];
-        let radii = runs.extents(&low).radii;
-        for (at, run) in runs.of(3).enumerate() {
-            let slot = runs.groups(3).start * LANES + at;
+        let radii = blocks.extents(&low).radii;
+        for (at, block) in blocks.of(3).enumerate() {
+            let slot = blocks.groups(3).start * LANES + at;
             let centre: Vec<f64> =
-                (0..3).map(|f| runs.centres[(slot / LANES * 3 + f) * LANES + slot % LANES]).collect();
+                (0..3).map(|f| blocks.centres[(slot / LANES * 3 + f) * LANES + slot % LANES]).collect();
             for lane in 0..LANES {
                 let d: Vec<[f64; LANES]> =
-                    (0..3).map(|f| [runs.values(run)[f * LANES + lane] - centre[f]; LANES]).collect();
+                    (0..3).map(|f| [blocks.values(block)[f * LANES + lane] - centre[f]; LANES]).collect();
                 assert!(squares(&low, &d)[0].sqrt() <= radii[slot]);
             }
             assert!(radii[slot] < 1.0, "the whole curve is more than 4 long: {}", radii[slot]);

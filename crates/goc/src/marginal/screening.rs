@@ -1,40 +1,42 @@
 //! All clusters at a glance: which of them may matter to an object at all.
 //!
-//! Seen in the metric of `Psi`, a cluster is its mean and one number for how much wider than `Psi` it is, and a group of runs is a ball around all
-//! its candidates. With `s = 1 + |L^-1 S L^-T|` (Frobenius, `L L' = Psi`), `Psi + S` is at most `s Psi`, so every candidate `x` of a ball
-//! of radius `r` has
+//! Seen in the metric of `Psi`, a cluster is its mean and one number for how much wider than `Psi`
+//! it is, and a group of blocks is a ball around all its candidates. With `s = 1 + |L^-1 S L^-T|`
+//! (Frobenius, `L L' = Psi`), `Psi + S` is at most `s Psi`, so every candidate `x` of a ball of
+//! radius `r` has
 //!
 //! ```text
 //! (x - mean)' (Psi + S)^-1 (x - mean)  >=  max(0, |L^-1 (centre - mean)| - r)^2 / s
 //! ```
 //!
-//! and the density in the cluster is at most that of the t density there. All clusters are raised to the same power, the least `p` that any has: where a
-//! cluster's own is `g p`, `(1 + v)^(g p) >= (1 + g v)^p` (Bernoulli), so nothing is lost but sharpness. Eight clusters at a
-//! time; most are out of the question by this alone.
+//! and the density in the cluster is at most that of the t density there. All clusters are raised
+//! to the same power, the least `p` that any has: where a cluster's own is `g p`, `(1 + v)^(g p) >=
+//! (1 + g v)^p` (Bernoulli), so nothing is lost but sharpness. Eight clusters at a time; most are
+//! out of the question by this alone.
 
 use multiversion::multiversion;
 
+use super::blocks::LANES;
 use super::cluster::{Cluster, half_powers};
-use super::runs::LANES;
 
-/// The clusters, eight a block.
+/// The clusters, packed by eights.
 #[derive(Clone, Debug)]
-pub(super) struct Sketch {
+pub(super) struct Screening {
     q: usize,
     count: usize,
-    /// A block after another: eight whitened means feature after feature, then `g n / ((n + 1) s)`, then the largest density times the
-    /// weight of joining.
-    blocks: Vec<f64>,
+    /// Eight after eight: the whitened means feature after feature, then `g n / ((n + 1) s)`, then
+    /// the largest density times the weight of joining.
+    packed: Vec<f64>,
     /// The inverse triangle of `Psi`.
     low: Vec<f64>,
     /// Twice the least power of a t density.
     twice: usize,
 }
 
-impl Sketch {
+impl Screening {
     /// Of no clusters, in the metric with this inverse triangle.
     pub(super) fn new(low: Vec<f64>, q: usize, nu: usize) -> Self {
-        Self { q, count: 0, blocks: Vec::new(), low, twice: nu + 1 }
+        Self { q, count: 0, packed: Vec::new(), low, twice: nu + 1 }
     }
 
     fn slot(&self, k: usize, row: usize) -> usize {
@@ -47,13 +49,13 @@ impl Sketch {
         if k == self.count {
             self.count += 1;
             if k.is_multiple_of(LANES) {
-                self.blocks.resize(self.blocks.len() + (q + 2) * LANES, 0.0);
+                self.packed.resize(self.packed.len() + (q + 2) * LANES, 0.0);
             }
         }
         for r in 0..q {
             let y: f64 = (0..=r).map(|f| self.low[r * q + f] * cluster.mean[f]).sum();
             let slot = self.slot(k, r);
-            self.blocks[slot] = y;
+            self.packed[slot] = y;
         }
         // L^-1 S L^-T, summed by squares; S is symmetric.
         let mut squares = 0.0;
@@ -72,9 +74,9 @@ impl Sketch {
         }
         let slot = self.slot(k, q);
         let powers = cluster.twice as f64 / self.twice as f64;
-        self.blocks[slot] = powers * cluster.share / (1.0 + squares.sqrt()) * (1.0 - 1e-9);
+        self.packed[slot] = powers * cluster.share / (1.0 + squares.sqrt()) * (1.0 - 1e-9);
         let slot = self.slot(k, q + 1);
-        self.blocks[slot] = cluster.scale * join * (1.0 + 1e-9);
+        self.packed[slot] = cluster.scale * join * (1.0 + 1e-9);
     }
 
     /// The last cluster takes the place of `k`.
@@ -82,25 +84,26 @@ impl Sketch {
         let last = self.count - 1;
         for row in 0..self.q + 2 {
             let (from, to) = (self.slot(last, row), self.slot(k, row));
-            self.blocks[to] = self.blocks[from];
+            self.packed[to] = self.packed[from];
         }
         // A density of 0: no object belongs there.
         let slot = self.slot(last, self.q + 1);
-        self.blocks[slot] = 0.0;
+        self.packed[slot] = 0.0;
         self.count = last;
-        self.blocks.truncate(last.div_ceil(LANES) * (self.q + 2) * LANES);
+        self.packed.truncate(last.div_ceil(LANES) * (self.q + 2) * LANES);
     }
 
-    /// Puts the clusters whose bound for a ball is above `least` into `near`; returns the sum of the bounds of all others.
+    /// Puts the clusters whose bound for a ball is above `least` into `near`; returns the sum of
+    /// the bounds of all others.
     pub(super) fn near(&self, centre: &[f64], radius: f64, least: f64, near: &mut Vec<u32>) -> f64 {
         near.clear();
         let mut bounds = [0.0; LANES];
         let mut others = 0.0;
-        for (block, values) in self.blocks.chunks_exact((self.q + 2) * LANES).enumerate() {
-            bound_block(values, centre, radius, self.twice, &mut bounds);
+        for (eight, values) in self.packed.chunks_exact((self.q + 2) * LANES).enumerate() {
+            bound_eight(values, centre, radius, self.twice, &mut bounds);
             for (lane, &bound) in bounds.iter().enumerate() {
                 if bound > least {
-                    near.push((block * LANES + lane) as u32);
+                    near.push((eight * LANES + lane) as u32);
                 } else {
                     others += bound;
                 }
@@ -111,7 +114,7 @@ impl Sketch {
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn bound_block(values: &[f64], centre: &[f64], radius: f64, twice: usize, bounds: &mut [f64; LANES]) {
+fn bound_eight(values: &[f64], centre: &[f64], radius: f64, twice: usize, bounds: &mut [f64; LANES]) {
     let mut squares = [0.0; LANES];
     let mut rows = values.chunks_exact(LANES);
     for (x, row) in centre.iter().zip(&mut rows) {
@@ -133,9 +136,9 @@ fn bound_block(values: &[f64], centre: &[f64], radius: f64, twice: usize, bounds
 
 #[cfg(test)]
 mod tests {
+    use super::super::blocks::Blocks;
     use super::super::cluster::{Base, Shape, weigh_all};
     use super::super::matrix::{cholesky, lower_inverse};
-    use super::super::runs::Runs;
     use super::*;
     use crate::candidates::CandidatesBuilder;
 
@@ -157,8 +160,8 @@ mod tests {
             builder.push(&rows, &[]).unwrap();
         }
         let candidates = builder.build().unwrap();
-        let runs = Runs::new(&candidates, &vec![1.0 / 30.0; candidates.total()]);
-        let extents = runs.extents(&low);
+        let blocks = Blocks::new(&candidates, &vec![1.0 / 30.0; candidates.total()]);
+        let extents = blocks.extents(&low);
         // Twenty clusters of one to fifty members, of which three go again.
         let mut clusters = vec![Cluster::empty(q); 20];
         for i in 0..250 {
@@ -168,26 +171,26 @@ mod tests {
             cluster.add(&place(k), &shape);
         }
         let join = |cluster: &Cluster| (cluster.size as f64).sqrt();
-        let mut sketch = Sketch::new(low, q, shape.nu);
+        let mut screening = Screening::new(low, q, shape.nu);
         for (k, cluster) in clusters.iter().enumerate() {
-            sketch.set(k, cluster, join(cluster));
+            screening.set(k, cluster, join(cluster));
         }
         for k in [19, 3, 16] {
             clusters.swap_remove(k);
-            sketch.swap_remove(k);
+            screening.swap_remove(k);
         }
         let (mut near, mut pruned) = (Vec::new(), 0);
         for i in 0..candidates.objects() {
-            // Thirty candidates are four runs, so one group.
-            let group = runs.groups(i).start;
+            // Thirty candidates are four blocks, so one group.
+            let group = blocks.groups(i).start;
             for least in [0.0, 1e-9, 1e-3, 1.0] {
-                let others = sketch.near(extents.centre(group), extents.reaches[group], least, &mut near);
+                let others = screening.near(extents.centre(group), extents.reaches[group], least, &mut near);
                 assert!(near.iter().all(|k| (*k as usize) < clusters.len()));
                 let mut left_out = 0.0;
                 for (k, cluster) in clusters.iter().enumerate().filter(|(k, _)| !near.contains(&(*k as u32)))
                 {
-                    let mut out = vec![[0.0; LANES]; runs.of(i).len()];
-                    let sum = join(cluster) * weigh_all(cluster, &runs, runs.of(i), &mut out);
+                    let mut out = vec![[0.0; LANES]; blocks.of(i).len()];
+                    let sum = join(cluster) * weigh_all(cluster, &blocks, blocks.of(i), &mut out);
                     assert!(sum <= least, "object {i}, cluster {k}: {sum} above {least}");
                     left_out += sum;
                     pruned += 1;
