@@ -4,7 +4,7 @@ use super::{Grouped, Method, MethodError, check_k};
 use crate::optimistic::continuous::{Continuous, Region};
 use crate::optimistic::hierarchy::Hierarchy;
 use crate::optimistic::weighted::Weighted;
-use crate::optimistic::{Ending, Optimistic};
+use crate::optimistic::{Optimistic, Termination};
 use crate::oracle::{Oracle, Start};
 use crate::pessimistic::Pessimistic;
 use crate::{Candidates, random};
@@ -82,10 +82,10 @@ pub struct Plain<'o> {
     pub single_is_noise: bool,
 }
 
-fn ended(ending: Ending, grouped: Grouped) -> Grouped {
+fn ended(termination: Termination, grouped: Grouped) -> Grouped {
     Grouped {
-        converged: matches!(ending, Ending::Converged | Ending::Tolerance),
-        cycle: matches!(ending, Ending::Cycle { .. }),
+        converged: matches!(termination, Termination::Converged | Termination::Tolerance),
+        cycle: matches!(termination, Termination::Cycle { .. }),
         ..grouped
     }
 }
@@ -119,7 +119,7 @@ impl Method for Greedy<'_> {
             first_k,
             ..Grouped::new(found.partition)
         };
-        Ok(ended(found.ending, grouped))
+        Ok(ended(found.termination, grouped))
     }
 }
 
@@ -141,7 +141,7 @@ impl Method for GreedyOver<'_> {
             centres: Some(found.centres),
             ..Grouped::new(found.partition)
         };
-        Ok(ended(found.ending, grouped))
+        Ok(ended(found.termination, grouped))
     }
 }
 
@@ -181,7 +181,7 @@ impl Method for GreedyTree<'_> {
             history: found.history,
             ..Grouped::new(cut.partition)
         };
-        Ok(ended(found.ending, grouped))
+        Ok(ended(found.termination, grouped))
     }
 }
 
