@@ -328,7 +328,11 @@ impl MethodArgs {
         let centres = means(&found.places, &found.partition);
         Ok(Answer {
             confidence: found.membership.clone(),
-            solitude: if self.expects_noise { noise::solitude(candidates, &found) } else { Vec::new() },
+            solitude: if self.expects_noise {
+                noise::solitude(candidates, &found, self.strength())
+            } else {
+                Vec::new()
+            },
             iterations: sweeps,
             converged: chains.converged(),
             remark: format!(

@@ -153,7 +153,8 @@ impl SureArgs {
                     BackgroundName::Shuffled => Background::Shuffled,
                 };
                 let bar = screen::progress(runs as u64, "backgrounds");
-                let test = Significance { runs, background };
+                let penalty_strength = method.strength();
+                let test = Significance { runs, background, penalty_strength };
                 let judged = test.judge(candidates, &found, seed, &repeat, &|| bar.inc(1)).map_err(told)?;
                 bar.finish_and_clear();
                 Some(judged)
