@@ -246,6 +246,11 @@ impl Dataset {
         hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
+    /// Keeps the digest, before the candidates are changed in place.
+    pub fn keep_digest(&mut self) {
+        self.digest = Some(self.digest());
+    }
+
     /// The name of object `i`.
     pub fn name(&self, i: usize) -> String {
         self.candidates.name(i)

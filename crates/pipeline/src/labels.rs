@@ -1,5 +1,7 @@
 //! What a fit is as tables: a row per object, per cluster, per iteration, and what the mixture adds.
 
+use std::path::Path;
+
 use goc::choice::Choice;
 use goc::choose_k::Criterion;
 use goc::confidence::cluster_summary as summary;
@@ -27,6 +29,25 @@ pub const DIGEST_KEY: &str = "goc_candidates";
 pub const MEAN_FEATURES: &str = "mean over the candidates, by their probability";
 
 type Made<T> = Result<T, PipelineError>;
+
+/// Refuses labels that belong to other candidates: they keep a digest of their own. Candidates that were
+/// read in another way (other features or weights) cannot be compared, and labels of other programs have
+/// no digest.
+pub fn check_candidates(data: &Dataset, labels: &Table, file: &Path, candidates: &Path) -> Made<()> {
+    let same = |key, value: Option<&str>| labels.get_metadata(key) == value;
+    let alike = same(FEATURES_KEY, Some(&data.feature_names().join(",")))
+        && same("goc_weight", data.weight_column.as_deref());
+    match labels.get_metadata(DIGEST_KEY) {
+        Some(digest) if alike && digest != data.digest() => Err(PipelineError::Failed(format!(
+            "{}: these are not the candidates that {} was made from (digest {}, but the labels keep {digest}); give that \
+             table, read with the same --missing",
+            candidates.display(),
+            file.display(),
+            data.digest()
+        ))),
+        _ => Ok(()),
+    }
+}
 
 /// A setting as metadata hold it.
 pub fn text_of(value: &Value) -> String {

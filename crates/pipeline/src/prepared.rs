@@ -44,7 +44,7 @@ impl FeatureMapName {
 impl Prepared {
     /// Prepares a data set that is not needed any more. Says what is worth knowing.
     pub fn new(mut data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
-        data.digest = Some(data.digest());
+        data.keep_digest();
         let roots = settings.map().roots(&data.feature_names())?;
         take_roots(&mut data, &roots, "use {feature_map} none")?;
         let scaling = settings.scaling();

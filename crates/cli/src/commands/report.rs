@@ -13,7 +13,7 @@ use goc_report::page::{AngleUnit, Extra, Feature, Page, SkyFrame, Step};
 use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
-use goc_pipeline::labels::{DIGEST_KEY, HISTORY_KEY};
+use goc_pipeline::labels::{DIGEST_KEY, HISTORY_KEY, check_candidates};
 use goc_pipeline::long_table::{
     DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY, LongTable, OBJECT_NAMES, TRUTH_NAMES, named,
 };
@@ -210,7 +210,7 @@ impl Report {
         let mut dropped = table.get_metadata(DROPPED_KEY).map(str::to_string);
         if let Some(path) = &self.candidates {
             let long = self.long_table(path, table, &page.feature_names()).read(&Unwatched)?;
-            super::check_digest(&long, table, &self.labels)?;
+            check_candidates(&long, table, &self.labels, path)?;
             let chosen = labels.column("candidate").map(|column| labels.clusters_in(column)).transpose()?;
             // Noise objects have a chosen candidate too; one without has no mark.
             let chosen = chosen.and_then(|all| all.into_iter().collect::<Option<Vec<u32>>>());
