@@ -323,6 +323,7 @@ pub fn named<'t>(table: &'t Table, flag: Option<&str>, usual: &[&str]) -> Result
     }
 }
 
+/// What is wrong with a value that is not a finite number, and what to do.
 pub fn not_finite(column: &Column, row: usize) -> TableError {
     let problem = if column.is_null(row) {
         "is null where a number is needed; fill it, or drop such rows with --missing nan"
@@ -336,12 +337,16 @@ pub fn not_finite(column: &Column, row: usize) -> TableError {
 
 /// How the objects of a table are called.
 pub enum Names {
+    /// By their position.
     Position,
+    /// By a number.
     Integer(Vec<i64>),
+    /// By a text.
     Text(Vec<String>),
 }
 
 impl Names {
+    /// The name of object `i`.
     pub fn name(&self, i: usize) -> String {
         match self {
             Names::Position => i.to_string(),
@@ -367,10 +372,12 @@ pub struct Groups {
 }
 
 impl Groups {
+    /// Objects there are.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
+    /// The rows of object `o`.
     pub fn rows(&self, o: usize) -> impl Iterator<Item = usize> + '_ {
         (self.offsets[o]..self.offsets[o + 1]).map(|at| self.order.as_ref().map_or(at, |order| order[at]))
     }

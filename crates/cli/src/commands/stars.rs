@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::actions::{optional, push};
 use super::candidates::{SamplingArgs, WhenEmpty, actions_of};
-use super::cluster::{FitArgs, sentence, summary};
+use super::cluster::{self, FitArgs};
 use crate::fail::Fail;
 use goc_pipeline::long_table::LongTable;
 use crate::measured_table::{BadRows, MeasuredArgs};
@@ -164,13 +164,13 @@ impl Stars {
                 .iter()
                 .map(|(k, v)| ((*k).to_string(), v.clone()))
                 .collect::<serde_json::Map<_, _>>();
-            if let Value::Object(more) = summary(&done, self.output.as_deref()) {
+            if let Value::Object(more) = cluster::summary(&done, self.output.as_deref()) {
                 summary.extend(more);
             }
             summary.insert("n_stars".into(), json!(n));
             return screen::print_json(&Value::Object(summary));
         }
-        screen::note(sentence(&done, self.output.as_deref()));
+        screen::note(cluster::sentence(&done, self.output.as_deref()));
         Ok(())
     }
 }
