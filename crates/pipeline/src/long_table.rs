@@ -14,7 +14,7 @@ use goc::candidates::{CandidatesBuilder, PENALTY_STRENGTH};
 use goc::{Candidates, Ids};
 use goc_tables::{Column, Data, Missing, Table, TableError};
 
-use crate::dataset::{DENSITY, Dataset, Feature, PenaltyKind};
+use crate::dataset::{Dataset, Feature, PenaltyKind};
 use crate::error::PipelineError;
 use crate::feature_map::{ACTIONS, root_of};
 use crate::judge::counted;
@@ -31,9 +31,6 @@ pub const DROPPED_BETWEEN: &str = "; ";
 
 /// The value that means "missing" unless told: the surveys' own mark.
 pub const MISSING: &str = "-9999";
-
-/// Metadata key under which a candidate table says what its penalties are.
-const PENALTY_KEY: &str = "goc_penalty";
 
 /// Usual names of the column that names the object.
 pub const OBJECT_NAMES: [&str; 4] = ["object", "source_id", "i", "id"];
@@ -218,25 +215,24 @@ impl LongTable {
         let unit = |f: usize| features[f].unit().filter(|_| !asked[f]).map(str::to_string);
         let features = names.into_iter().enumerate().map(|(f, name)| Feature { name, unit: unit(f) });
         let of_goc = penalty.is_some_and(|column| column.name() == PENALTY_NAMES[0]);
-        let kind = table.get_metadata(PENALTY_KEY).unwrap_or_default();
-        let penalties = match weight {
+        let mut data = Dataset { provenance, ..Dataset::new(candidates) };
+        data.penalties = match weight {
             Some(_) => PenaltyKind::Weights { strength: self.penalty_strength },
-            None if of_goc && kind.starts_with(DENSITY) => PenaltyKind::LogDensity,
+            // Of columns with other names the metadata say nothing.
+            None if of_goc => data.said_penalties(),
             None => PenaltyKind::Unknown,
         };
         Ok(Dataset {
             features: features.collect(),
             truth,
-            penalties,
             object_weights,
-            provenance,
             dropped: dropped_why,
             dropped_candidates: dropped + weightless,
             weight_column: weight.map(|column| column.name().to_string()),
             rows: (!plain).then_some(kept_rows),
             from_table: true,
             source: Some(self.input.display().to_string()),
-            ..Dataset::new(candidates)
+            ..data
         })
     }
 
