@@ -318,21 +318,6 @@ pub const STRENGTH: f64 = goc::candidates::PENALTY_STRENGTH;
 pub const MIN_CLUSTER_SIZE: usize = 5;
 
 impl OracleSettings {
-    /// The named oracle with its own defaults.
-    pub fn of(name: OracleName) -> Self {
-        Self {
-            name,
-            starts: None,
-            iterations: None,
-            algorithm: AlgorithmName::HartiganWong,
-            seeding: SeedingName::Random,
-            linkage: LinkageName::Average,
-            preference: PREFERENCE,
-            bandwidth: None,
-            min_cluster_size: MIN_CLUSTER_SIZE,
-        }
-    }
-
     /// The oracle itself.
     pub fn build(&self) -> Box<dyn Oracle> {
         match self.name {
