@@ -3,7 +3,7 @@
 use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
-use super::super::reproduce::mean_and_deviation;
+use goc::metrics::mean_and_deviation;
 use goc_pipeline::compare::{Outcome, Row};
 
 use super::Run;

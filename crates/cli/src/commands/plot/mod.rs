@@ -1,9 +1,8 @@
 //! `goc plot`: figures from what the other commands write.
 //!
 //! One file a source of figures: [`plane`] places objects in a plane, [`series`] reads what goes by iteration or size, [`probabilities`] what the
-//! marginal mixture says, [`dwarfs`] simulates. The drawing is the report room's.
+//! marginal mixture says. The drawing is the report room's, the simulation the paper's.
 
-mod dwarfs;
 mod plane;
 mod probabilities;
 mod series;
@@ -16,9 +15,6 @@ use goc_report::figures::{Figure, FigureError};
 use crate::choices::typed;
 use crate::fail::Fail;
 use crate::screen;
-
-pub use dwarfs::simulated;
-pub use plane::spread_groups;
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -101,7 +97,7 @@ impl Plot {
                         input.display()
                     )));
                 }
-                simulated(self.seed)?
+                goc_paper::simulation_figure(self.seed)?
             }
             Kind::Calibration => probabilities::calibration(self.one()?)?,
             Kind::KPosterior => probabilities::k_posterior(self.one()?)?,

@@ -381,14 +381,11 @@ pub fn numbers_of(texts: &[String]) -> Vec<Option<u32>> {
     texts.iter().map(|text| known.get(&(text.parse().ok(), text.as_str())).copied()).collect()
 }
 
-/// Six groups spread evenly over all, as the paper's 1, 10, 20, 30, 40, 50 of 50.
-pub fn spread_groups(truth: &[String]) -> Vec<String> {
-    let mut all: Vec<&String> = truth.iter().filter(|group| !group.is_empty()).collect();
-    all.sort_by_key(|group| (group.parse::<i64>().unwrap_or(i64::MAX), group.as_str()));
-    all.dedup();
-    let mut at: Vec<usize> = (0..6).map(|i| (i * all.len()).div_ceil(5).max(1) - 1).collect();
-    at.dedup();
-    at.into_iter().filter_map(|at| all.get(at).map(|group| group.to_string())).collect()
+/// Six groups spread evenly over all, numbers before other names.
+fn spread_groups(truth: &[String]) -> Vec<String> {
+    let named = truth.iter().filter(|group| !group.is_empty());
+    let all = named.map(|group| (group.parse::<i64>().unwrap_or(i64::MAX), group.as_str())).collect();
+    goc_paper::spread_evenly(all).into_iter().map(|(_, group)| group.to_string()).collect()
 }
 
 #[cfg(test)]

@@ -1,27 +1,18 @@
 //! `goc reproduce`: the paper's experiments, each cell beside the published one.
 
-mod affinity;
-mod figures;
-mod paper;
-mod print;
-mod run;
-mod sets;
-
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use goc::optimistic::Termination;
-use rayon::prelude::*;
+use clap::Args;
+use goc::choice::Choice;
+use goc::optimistic::Preset;
+use goc_paper::{FirstLabels, Layout, PaperError, PaperOracle, Plan, Set};
+use goc_pipeline::OracleName;
 use serde_json::json;
 
-use goc::optimistic::Preset;
-use goc_pipeline::OracleName;
+use super::plot::write_both;
+use crate::choices::words;
 use crate::fail::Fail;
 use crate::screen;
-use paper::CELLS;
-pub use print::mean_and_deviation;
-use run::Outcome;
-use sets::{FirstLabels, Set};
 
 /// Run the paper's experiments and print each figure beside the published one
 #[derive(Args)]
@@ -34,7 +25,7 @@ pub struct Reproduce {
     data: Option<PathBuf>,
 
     /// What the paper says, or what the authors' code does
-    #[arg(long, value_parser = crate::choices::words::<Preset>(), default_value = "authors")]
+    #[arg(long, value_parser = words::<Preset>(), default_value_t = Preset::Authors)]
     preset: Preset,
 
     /// Runs of every cell and set with different seeds; oracles that draw nothing run once, and so does the mixture,
@@ -47,11 +38,11 @@ pub struct Reproduce {
     init_labels: Option<PathBuf>,
 
     /// Only these oracles
-    #[arg(long, value_parser = crate::choices::words::<OracleName>(), value_delimiter = ',')]
+    #[arg(long, value_parser = words::<OracleName>(), value_delimiter = ',')]
     oracles: Option<Vec<OracleName>>,
 
     /// How the tables are printed
-    #[arg(long, value_enum, default_value_t = Layout::Markdown)]
+    #[arg(long, value_parser = words::<Layout>(), default_value_t = Layout::Markdown)]
     format: Layout,
 
     /// Folder for runs.csv (every run) and convergence.csv (eta1, eta2, eta3 by iteration)
@@ -68,14 +59,6 @@ pub struct Reproduce {
     json: bool,
 }
 
-/// How tables are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Layout {
-    Markdown,
-    Latex,
-    Csv,
-}
-
 impl Reproduce {
     pub fn run(self) -> Result<(), Fail> {
         if self.seeds == 0 {
@@ -84,69 +67,51 @@ impl Reproduce {
         if self.init_labels.is_some() && (self.data.is_none() || self.seeds > 1) {
             return Err(Fail::usage("--init-labels needs --data and a single seed: nothing is left to draw"));
         }
-        let preset = self.preset;
         let sets = match &self.data {
-            Some(folder) => sets::from_folder(folder)?,
+            Some(folder) => Set::from_folder(folder)?,
             None => {
                 screen::note(
                     "no --data: ten sets made here; the paper's figures are for other data and left out",
                 );
-                sets::made_here()?
+                Set::made_here()?
             }
         };
         let first = self.init_labels.as_ref().map(|path| FirstLabels::read(path, &sets)).transpose()?;
-        let jobs: Vec<(usize, &Set, u64)> = CELLS
-            .iter()
-            .enumerate()
-            .filter(|(_, cell)| self.oracles.as_ref().is_none_or(|only| only.contains(&cell.oracle)))
-            .flat_map(|(at, _)| sets.iter().map(move |set| (at, set)))
-            .flat_map(|(at, set)| {
-                // What draws nothing gives the same again.
-                let seeds = if run::draws(CELLS[at].oracle) { self.seeds } else { 1 };
-                (1..=seeds).map(move |seed| (at, set, seed))
-            })
-            .collect();
+        // Oracles that the paper does not use have no cells.
+        let of_paper = |name: &OracleName| name.word().parse::<PaperOracle>().ok();
+        let oracles = self.oracles.as_ref().map(|names| names.iter().filter_map(of_paper).collect());
+        let plan = Plan { preset: self.preset, seeds: self.seeds, oracles, first };
         std::fs::create_dir_all(&self.output)
             .map_err(|e| Fail::failed(format!("{}: cannot create: {e}", self.output.display())))?;
-        let bar = screen::progress(jobs.len() as u64, "runs");
-        let outcomes: Vec<Outcome> = jobs
-            .into_par_iter()
-            .map(|(at, set, seed)| {
-                let outcome = run::run((at, &CELLS[at]), set, seed, preset, first.as_ref());
-                bar.inc(1);
-                outcome
-            })
-            .collect::<Result<_, _>>()?;
+        let bar = screen::progress(plan.runs(&sets) as u64, "runs");
+        let outcomes = plan.run(&sets, &|| bar.inc(1))?;
         bar.finish_and_clear();
         // The authors' first labels and the presets are for GOC; these rows have neither.
         let affinity = if self.oracles.is_none() {
             let bar = screen::progress(sets.len() as u64, "sets by affinity propagation");
-            let outcomes = affinity::run(&sets, &|| bar.inc(1))?;
+            let outcomes = goc_paper::affinity(&sets, &|| bar.inc(1))?;
             bar.finish_and_clear();
             Some(outcomes)
         } else {
             None
         };
-        let tables = |layout: Layout| {
-            let beside = self.data.is_some();
-            let mut text = print::tables(&outcomes, layout, beside);
-            if let Some(affinity) = &affinity {
-                text.push_str(&affinity::table(affinity, layout, beside));
-            }
-            text
-        };
+        let tables = |layout| goc_paper::tables(&outcomes, affinity.as_deref(), layout, self.data.is_some());
 
         let (runs, convergence) = (self.output.join("runs.csv"), self.output.join("convergence.csv"));
-        goc_tables::write(&print::runs_table(&outcomes)?, &runs)?;
-        goc_tables::write(&print::convergence_table(&outcomes)?, &convergence)?;
-        let drawn = match self.figures {
-            true => figures::write(&self.output, &sets, &outcomes, preset)?,
+        goc_tables::write(&goc_paper::runs_table(&outcomes)?, &runs)?;
+        goc_tables::write(&goc_paper::convergence_table(&outcomes)?, &convergence)?;
+        let figures = match self.figures {
+            true => goc_paper::figures(&sets, &outcomes, self.preset)?,
             false => Vec::new(),
         };
-        let cycles = outcomes.iter().filter(|o| matches!(o.termination, Termination::Cycle { .. })).count();
+        for (name, figure) in &figures {
+            write_both(figure, &self.output, name)?;
+        }
+        let drawn: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
+        let cycles = outcomes.iter().filter(|outcome| outcome.cycles()).count();
         if self.json {
             return screen::print_json(&json!({
-                "preset": self.preset.to_string(),
+                "preset": self.preset.word(),
                 "sets": sets.len(),
                 "runs": outcomes.len(),
                 "cycles": cycles,
@@ -167,5 +132,18 @@ impl Reproduce {
             screen::note(format!("figures in {}: {}", self.output.display(), drawn.join(", ")));
         }
         Ok(())
+    }
+}
+
+impl From<PaperError> for Fail {
+    fn from(error: PaperError) -> Self {
+        match error {
+            PaperError::Table(inner) => inner.into(),
+            PaperError::Optimistic(inner) => inner.into(),
+            PaperError::Baseline(inner) => inner.into(),
+            PaperError::Oracle(inner) => inner.into(),
+            PaperError::Figure(inner) => inner.into(),
+            other => Fail::failed(other.to_string()),
+        }
     }
 }

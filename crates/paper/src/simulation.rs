@@ -1,4 +1,4 @@
-//! Two dwarf galaxies at 0, 3 and 10 Gyr, simulated as `goc simulate` does it.
+//! The figure of Appendix A: two dwarf galaxies at 0, 3 and 10 Gyr, simulated as `goc simulate` does it.
 
 use goc_galaxy::actions::{ActionFinder, Variant};
 use goc_galaxy::frames::Galactocentric;
@@ -7,7 +7,7 @@ use goc_galaxy::orbit::{Integrator, Stop};
 use goc_galaxy::units::GYR_PER_TIME;
 use goc_report::figures::{Dwarf, Figure, Snapshot, simulation};
 
-use crate::fail::Fail;
+use crate::PaperError;
 
 /// The paper's times, Gyr.
 const TIMES: [f64; 3] = [0.0, 3.0, 10.0];
@@ -15,12 +15,11 @@ const TIMES: [f64; 3] = [0.0, 3.0, 10.0];
 const STARS: usize = 200;
 
 /// The figure for the first two dwarfs of a seed.
-pub fn simulated(seed: u64) -> Result<Figure, Fail> {
-    let said = |error: &dyn std::fmt::Display| Fail::failed(error.to_string());
+pub fn simulation_figure(seed: u64) -> Result<Figure, PaperError> {
     let params = MockParams { dwarfs: 2, ..MockParams::default() };
-    let integrator = Integrator::new(params.accuracy).map_err(|e| said(&e))?;
-    let valid = params.check().map_err(|e| said(&e))?;
-    let finder = ActionFinder::milky_way(Variant::Converged).map_err(|e| said(&e))?;
+    let integrator = Integrator::new(params.accuracy).map_err(PaperError::making)?;
+    let valid = params.check().map_err(PaperError::making)?;
+    let finder = ActionFinder::milky_way(Variant::Converged).map_err(PaperError::making)?;
     let mut dwarfs = Vec::new();
     for (number, name) in ["dwarf A", "dwarf B"].into_iter().enumerate() {
         let mut stars = valid.siblings(seed, number, STARS);
@@ -29,7 +28,7 @@ pub fn simulated(seed: u64) -> Result<Figure, Fail> {
         for time in TIMES {
             let orbits = integrator
                 .many(finder.potential().as_ref(), &stars, (time - before) / GYR_PER_TIME)
-                .map_err(|e| said(&e))?;
+                .map_err(PaperError::making)?;
             // An orbit that could not be followed is not where it is said to be.
             stars = orbits.iter().filter(|o| o.stop == Stop::Reached).map(|o| o.end).collect();
             before = time;
