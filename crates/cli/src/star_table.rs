@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use goc_galaxy::actions::{ActionFinder, Variant};
-use goc_galaxy::catalogue::{Angles, Catalogue, Far};
+use goc_galaxy::catalogue::{Angles, Catalogue, DistanceMeasure};
 use goc_galaxy::frames::{JphiSign, Sky, Sun};
 use goc_galaxy::potential::{MWPotential2014, Potential, ini};
 
@@ -279,9 +279,9 @@ impl StarArgs {
             return Err(Fail::usage("--zero-point is for parallaxes; the catalogue has distances"));
         }
         let far = match depth {
-            Depth::Parallax => Far::Parallax { offset: self.zero_point },
-            Depth::Distance => Far::Distance,
-            Depth::Modulus => Far::Modulus,
+            Depth::Parallax => DistanceMeasure::Parallax { offset: self.zero_point },
+            Depth::Distance => DistanceMeasure::Distance,
+            Depth::Modulus => DistanceMeasure::Modulus,
         };
         let catalogue =
             Catalogue::new(sky, far, self.sun).map_err(|e| Fail::usage(format!("--zero-point: {e}")))?;
