@@ -383,7 +383,7 @@ impl Run<'_> {
         let mut found = model.run_watched(candidates, seed, &|| self.watch.tick())?;
         let (mut solitude, mut is_noise) = (Vec::new(), Vec::new());
         if self.settings.noise {
-            solitude = noise::solitude(candidates, &found);
+            solitude = noise::solitude(candidates, &found, self.settings.strength());
             let (grouped, by) =
                 noise::by_solitude(&found.partition, &solitude, noise::SOLITUDE, &found.together);
             let partition = noise::set_apart(&grouped, &by);

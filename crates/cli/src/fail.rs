@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use goc_pipeline::{PipelineError, Speech};
+
 /// Why a command did not do its work.
 #[derive(Debug)]
 pub enum Fail {
@@ -21,6 +23,15 @@ impl Fail {
 
     pub fn failed(message: impl Into<String>) -> Self {
         Fail::Failed(message.into())
+    }
+
+    /// The same failure, with the flag that it is about.
+    pub fn because(self, flag: &str) -> Self {
+        match self {
+            Fail::Usage(message) => Fail::Usage(format!("{flag}: {message}")),
+            Fail::Failed(message) => Fail::Failed(format!("{flag}: {message}")),
+            other => other,
+        }
     }
 
     pub fn is_closed_pipe(&self) -> bool {
@@ -56,67 +67,34 @@ impl From<goc_tables::TableError> for Fail {
     }
 }
 
+impl From<PipelineError> for Fail {
+    fn from(error: PipelineError) -> Self {
+        let message = error.said(Speech::Flags);
+        if error.is_usage() { Fail::Usage(message) } else { Fail::Failed(message) }
+    }
+}
+
+impl From<goc::method::MethodError> for Fail {
+    fn from(error: goc::method::MethodError) -> Self {
+        PipelineError::from(error).into()
+    }
+}
+
 impl From<goc::optimistic::OptimisticError> for Fail {
     fn from(error: goc::optimistic::OptimisticError) -> Self {
-        use goc::optimistic::OptimisticError::Oracle;
-        match error {
-            Oracle(inner) => inner.into(),
-            other => Fail::Usage(other.to_string()), // parameters that do not fit the data
-        }
+        goc::method::MethodError::from(error).into()
     }
 }
 
 impl From<goc::oracle::OracleError> for Fail {
     fn from(error: goc::oracle::OracleError) -> Self {
-        use goc::oracle::OracleError::{MoreClustersThanPoints, NoClusters};
-        match error {
-            NoClusters | MoreClustersThanPoints { .. } => Fail::Usage(error.to_string()),
-            other => Fail::Failed(other.to_string()),
-        }
-    }
-}
-
-impl From<goc::baselines::MethodError> for Fail {
-    fn from(error: goc::baselines::MethodError) -> Self {
-        use goc::baselines::MethodError::{MoreClustersThanObjects, NoClusters, Oracle, Parameter};
-        match error {
-            Oracle(inner) => inner.into(),
-            NoClusters | MoreClustersThanObjects { .. } | Parameter { .. } => Fail::Usage(error.to_string()),
-            other => Fail::Failed(other.to_string()),
-        }
+        goc::method::MethodError::from(error).into()
     }
 }
 
 impl From<goc::optimistic::hierarchy::HierarchyError> for Fail {
     fn from(error: goc::optimistic::hierarchy::HierarchyError) -> Self {
-        Fail::Failed(error.to_string())
-    }
-}
-
-impl From<goc::optimistic::continuous::ContinuousError> for Fail {
-    fn from(error: goc::optimistic::continuous::ContinuousError) -> Self {
-        use goc::optimistic::continuous::ContinuousError::Goc;
-        match error {
-            Goc(inner) => inner.into(),
-            other => Fail::Usage(other.to_string()), // flags that do not fit hulls and boxes
-        }
-    }
-}
-
-impl From<goc::marginal::MarginalError> for Fail {
-    fn from(error: goc::marginal::MarginalError) -> Self {
-        use goc::marginal::MarginalError::{Oracle, Parameter};
-        match error {
-            Oracle(inner) => inner.into(),
-            Parameter { .. } => Fail::Usage(error.to_string()),
-            other => Fail::Failed(other.to_string()),
-        }
-    }
-}
-
-impl From<goc::choose_k::ChooseError> for Fail {
-    fn from(error: goc::choose_k::ChooseError) -> Self {
-        Fail::Failed(error.to_string())
+        goc::method::MethodError::from(error).into()
     }
 }
 

@@ -8,14 +8,12 @@
 mod choices;
 mod commands;
 mod fail;
-mod features;
 mod long_table;
 mod measured_table;
-mod model_file;
 mod screen;
 mod star_table;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use fail::Fail;
 
@@ -50,7 +48,8 @@ enum Command {
 
 fn main() -> std::process::ExitCode {
     // clap prints its own errors and exits with 2, or 0 for --help.
-    let goc = Goc::parse();
+    let matches = numbers_may_be_negative(Goc::command()).get_matches();
+    let goc = Goc::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match run(goc) {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(fail) if fail.is_closed_pipe() => std::process::ExitCode::SUCCESS, // `goc … | head` is no failure
@@ -59,6 +58,14 @@ fn main() -> std::process::ExitCode {
             fail.exit_code()
         }
     }
+}
+
+/// Every flag that takes a value takes `-9999` for one, not for an unknown flag.
+fn numbers_may_be_negative(command: clap::Command) -> clap::Command {
+    let takes_value = |arg: &clap::Arg| arg.get_action().takes_values();
+    command
+        .mut_args(|arg| if takes_value(&arg) { arg.allow_negative_numbers(true) } else { arg })
+        .mut_subcommands(numbers_may_be_negative)
 }
 
 fn run(goc: Goc) -> Result<(), Fail> {

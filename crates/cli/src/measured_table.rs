@@ -14,7 +14,7 @@ use goc_galaxy::catalogue::{GaiaCovariance, WhenIndefinite};
 use goc_tables::{Column, Data, Missing, Place, Table, TableError};
 
 use crate::fail::Fail;
-use crate::long_table::{Names, OBJECT_NAMES, group, named, not_finite};
+use goc_pipeline::long_table::{Names, OBJECT_NAMES, group, named, not_finite};
 use crate::screen::note;
 
 /// Which columns of a measured table are what.

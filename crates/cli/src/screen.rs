@@ -3,6 +3,9 @@
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
+use std::sync::{Mutex, PoisonError};
+
+use goc_pipeline::{Speech, Watch};
 use goc_tables::{Format, Table};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -13,9 +16,44 @@ pub fn note(message: impl AsRef<str>) {
     eprintln!("{}", message.as_ref());
 }
 
-/// "1 cluster", "2 clusters".
-pub fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+pub use goc_pipeline::counted;
+
+/// Somebody at a terminal who watches a fit: remarks as they come, a bar for what takes long.
+#[derive(Default)]
+pub struct Console {
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+impl Console {
+    fn set(&self, bar: Option<ProgressBar>) {
+        let mut own = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = std::mem::replace(&mut *own, bar) {
+            before.finish_and_clear();
+        }
+    }
+}
+
+impl Watch for Console {
+    fn begin(&self, steps: &str, total: Option<u64>) {
+        self.set(Some(match total {
+            Some(total) => progress(total, steps),
+            None => counter(steps),
+        }));
+    }
+
+    fn tick(&self) {
+        if let Some(bar) = &*self.bar.lock().unwrap_or_else(PoisonError::into_inner) {
+            bar.inc(1);
+        }
+    }
+
+    fn end(&self) {
+        self.set(None);
+    }
+
+    fn note(&self, remark: &str) {
+        note(Speech::Flags.of(remark));
+    }
 }
 
 /// A progress bar on a terminal, nothing in a pipe. `what` is counted: "starts", "runs".

@@ -466,7 +466,7 @@ impl Candidates {
     }
 
     /// Applies `map(feature, value)` to every value in place; `map` must keep finite values finite.
-    pub(crate) fn map_features(&mut self, map: impl Fn(usize, f64) -> f64) {
+    pub fn map_features(&mut self, map: impl Fn(usize, f64) -> f64) {
         for i in 0..self.objects() {
             let (from, m) = (self.offsets[i] * self.features, self.count(i));
             for f in 0..self.features {

@@ -7,6 +7,7 @@
 
 use goc::candidates::{CandidatesError, PENALTY_STRENGTH};
 use goc::{Candidates, Ids, Points};
+use sha2::{Digest, Sha256};
 
 /// A feature as the input names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,6 +92,12 @@ pub struct Dataset {
     pub weight_column: Option<String>,
     /// The row of the input that each candidate came from; none: the same order.
     pub rows: Option<Vec<usize>>,
+    /// Whether each candidate was a row of a table.
+    pub from_table: bool,
+    /// What messages call the input: its file.
+    pub source: Option<String>,
+    /// [`Dataset::digest`], where the candidates are no longer in the units of the input.
+    pub(crate) digest: Option<String>,
 }
 
 /// The key under which provenance says how candidates were drawn.
@@ -133,6 +140,9 @@ impl Dataset {
             dropped_candidates: 0,
             weight_column: None,
             rows: None,
+            from_table: false,
+            source: None,
+            digest: None,
         }
     }
 
@@ -176,6 +186,29 @@ impl Dataset {
         self.rows.as_ref().map_or(at, |rows| rows[at])
     }
 
+    /// As [`Dataset::row`], where the candidates came from a table with a row each.
+    pub fn source_row(&self, i: usize, j: usize) -> Option<usize> {
+        self.from_table.then(|| self.row(i, j))
+    }
+
+    /// A copy without the extra columns, which no method looks at.
+    pub fn without_extras(&self) -> Self {
+        Self {
+            candidates: self.candidates.clone(),
+            features: self.features.clone(),
+            truth: self.truth.clone(),
+            extras: Vec::new(),
+            provenance: self.provenance.clone(),
+            dropped: self.dropped.clone(),
+            object_weights: self.object_weights.clone(),
+            weight_column: self.weight_column.clone(),
+            rows: self.rows.clone(),
+            source: self.source.clone(),
+            digest: self.digest.clone(),
+            ..*self
+        }
+    }
+
     /// What a penalty of 1 costs in log likelihood, unless told. `divisor` is what the penalties were
     /// divided by, none where they were left as they are. Known log densities are taken as such.
     pub fn penalty_strength(&self, divisor: Option<f64>) -> f64 {
@@ -192,6 +225,30 @@ impl Dataset {
     pub fn counts_errors_twice(&self) -> bool {
         let drawn = |(key, value): &(String, String)| key == SAMPLER_KEY && value == DENSITY;
         self.penalties == PenaltyKind::LogDensity && self.provenance.iter().any(drawn)
+    }
+
+    /// A short digest of the objects' ids and their candidates in the units of the input. Labels keep it,
+    /// so that the candidates of another run are not taken for theirs.
+    pub fn digest(&self) -> String {
+        if let Some(digest) = &self.digest {
+            return digest.clone();
+        }
+        let mut hash = Sha256::new();
+        for i in 0..self.candidates.objects() {
+            hash.update(self.name(i).as_bytes());
+            hash.update([0]);
+            for f in 0..self.candidates.features() {
+                for value in self.candidates.feature(i, f) {
+                    hash.update(value.to_le_bytes());
+                }
+            }
+        }
+        hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Keeps the digest, before the candidates are changed in place.
+    pub fn keep_digest(&mut self) {
+        self.digest = Some(self.digest());
     }
 
     /// The name of object `i`.

@@ -13,7 +13,38 @@
 //!
 //! The command and the Python package convert, call and convert back; whatever is a rule stands here.
 
+pub mod compare;
 pub mod dataset;
+mod error;
 pub mod feature_map;
+mod fit;
+#[cfg(feature = "clap")]
+mod flags;
+mod judge;
+#[cfg(feature = "tables")]
+pub mod labels;
+#[cfg(feature = "tables")]
+pub mod long_table;
+mod methods;
+#[cfg(feature = "tables")]
+pub mod model_file;
+mod names;
+#[cfg(feature = "tables")]
+pub mod predict;
+mod prepared;
+pub mod scores;
+pub mod settings;
+mod speech;
+mod watch;
 
-pub use dataset::{Dataset, Extra, Feature, PenaltyKind};
+pub use dataset::{Dataset, DatasetError, Extra, Feature, PenaltyKind};
+pub use error::PipelineError;
+pub use fit::{AutoFound, Fit, NOISE, fit, fit_owned, fit_with};
+pub use judge::counted;
+pub use names::{
+    BackgroundName, FeatureMapName, MethodName, OracleName, PenaltyScale, SetDistanceName,
+};
+pub use prepared::Prepared;
+pub use settings::{Auto, Setting, Settings};
+pub use speech::Speech;
+pub use watch::{Unwatched, Watch};

@@ -13,12 +13,14 @@ use goc_report::page::{AngleUnit, Extra, Feature, Page, SkyFrame, Step};
 use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
-use super::cluster::HISTORY_KEY;
+use goc_pipeline::labels::{DIGEST_KEY, HISTORY_KEY, check_candidates};
+use goc_pipeline::long_table::{
+    DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY, LongTable, OBJECT_NAMES, TRUTH_NAMES, named,
+};
+use goc_pipeline::{Dataset, Unwatched};
+
 use super::score::{LABEL_NAMES, prefix_of};
 use crate::fail::Fail;
-use crate::long_table::{
-    DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY, LongTableArgs, OBJECT_NAMES, TRUTH_NAMES, named,
-};
 use crate::screen;
 
 /// Columns of a label table that are numbers of an object, for its card: name there.
@@ -73,7 +75,7 @@ const OF_CANDIDATES: [&str; 22] = [
 ];
 
 /// Metadata that the page shows elsewhere.
-const ELSEWHERE: [&str; 3] = [HISTORY_KEY, DROPPED_KEY, FEATURES_KEY];
+const ELSEWHERE: [&str; 4] = [HISTORY_KEY, DROPPED_KEY, FEATURES_KEY, DIGEST_KEY];
 
 /// Make a page to look at: stars in linked views, clusters in a table, one HTML file that opens from disk
 #[derive(Args)]
@@ -207,13 +209,14 @@ impl Report {
         let clustering = facts(table, &|key| !OF_CANDIDATES.contains(&key));
         let mut dropped = table.get_metadata(DROPPED_KEY).map(str::to_string);
         if let Some(path) = &self.candidates {
-            let long = self.long_table(path, table, &page.feature_names()).read_quietly()?;
+            let long = self.long_table(path, table, &page.feature_names()).read(&Unwatched)?;
+            check_candidates(&long, table, &self.labels, path)?;
             let chosen = labels.column("candidate").map(|column| labels.clusters_in(column)).transpose()?;
             // Noise objects have a chosen candidate too; one without has no mark.
             let chosen = chosen.and_then(|all| all.into_iter().collect::<Option<Vec<u32>>>());
             // Their own metadata say more than what the labels kept of it, if they have any.
-            of_candidates = Some(long.facts()).filter(|facts| !facts.is_empty()).unwrap_or(of_candidates);
-            dropped = dropped.or_else(|| Some(long.dropped_why.join(DROPPED_BETWEEN)));
+            of_candidates = Some(facts_of(&long)).filter(|facts| !facts.is_empty()).unwrap_or(of_candidates);
+            dropped = dropped.or_else(|| Some(long.dropped.join(DROPPED_BETWEEN)));
             page = page.candidates(long.candidates, chosen).map_err(|e| within(path, e))?;
         }
         page = page.facts("Clustering", clustering).facts("Candidates", of_candidates);
@@ -232,13 +235,13 @@ impl Report {
 
     /// The candidates, read as the clustering read them: what it dropped is dropped, so that a chosen
     /// candidate has the same number.
-    fn long_table(&self, path: &Path, labels: &Table, features: &[String]) -> LongTableArgs {
-        LongTableArgs {
+    fn long_table(&self, path: &Path, labels: &Table, features: &[String]) -> LongTable {
+        LongTable {
             weight: labels.get_metadata("goc_weight").map(str::to_string),
             features: Some(features.to_vec()),
             object: self.object.clone(),
             missing: self.missing.clone(),
-            ..LongTableArgs::of_candidates(path.to_path_buf())
+            ..LongTable::new(path)
         }
     }
 
@@ -485,11 +488,9 @@ fn told(metadata: &[(String, String)], wanted: &dyn Fn(&str) -> bool) -> Vec<(St
         .collect()
 }
 
-impl crate::long_table::LongTable {
-    /// How the candidates came about.
-    fn facts(&self) -> Vec<(String, String)> {
-        told(&self.origin, &|_| true)
-    }
+/// How the candidates came about.
+fn facts_of(data: &Dataset) -> Vec<(String, String)> {
+    told(&data.provenance, &|_| true)
 }
 
 fn within(path: &Path, error: goc_report::page::PageError) -> Fail {

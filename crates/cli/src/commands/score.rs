@@ -7,9 +7,10 @@ use goc::metrics::Scores;
 use goc_tables::Table;
 use serde_json::json;
 
-use super::cluster::NOISE;
+use goc_pipeline::long_table::{OBJECT_NAMES, TRUTH_NAMES};
+use goc_pipeline::scores::{NO_GROUP, numbered_groups};
+
 use crate::fail::Fail;
-use crate::long_table::{OBJECT_NAMES, TRUTH_NAMES, numbered};
 use crate::screen;
 
 pub const LABEL_NAMES: [&str; 4] = ["label", "labels", "cluster", "goc_label"];
@@ -80,14 +81,11 @@ impl Score {
             screen::note(format!("{left} of {} without a label or a truth: left out", table.rows()));
         }
         let truth: Vec<String> = judged.iter().map(|&row| truth[row].clone()).collect();
-        // A method that knows noise gives it one label; objects in no group do not make a group.
-        let mut groups: Vec<String> = judged.iter().map(|&row| labels.text(row).into_owned()).collect();
-        let mut noise = 0;
-        for (row, label) in groups.iter_mut().enumerate().filter(|(_, label)| **label == NOISE.to_string()) {
-            *label = format!("noise {row}");
-            noise += 1;
-        }
-        let scores = Scores::of(&numbered(&groups), &numbered(&truth))?;
+        let groups: Vec<String> = judged.iter().map(|&row| labels.text(row).into_owned()).collect();
+        // Objects in no group do not make a group, neither by label nor by truth.
+        let scores = Scores::of(&numbered_groups(&groups), &numbered_groups(&truth))?;
+        let apart = |labels: &[String]| labels.iter().filter(|label| *label == NO_GROUP).count();
+        let (noise, no_truth) = (apart(&groups), apart(&truth));
         let rows = [
             ("nmi", scores.nmi),
             ("f", scores.f),
@@ -99,17 +97,19 @@ impl Score {
             ("purity", scores.purity),
         ];
         let distinct = |labels: &[String]| {
-            let mut all: Vec<&String> = labels.iter().collect();
+            let mut all: Vec<&String> = labels.iter().filter(|label| *label != NO_GROUP).collect();
             all.sort_unstable();
             all.dedup();
             all.len()
         };
-        let (k, k_true) = (distinct(&groups) - noise, distinct(&truth));
-        if noise > 0 {
-            let what = screen::counted(noise, "object");
-            screen::note(format!(
-                "{what} in no cluster (label {NOISE}): each counts as a group of its own in the scores"
-            ));
+        let (k, k_true) = (distinct(&groups), distinct(&truth));
+        for (count, what) in [(noise, "cluster (label"), (no_truth, "true group (truth")] {
+            if count > 0 {
+                let objects = screen::counted(count, "object");
+                screen::note(format!(
+                    "{objects} in no {what} {NO_GROUP}): each counts as a group of its own in the scores"
+                ));
+            }
         }
         if self.json {
             let mut object = json!({ "n_objects": judged.len(), "k": k, "k_true": k_true, "n_noise": noise });

@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 
 use super::actions::{optional, push};
 use super::candidates::{SamplingArgs, WhenEmpty, actions_of};
-use super::cluster::{Clustered, MethodArgs, SureArgs};
+use super::cluster::{FitArgs, sentence, summary};
 use crate::fail::Fail;
-use crate::long_table::LongTableArgs;
+use goc_pipeline::long_table::LongTable;
 use crate::measured_table::{BadRows, MeasuredArgs};
-use crate::screen;
+use crate::screen::{self, Console};
 use crate::star_table::StarArgs;
 
 /// Group stars: catalogue with errors in, the same rows with label and actions out
@@ -52,10 +52,6 @@ pub struct Stars {
     #[arg(long, value_name = "TEXT", default_value = "goc_")]
     prefix: String,
 
-    /// Seed of everything random
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-
     /// Also write the candidates
     #[arg(long, value_name = "FILE")]
     candidates: Option<PathBuf>,
@@ -64,10 +60,7 @@ pub struct Stars {
     sampling: SamplingArgs,
 
     #[command(flatten)]
-    method: MethodArgs,
-
-    #[command(flatten)]
-    sure: SureArgs,
+    fit: FitArgs,
 
     #[command(flatten, next_help_heading = "Stars")]
     stars: StarArgs,
@@ -80,8 +73,7 @@ pub struct Stars {
 impl Stars {
     pub fn run(self) -> Result<(), Fail> {
         self.sampling.size()?;
-        self.method.check()?;
-        self.sure.check(&self.method, &self.input)?;
+        self.fit.check(&self.input)?;
         for path in [&self.output, &self.candidates] {
             screen::check_output_of(&self.input, path.as_deref())?;
         }
@@ -102,16 +94,12 @@ impl Stars {
         let measured = args.measure(table, self.sampling.shape, Some(&columns.names))?;
         let f = actions_of(&self.stars, &columns, self.sampling.distance_prior)?;
         let when_empty = self.sampling.when_empty.unwrap_or(WhenEmpty::Drop);
-        let made = self.sampling.sample(&measured, &f, self.seed, when_empty, &[])?;
+        let made = self.sampling.sample(&measured, &f, self.fit.seed, when_empty, &[])?;
         if let Some(path) = &self.candidates {
             goc_tables::write(&made.table, path)?;
         }
-        let method = self.sure.method(&self.method);
-        let long = LongTableArgs::of_candidates(self.input.clone()).group(&made.table, &method.taken())?;
-        let done = Clustered::new(&method, long, self.seed, false)?.judged(&self.sure, self.seed)?;
-        if let (Some(path), Some(table)) = (self.sure.clusters(), done.cluster_table()?) {
-            goc_tables::write(&table, path)?;
-        }
+        let long = LongTable { missing: "none".into(), ..LongTable::new(&self.input) };
+        let done = self.fit.run(long.group(&made.table, &Console::default())?, false)?;
 
         let n = measured.table().rows();
         let labels = done.label_table()?;
@@ -176,13 +164,13 @@ impl Stars {
                 .iter()
                 .map(|(k, v)| ((*k).to_string(), v.clone()))
                 .collect::<serde_json::Map<_, _>>();
-            if let Value::Object(more) = done.summary(self.output.as_deref()) {
+            if let Value::Object(more) = summary(&done, self.output.as_deref()) {
                 summary.extend(more);
             }
             summary.insert("n_stars".into(), json!(n));
             return screen::print_json(&Value::Object(summary));
         }
-        screen::note(done.sentence(self.output.as_deref()));
+        screen::note(sentence(&done, self.output.as_deref()));
         Ok(())
     }
 }

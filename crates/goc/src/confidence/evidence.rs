@@ -1,7 +1,7 @@
 //! Evidence for a cluster: how much better its members explain one another than the background explains them.
 //!
-//! The same number for every method, since it needs the candidates and the partition only. With weights `w_ij ~ exp(-2 penalty)` and a smooth
-//! density `b` of all objects, a member `i` of a cluster of `n` has the log odds
+//! The same number for every method, since it needs the candidates and the partition only. With weights
+//! `w_ij ~ exp(-penalty_strength * penalty_ij)` that sum to 1 for each object, and a smooth density `b` of all objects, a member `i` of a cluster of `n` has the log odds
 //!
 //! ```text
 //! s_i = ln sum_j w_ij t(x_ij; c_i, v_i (1 + 1/(n-1)) W)  -  ln sum_j w_ij b(x_ij),    t with q (n - 1) degrees of freedom.
@@ -23,7 +23,6 @@
 use rayon::prelude::*;
 
 use super::whiten::Whiten;
-use crate::candidates::PENALTY_STRENGTH;
 use crate::scale::median;
 use crate::{Candidates, Partition, Points};
 
@@ -51,20 +50,26 @@ pub struct Evidence {
 
 /// Judges `partition`, which must have as many objects as `candidates`; features are scaled ones.
 ///
+/// `penalty_strength` is what a penalty of 1 costs in log likelihood, a finite number not below 0:
+/// [`PENALTY_STRENGTH`](crate::candidates::PENALTY_STRENGTH) for the paper's penalties, 1 for penalties that
+/// are minus log densities.
+///
 /// ```
+/// use goc::candidates::PENALTY_STRENGTH;
 /// use goc::confidence::evidence::evidence;
 /// use goc::{Candidates, Partition, Points};
 /// let rows = [[0.0], [0.1], [0.2], [9.0], [-7.0], [3.0], [5.0]];
 /// let candidates = Candidates::from_points(&Points::from_rows(&rows)?)?;
-/// let found = evidence(&candidates, &Partition::from_labels(&[0, 0, 0, 1, 2, 3, 3]));
+/// let partition = Partition::from_labels(&[0, 0, 0, 1, 2, 3, 3]);
+/// let found = evidence(&candidates, &partition, PENALTY_STRENGTH);
 /// assert!(found.clusters[0] > 0.0 && found.clusters[0] > found.clusters[3]);
 /// assert_eq!(found.clusters[1], f64::NEG_INFINITY);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn evidence(candidates: &Candidates, partition: &Partition) -> Evidence {
+pub fn evidence(candidates: &Candidates, partition: &Partition, penalty_strength: f64) -> Evidence {
     assert_eq!(candidates.objects(), partition.len(), "one label for each object");
     let (n, q) = (candidates.objects(), candidates.features());
-    let weights: Vec<Vec<f64>> = (0..n).map(|i| ln_weights(candidates, i)).collect();
+    let weights: Vec<Vec<f64>> = (0..n).map(|i| ln_weights(candidates, i, penalty_strength)).collect();
     let means = candidates.means();
     let floor = floor_of(&means);
     let (labels, sizes) = (partition.labels(), partition.sizes());
@@ -98,20 +103,20 @@ pub fn evidence(candidates: &Candidates, partition: &Partition) -> Evidence {
 
 /// The log of the background density of each object, the object itself left out; none where a feature is the same for all objects, as there is no
 /// density then.
-pub(super) fn ln_background(candidates: &Candidates) -> Option<Vec<f64>> {
+pub(super) fn ln_background(candidates: &Candidates, penalty_strength: f64) -> Option<Vec<f64>> {
     let means = candidates.means();
     if robust_spreads(&means).contains(&0.0) {
         return None;
     }
     let background = Kernels::new(&means, &floor_of(&means));
-    let of = |i: usize| background.ln_of_set(candidates, i, &ln_weights(candidates, i));
+    let of = |i: usize| background.ln_of_set(candidates, i, &ln_weights(candidates, i, penalty_strength));
     Some((0..candidates.objects()).into_par_iter().map(of).collect())
 }
 
 /// Log weights of an object's candidates; their weights sum to 1.
-fn ln_weights(candidates: &Candidates, i: usize) -> Vec<f64> {
+fn ln_weights(candidates: &Candidates, i: usize, penalty_strength: f64) -> Vec<f64> {
     let raw: Vec<f64> =
-        (0..candidates.count(i)).map(|j| -PENALTY_STRENGTH * candidates.penalty(i, j)).collect();
+        (0..candidates.count(i)).map(|j| -penalty_strength * candidates.penalty(i, j)).collect();
     let total = ln_sum_exp(&raw);
     raw.iter().map(|v| v - total).collect()
 }
@@ -369,7 +374,7 @@ impl Kernels {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::candidates::CandidatesBuilder;
+    use crate::candidates::{CandidatesBuilder, PENALTY_STRENGTH};
     use crate::random::stream;
     use rand_distr::{Distribution, StandardNormal};
 
@@ -384,7 +389,7 @@ mod tests {
         // scipy's brentq. Of a cluster of two one is left: t with 1 degree of freedom, variance 2 W.
         let rows = [[0.0], [1.0], [10.0], [12.0]];
         let c = Candidates::from_points(&Points::from_rows(&rows).unwrap()).unwrap();
-        let found = evidence(&c, &Partition::from_labels(&[0, 0, 1, 1]));
+        let found = evidence(&c, &Partition::from_labels(&[0, 0, 1, 1]), PENALTY_STRENGTH);
         // The middle 68 % by nearest ranks .16 * 3 -> 0 and .84 * 3 -> 3: spread 6, kernel 3 wide.
         let t = |d: f64| {
             // Density of t with 3 degrees of freedom: 2 / (pi sqrt 3 (1 + x^2 / 3)^2).
@@ -420,7 +425,7 @@ mod tests {
         }
         let c = builder.build().unwrap();
         let labels: Vec<usize> = (0..46).map(|i| if i < 6 { 0 } else { i }).collect();
-        let found = evidence(&c, &Partition::from_labels(&labels));
+        let found = evidence(&c, &Partition::from_labels(&labels), PENALTY_STRENGTH);
         assert!(found.objects[..6].iter().all(|s| *s > 2.0), "{:?}", &found.objects[..6]);
         let places = &found.places.values()[..12];
         assert!(places.iter().all(|v| v.abs() < 0.4), "{places:?}");
@@ -428,16 +433,42 @@ mod tests {
 
     #[test]
     fn degenerate_partitions_have_defined_evidence() {
-        let alone = evidence(&points(&[[1.0, 2.0]]), &Partition::from_labels(&[0]));
+        let alone = evidence(&points(&[[1.0, 2.0]]), &Partition::from_labels(&[0]), PENALTY_STRENGTH);
         assert_eq!(alone.clusters, [f64::NEG_INFINITY]);
         for rows in [vec![[1.0, 2.0]; 3], vec![[0.0, 0.0], [1.0, 1.0], [5.0, 5.0]]] {
             let c = points(&rows);
-            let one = evidence(&c, &Partition::from_labels(&[0, 0, 0]));
+            let one = evidence(&c, &Partition::from_labels(&[0, 0, 0]), PENALTY_STRENGTH);
             assert!(one.clusters[0].is_finite(), "{one:?}");
-            let singles = evidence(&c, &Partition::from_labels(&[0, 1, 2]));
+            let singles = evidence(&c, &Partition::from_labels(&[0, 1, 2]), PENALTY_STRENGTH);
             assert!(singles.clusters.iter().all(|v| *v == f64::NEG_INFINITY));
-            let pair = evidence(&c, &Partition::from_labels(&[0, 0, 1]));
+            let pair = evidence(&c, &Partition::from_labels(&[0, 0, 1]), PENALTY_STRENGTH);
             assert!(pair.clusters[0].is_finite());
+        }
+    }
+
+    #[test]
+    fn penalties_in_another_unit_with_a_strength_to_match_change_nothing() {
+        let mut rng = stream(2, 1);
+        let mut draw = || -> f64 { StandardNormal.sample(&mut rng) };
+        let mut builder = CandidatesBuilder::new(2);
+        for _ in 0..30 {
+            let (x, y) = (3.0 * draw(), 3.0 * draw());
+            let rows: Vec<f64> = (0..7).flat_map(|_| [x + draw(), y + draw()]).collect();
+            let penalties: Vec<f64> = (0..7).map(|_| draw().abs()).collect();
+            builder.push(&rows, &penalties).unwrap();
+        }
+        let candidates = builder.build().unwrap();
+        let partition = Partition::from_labels(&(0..30).map(|i| i % 6).collect::<Vec<_>>());
+        let found = evidence(&candidates, &partition, PENALTY_STRENGTH);
+        let dense = ln_background(&candidates, PENALTY_STRENGTH);
+        for c in [0.25, 8.0] {
+            // A power of two, so that not a bit is rounded.
+            let other = candidates.clone().divide_penalties(1.0 / c);
+            assert_eq!(evidence(&other, &partition, PENALTY_STRENGTH / c), found);
+            assert_eq!(ln_background(&other, PENALTY_STRENGTH / c), dense);
+            // The strength does matter.
+            assert_ne!(evidence(&other, &partition, PENALTY_STRENGTH), found);
+            assert_ne!(ln_background(&other, PENALTY_STRENGTH), dense);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Step (III) after a few centres moved: only what may have changed is looked at.
 //!
-//! A move of the joint search ([`super::swap_search`]) changes one centre of K, and the descent after it a few
+//! A swap move ([`super::swap_search`]) changes one centre of K, and the descent after it a few
 //! more. Let C be the centres that changed. An object whose own centre is not in C keeps its pair unless one
 //! of C offers a better one, so it looks at C alone; an object whose centre is in C looks at all. Both begin
 //! with boxes ([`super::boxes`]), as [`super::select`] does. With sizes alike, that is `2 |C| n` box
@@ -101,7 +101,7 @@ impl<'c> Assigner<'c> {
         Assignment { centres, lanes, assigned }
     }
 
-    /// Puts the centres `rows` (ascending) where `places` says, and assigned the objects anew.
+    /// Puts the centres `rows` (ascending) where `places` says, and assigns the objects anew.
     pub(super) fn move_centres(&self, assignment: &mut Assignment, rows: &[usize], places: &Points) {
         let mut moved = vec![false; assignment.centres.len()];
         for (place, &k) in places.rows().zip(rows) {
@@ -122,7 +122,7 @@ impl<'c> Assigner<'c> {
         self.each_chunk(&mut seconds, |first, chunk| {
             seconds_chunk(self, &assignment.lanes, &assignment.centres, &assignment.assigned, first, chunk);
         });
-        seconds.into_iter().map(|seat| seat.value).collect()
+        seconds.into_iter().map(|best| best.value).collect()
     }
 
     /// The objects for which a centre at `place` would be better than their own.
@@ -154,9 +154,9 @@ impl<'c> Assigner<'c> {
         }
     }
 
-    /// Improves `seat` of object `i` by the centre number `k` at `centre`.
+    /// Improves `best` of object `i` by the centre number `k` at `centre`.
     #[inline(always)]
-    fn improve(&self, i: usize, k: usize, centre: &[f64], seat: &mut Assigned, room: &mut Vec<f64>) {
+    fn improve(&self, i: usize, k: usize, centre: &[f64], best: &mut Assigned, room: &mut Vec<f64>) {
         let (m, q) = (self.candidates.count(i), self.candidates.features());
         let (block, penalties) = (self.candidates.block(i), self.candidates.penalties(i));
         let runs = self.boxes.runs(i);
@@ -165,7 +165,7 @@ impl<'c> Assigner<'c> {
             self.boxes.run_distances(i, centre, room);
         }
         for (r, from) in (0..m).step_by(LANES).enumerate() {
-            if runs > 0 && self.floor(room[r], self.boxes.run_penalties(i)[r]) > seat.value {
+            if runs > 0 && self.floor(room[r], self.boxes.run_penalties(i)[r]) > best.value {
                 continue;
             }
             let squared = match self.distance {
@@ -180,14 +180,14 @@ impl<'c> Assigner<'c> {
                     value: self.value(squared[l], penalties.get(j).copied().unwrap_or(0.0)),
                     squared: squared[l],
                 };
-                if found.beats(seat) {
-                    *seat = found;
+                if found.beats(best) {
+                    *best = found;
                 }
             }
         }
     }
 
-    /// Improves `seat` of object `i` by all centres of `lanes` whose boxes do not rule them out; `name` gives
+    /// Improves `best` of object `i` by all centres of `lanes` whose boxes do not rule them out; `name` gives
     /// a centre's number and place, or none to leave it out.
     #[inline(always)]
     fn improve_by_all<'a>(
@@ -195,7 +195,7 @@ impl<'c> Assigner<'c> {
         i: usize,
         lanes: &CentreLanes,
         name: impl Fn(usize) -> Option<(usize, &'a [f64])>,
-        seat: &mut Assigned,
+        best: &mut Assigned,
         room: &mut Vec<f64>,
     ) {
         let boxed = self.boxes.runs(i) > 0;
@@ -207,11 +207,11 @@ impl<'c> Assigner<'c> {
                 ([0.0; LANES], 0.0)
             };
             for (l, &squared) in floors.iter().enumerate().take(lanes.k() - first.min(lanes.k())) {
-                if self.floor(squared, penalty) > seat.value {
+                if self.floor(squared, penalty) > best.value {
                     continue;
                 }
                 if let Some((k, centre)) = name(first + l) {
-                    self.improve(i, k, centre, seat, room);
+                    self.improve(i, k, centre, best, room);
                 }
             }
         }
@@ -233,22 +233,22 @@ struct Change<'a> {
 fn reassign_chunk(assigner: &Assigner<'_>, change: &Change<'_>, first: usize, assigned: &mut [Assigned]) {
     let mut room = Vec::new();
     let centres = change.centres;
-    for (offset, seat) in assigned.iter_mut().enumerate() {
-        let (i, own) = (first + offset, seat.centre as usize);
+    for (offset, best) in assigned.iter_mut().enumerate() {
+        let (i, own) = (first + offset, best.centre as usize);
         if own < change.moved.len() && !change.moved[own] {
             let name = |at: usize| Some((change.rows[at], centres.row(change.rows[at])));
-            assigner.improve_by_all(i, change.new, name, seat, &mut room);
+            assigner.improve_by_all(i, change.new, name, best, &mut room);
         } else {
-            *seat = Assigned::NONE;
+            *best = Assigned::NONE;
             // The old centre is near still: a sharp bound to begin with.
             if own < change.moved.len() {
-                assigner.improve(i, own, centres.row(own), seat, &mut room);
+                assigner.improve(i, own, centres.row(own), best, &mut room);
             }
             assigner.improve_by_all(
                 i,
                 change.lanes,
                 |k| (k != own).then(|| (k, centres.row(k))),
-                seat,
+                best,
                 &mut room,
             );
         }
@@ -275,17 +275,17 @@ fn seconds_chunk(
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn attract(assigner: &Assigner<'_>, assigned: &[Assigned], place: &[f64], won: &mut Vec<Won>) {
     let mut room = Vec::new();
-    for (i, seat) in assigned.iter().enumerate() {
+    for (i, best) in assigned.iter().enumerate() {
         if assigner.boxes.runs(i) > 0 {
             let whole = assigner.boxes.whole(i);
-            if assigner.floor(whole.squared_distance(place), whole.penalty) >= seat.value {
+            if assigner.floor(whole.squared_distance(place), whole.penalty) >= best.value {
                 continue;
             }
         }
         // Only what is truly lower counts, so a pair as good as the present one changes nothing.
-        let mut new = Assigned { value: seat.value, candidate: 0, centre: 0, squared: f64::NEG_INFINITY };
+        let mut new = Assigned { value: best.value, candidate: 0, centre: 0, squared: f64::NEG_INFINITY };
         assigner.improve(i, 0, place, &mut new, &mut room);
-        if new.value < seat.value {
+        if new.value < best.value {
             won.push(Won { object: i, candidate: new.candidate as usize, value: new.value });
         }
     }

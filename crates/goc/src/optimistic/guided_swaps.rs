@@ -137,11 +137,11 @@ impl ValidOptimistic<'_> {
             .runners_up(assignment)
             .iter()
             .zip(assigned)
-            .map(|(second, seat)| second - seat.value)
+            .map(|(second, own)| second - own.value)
             .collect();
         let mut spared = vec![0.0; assignment.centres().len()];
-        for (seat, extra) in assigned.iter().zip(&extra) {
-            spared[seat.centre as usize] += extra;
+        for (own, extra) in assigned.iter().zip(&extra) {
+            spared[own.centre as usize] += extra;
         }
         let weigh = |place: Vec<f64>| {
             let place = self.pulled(assigner, assignment, place);

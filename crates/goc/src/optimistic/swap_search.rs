@@ -102,15 +102,15 @@ impl ValidOptimistic<'_> {
         let q = assignment.centres().features();
         let mut sums = ChunkedSums::new(assignment.centres().len(), q);
         let mut point = vec![0.0; q];
-        for (i, seat) in assignment.assigned().iter().enumerate() {
-            self.candidates.copy_candidate(i, seat.candidate as usize, &mut point);
-            sums.add(seat.centre as usize, &point);
+        for (i, own) in assignment.assigned().iter().enumerate() {
+            self.candidates.copy_candidate(i, own.candidate as usize, &mut point);
+            sums.add(own.centre as usize, &point);
         }
         let means = sums.total().means_or(assignment.centres());
-        let values = assignment.assigned().iter().enumerate().map(|(i, seat)| {
-            self.candidates.copy_candidate(i, seat.candidate as usize, &mut point);
-            let squared = squared_distance(&point, means.row(seat.centre as usize));
-            let penalty = self.candidates.penalty(i, seat.candidate as usize);
+        let values = assignment.assigned().iter().enumerate().map(|(i, own)| {
+            self.candidates.copy_candidate(i, own.candidate as usize, &mut point);
+            let squared = squared_distance(&point, means.row(own.centre as usize));
+            let penalty = self.candidates.penalty(i, own.candidate as usize);
             self.params.distance.of_squared(squared) + self.params.lambda * penalty
         });
         let objective = values.collect::<ChunkedSum>().total();

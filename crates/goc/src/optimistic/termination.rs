@@ -1,6 +1,6 @@
 //! When a run is over: nothing changed, little changed, a state came back, or the limit came first.
 //!
-//! A state is who chose which candidate and who sits with whom; the numbers of the clusters do not count. It is known
+//! A state is which candidate each object chose and which objects share a cluster; the numbers of the clusters do not count. It is known
 //! by a mark of 128 bits, built up as sums over objects and over clusters, so that the marks of stretches of the objects
 //! can be made apart and put together ([`super::sharded`]).
 

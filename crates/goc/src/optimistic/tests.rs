@@ -249,7 +249,7 @@ fn threads_do_not_change_the_bytes() {
     assert_eq!(results[0], results[2]);
 }
 
-/// An oracle that always leaves the first object badly seated: a centre waits at its other candidate.
+/// An oracle that always leaves the first object badly assigned: a centre waits at its other candidate.
 struct Restless;
 
 impl Oracle for Restless {

@@ -6,7 +6,7 @@ use goc::Candidates as Sets;
 use goc_tables::{Column, Data, Table};
 
 use crate::fail::Fail;
-use crate::long_table::Names;
+use goc_pipeline::long_table::Names;
 
 /// A feature's column.
 pub struct Feature {

@@ -16,7 +16,7 @@ use goc_tables::{Column, Table};
 use serde_json::json;
 
 use crate::fail::Fail;
-use crate::long_table::TRUTH_NAMES;
+use goc_pipeline::long_table::TRUTH_NAMES;
 use crate::measured_table::MeasuredArgs;
 use crate::screen;
 use crate::star_table::{ACTION_COLUMNS, Form, StarArgs, StarColumns};

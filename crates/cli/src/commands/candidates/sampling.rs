@@ -18,7 +18,7 @@ use super::choices::{PenaltyName, SamplerName, TransformName};
 use super::long::{Feature, Long};
 use crate::choices::{at_least_one, typed};
 use crate::fail::Fail;
-use crate::long_table::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY};
+use goc_pipeline::long_table::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY};
 use crate::measured_table::{Measured, ShapeName};
 use crate::screen;
 

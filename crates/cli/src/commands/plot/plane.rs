@@ -8,14 +8,15 @@ use goc::scale::{Scaler, Scaling};
 use goc_report::figures::{
     ClusterPanel, Components, Figure, Plane, TruthPanel, clusters, most_clusters, truth,
 };
+use goc_pipeline::feature_map::root_of;
+use goc_pipeline::labels::check_candidates;
+use goc_pipeline::long_table::{LongTable, MISSING, OBJECT_NAMES, named, not_finite};
+use goc_pipeline::{Dataset, Feature, NOISE, Unwatched};
 use goc_tables::{Column, Table};
 
-use super::super::cluster::NOISE;
 use super::super::score::{LABEL_NAMES, prefix_of};
 use super::{about, stem};
 use crate::fail::Fail;
-use crate::features::root_of;
-use crate::long_table::{LongTable, LongTableArgs, OBJECT_NAMES, named, not_finite};
 use crate::screen::{counted, note};
 
 /// What the kinds `clusters` and `truth` want to know.
@@ -68,7 +69,8 @@ pub enum For {
 
 /// A table of candidates with the plane it is drawn in.
 struct Sets {
-    table: LongTable,
+    table: Dataset,
+    path: PathBuf,
     scaler: Scaler,
     way: Way,
     /// Every candidate in the plane.
@@ -77,7 +79,7 @@ struct Sets {
 }
 
 /// A column of a label table, its numbers, and whether the feature is their square root.
-type Feature<'t> = (&'t Column, Vec<f64>, bool);
+type Place<'t> = (&'t Column, Vec<f64>, bool);
 
 /// From scaled features to the plane.
 enum Way {
@@ -137,7 +139,7 @@ impl PlaneArgs {
         let mut plane = None;
         for (p, path) in inputs.iter().enumerate() {
             let sets = self.sets(path)?;
-            self.check_candidates(path, &sets.table)?;
+            self.check_sets(path, &sets.table)?;
             let truth = sets.table.truth.as_ref().ok_or_else(|| {
                 Fail::failed(format!(
                     "{}: no column of the true groups (looked for truth, true_cluster_id); name it with --truth",
@@ -177,7 +179,7 @@ impl PlaneArgs {
     }
 
     /// Labels have the true groups beside them too, but one place an object: no set to draw.
-    fn check_candidates(&self, path: &Path, table: &LongTable) -> Result<(), Fail> {
+    fn check_sets(&self, path: &Path, table: &Dataset) -> Result<(), Fail> {
         if table.candidates.total() > table.candidates.objects() {
             return Ok(());
         }
@@ -201,20 +203,20 @@ impl PlaneArgs {
     }
 
     fn sets(&self, path: &Path) -> Result<Sets, Fail> {
-        let args = LongTableArgs {
-            input: path.to_path_buf(),
+        let args = LongTable {
             object: self.object.clone(),
             features: match (&self.features, &self.axes) {
                 (None, axes) if self.candidates.is_none() && !axes.is_empty() => Some(axes.clone()),
                 (features, _) => features.clone(),
             },
             penalty: Some("none".into()),
-            weight: None,
             truth: self.truth.clone(),
-            missing: self.missing.clone().unwrap_or_else(|| "-9999".into()),
+            missing: self.missing.clone().unwrap_or_else(|| MISSING.into()),
+            ..LongTable::new(path)
         };
-        let table = args.read_quietly()?;
-        let names: Vec<&str> = table.features.iter().map(|(name, _)| name.as_str()).collect();
+        let mut table = args.read(&Unwatched)?;
+        table.keep_digest();
+        let names = table.feature_names();
         let axes = match &self.axes[..] {
             [] => None,
             [x, y] => Some([x, y].map(|wanted| (wanted, names.iter().position(|name| name == wanted)))),
@@ -235,7 +237,7 @@ impl PlaneArgs {
         let scaling = if axes.is_some() { Scaling::None } else { Scaling::Standard };
         let scaler = Scaler::fit(scaling, &table.candidates)
             .map_err(|e| Fail::failed(format!("{}: {e}", path.display())))?;
-        let table = table.map_candidates(|candidates| scaler.apply(candidates));
+        table.candidates = scaler.apply(table.candidates);
         let rows: Vec<Vec<f64>> = (0..table.candidates.objects())
             .flat_map(|i| (0..table.candidates.count(i)).map(move |j| (i, j)))
             .map(|(i, j)| table.candidates.candidate(i, j))
@@ -243,11 +245,11 @@ impl PlaneArgs {
         let (way, plane) = match axes {
             Some(axes) => {
                 let named = |f: usize| match &table.features[f] {
-                    (name, Some(unit)) => format!("{name} ({unit})"),
-                    (name, None) => name.clone(),
+                    Feature { name, unit: Some(unit) } => format!("{name} ({unit})"),
+                    Feature { name, unit: None } => name.clone(),
                 };
                 let [x, y] = axes;
-                let units = [&table.features[x].1, &table.features[y].1];
+                let units = [&table.features[x].unit, &table.features[y].unit];
                 let equal = units[0].is_some() && units[0] == units[1];
                 (Way::Features(axes), Plane { names: axes.map(named), equal })
             }
@@ -258,7 +260,7 @@ impl PlaneArgs {
             }
         };
         let points = rows.iter().map(|row| way.place(row)).collect();
-        Ok(Sets { table, scaler, way, points, plane })
+        Ok(Sets { table, path: path.to_path_buf(), scaler, way, points, plane })
     }
 }
 
@@ -275,6 +277,7 @@ impl Sets {
     /// The clustering of a label table over these sets.
     fn panel(&self, path: &Path, title: Option<&String>, object: Option<&str>) -> Result<ClusterPanel, Fail> {
         let labels = goc_tables::read(path)?;
+        check_candidates(&self.table, &labels, path, &self.path)?;
         let column = |flag: Option<&str>, usual: &[&str], what: &str| match named(&labels, flag, usual)? {
             Some(column) => Ok(column),
             None => Err(Fail::failed(format!(
@@ -347,11 +350,11 @@ impl Sets {
     }
 
     fn feature_names(&self) -> Vec<&str> {
-        self.table.features.iter().map(|(name, _)| name.as_str()).collect()
+        self.table.feature_names()
     }
 
     /// The columns of a label table with the features of each object, and whether to take the root; none if it lacks one.
-    fn representatives<'t>(&self, labels: &'t Table, prefix: &str) -> Result<Option<Vec<Feature<'t>>>, Fail> {
+    fn representatives<'t>(&self, labels: &'t Table, prefix: &str) -> Result<Option<Vec<Place<'t>>>, Fail> {
         // With the prefix first: the catalogue may have had a column of the plain name.
         let of = |name: &str| labels.column(&format!("{prefix}{name}")).or_else(|| labels.column(name));
         let mut found = Vec::new();

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use goc_report::figures::{self, Calibration, Figure, Pair};
+use goc_pipeline::long_table::{OBJECT_NAMES, named, not_finite};
 use goc_tables::{Column, Table};
 
 use super::super::score::LABEL_NAMES;
 use super::about;
 use super::plane::numbers_of;
 use crate::fail::Fail;
-use crate::long_table::{OBJECT_NAMES, named, not_finite};
 
 /// A column of finite numbers.
 pub fn finite(table: &Table, name: &str) -> Result<Vec<f64>, Fail> {

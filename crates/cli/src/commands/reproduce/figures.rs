@@ -14,7 +14,7 @@ use super::super::plot::{simulated, spread_groups, write_both};
 use super::paper::CELLS;
 use super::run::{Outcome, Step};
 use super::sets::Set;
-use crate::choices::{OracleName, OracleSettings, typed};
+use goc_pipeline::{OracleName, Settings};
 use crate::fail::Fail;
 
 /// K and lambda of Figure 1.
@@ -43,7 +43,7 @@ pub fn write(folder: &Path, sets: &[Set], outcomes: &[Outcome], preset: Preset) 
 
 fn figure_1(set: &Set, preset: Preset) -> Result<Figure, Fail> {
     let (k, lambda) = FIGURE_1;
-    let oracle = OracleSettings::of(OracleName::KMeans).build();
+    let oracle = Settings::default().oracle();
     let (baseline, means) = uk_means(&set.candidates, oracle.as_ref(), k, 1)?;
     let goc = Optimistic::preset(preset, k).lambda(lambda).check(&set.candidates)?.run(oracle.as_ref(), 1)?;
     let rows = rows_of(&set.candidates);
@@ -113,7 +113,7 @@ fn runs_by_oracle(outcomes: &[Outcome]) -> BTreeMap<String, Vec<Runs<3>>> {
             };
             // A run that ends in a single cluster has no NMI to divide by, and no line.
             if let Some(steps) = outcome.convergence.iter().map(eta).collect::<Option<Vec<_>>>() {
-                let runs = by_oracle.entry(typed(cell.oracle)).or_default();
+                let runs = by_oracle.entry(cell.oracle.to_string()).or_default();
                 runs.entry(cell.k).or_default().push(steps);
             }
         }

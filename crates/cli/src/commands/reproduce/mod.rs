@@ -14,7 +14,8 @@ use goc::optimistic::Termination;
 use rayon::prelude::*;
 use serde_json::json;
 
-use crate::choices::{OracleName, PresetName};
+use goc::optimistic::Preset;
+use goc_pipeline::OracleName;
 use crate::fail::Fail;
 use crate::screen;
 use paper::CELLS;
@@ -33,8 +34,8 @@ pub struct Reproduce {
     data: Option<PathBuf>,
 
     /// What the paper says, or what the authors' code does
-    #[arg(long, value_enum, default_value_t = PresetName::Authors)]
-    preset: PresetName,
+    #[arg(long, value_parser = crate::choices::words::<Preset>(), default_value = "authors")]
+    preset: Preset,
 
     /// Runs of every cell and set with different seeds; oracles that draw nothing run once, and so does the mixture,
     /// whose draw in the paper is known
@@ -46,7 +47,7 @@ pub struct Reproduce {
     init_labels: Option<PathBuf>,
 
     /// Only these oracles
-    #[arg(long, value_enum, value_delimiter = ',')]
+    #[arg(long, value_parser = crate::choices::words::<OracleName>(), value_delimiter = ',')]
     oracles: Option<Vec<OracleName>>,
 
     /// How the tables are printed
@@ -83,7 +84,7 @@ impl Reproduce {
         if self.init_labels.is_some() && (self.data.is_none() || self.seeds > 1) {
             return Err(Fail::usage("--init-labels needs --data and a single seed: nothing is left to draw"));
         }
-        let preset = self.preset.value();
+        let preset = self.preset;
         let sets = match &self.data {
             Some(folder) => sets::from_folder(folder)?,
             None => {
@@ -145,7 +146,7 @@ impl Reproduce {
         let cycles = outcomes.iter().filter(|o| matches!(o.termination, Termination::Cycle { .. })).count();
         if self.json {
             return screen::print_json(&json!({
-                "preset": crate::choices::typed(self.preset),
+                "preset": self.preset.to_string(),
                 "sets": sets.len(),
                 "runs": outcomes.len(),
                 "cycles": cycles,

@@ -1,7 +1,7 @@
 //! The settings of the paper's experiments and the figures it prints (Okuno & Hattori 2022, Tables 1, 2 and 4 and
 //! the notes on Experiment 4): mean and standard deviation over its ten data sets.
 
-use crate::choices::{OracleName, typed};
+use goc_pipeline::OracleName;
 
 /// A printed mean and standard deviation.
 pub type Printed = Option<(f64, f64)>;

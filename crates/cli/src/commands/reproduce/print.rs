@@ -6,7 +6,6 @@ use goc_tables::{Column, Data, Table};
 use super::Layout;
 use super::paper::{CELLS, Cell, EXPERIMENTS, Printed};
 use super::run::Outcome;
-use crate::choices::typed;
 use crate::fail::Fail;
 
 /// Mean and standard deviation (n - 1) of something over the runs of a cell.
@@ -84,7 +83,7 @@ pub fn tables(outcomes: &[Outcome], layout: Layout, beside: bool) -> String {
                 text.push_str(&csv_rows(experiment.title, cell, &runs));
                 continue;
             }
-            let mut row = vec![typed(cell.oracle), cell.lambda.to_string(), cell.k.to_string()];
+            let mut row = vec![cell.oracle.to_string(), cell.lambda.to_string(), cell.k.to_string()];
             for quantity in &QUANTITIES {
                 let value = over(&runs, quantity.ours);
                 row.push(pair(Some(value), quantity.digits, layout));
@@ -125,7 +124,7 @@ fn csv_rows(title: &str, cell: &Cell, runs: &[&Outcome]) -> String {
         };
         text.push_str(&format!(
             "{experiment},{},{},{},{},{mean},{sd},{paper},{paper_sd},{}\n",
-            typed(cell.oracle),
+            cell.oracle.to_string(),
             cell.lambda,
             cell.k,
             quantity.name,
@@ -141,7 +140,7 @@ pub fn runs_table(outcomes: &[Outcome]) -> Result<Table, Fail> {
     let real = |value: fn(&Outcome) -> f64| Data::F64(outcomes.iter().map(value).collect());
     let whole = |value: fn(&Outcome) -> usize| Data::I64(outcomes.iter().map(|o| value(o) as i64).collect());
     Ok(Table::new(vec![
-        Column::new("oracle", text(|o| typed(CELLS[o.cell].oracle))),
+        Column::new("oracle", text(|o| CELLS[o.cell].oracle.to_string())),
         Column::new("lambda", real(|o| CELLS[o.cell].lambda)),
         Column::new("k0", whole(|o| CELLS[o.cell].k)),
         Column::new("set", whole(|o| o.set)),
@@ -182,7 +181,7 @@ pub fn convergence_table(outcomes: &[Outcome]) -> Result<Table, Fail> {
     };
     let kept_valid = shown.iter().map(|(o, t)| o.convergence[*t].kept.is_some()).collect();
     Ok(Table::new(vec![
-        Column::new("oracle", Data::Text(shown.iter().map(|(o, _)| typed(CELLS[o.cell].oracle)).collect())),
+        Column::new("oracle", Data::Text(shown.iter().map(|(o, _)| CELLS[o.cell].oracle.to_string()).collect())),
         Column::new("k0", whole(|o, _| CELLS[o.cell].k)),
         Column::new("set", whole(|o, _| o.set)),
         Column::new("seed", whole(|o, _| o.seed as usize)),

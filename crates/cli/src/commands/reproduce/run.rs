@@ -10,7 +10,7 @@ use goc::oracle::gmm_diag::GmmDiag;
 
 use super::paper::Cell;
 use super::sets::{FirstLabels, Set};
-use crate::choices::{OracleName, OracleSettings};
+use goc_pipeline::{OracleName, Settings};
 use crate::fail::Fail;
 
 /// What one run gave.
@@ -50,7 +50,7 @@ const CLUSTER_R_SEED: i32 = 1;
 fn oracle_of(name: OracleName) -> Box<dyn Oracle> {
     match name {
         OracleName::GmmDiag => Box::new(GmmDiag::cluster_r(CLUSTER_R_SEED)),
-        other => OracleSettings::of(other).build(),
+        other => Settings { oracle: other, ..Settings::default() }.oracle(),
     }
 }
 

@@ -9,9 +9,11 @@ use goc::synthetic::{Coasting, PARALLAX, SyntheticParams};
 use goc::uncertainty::{Penalty, Propagation, Sampler, Size};
 
 use super::paper::reference_name;
-use crate::choices::OracleName;
+use goc_pipeline::OracleName;
 use crate::fail::Fail;
-use crate::long_table::{LongTableArgs, numbered};
+use goc_pipeline::Unwatched;
+use goc_pipeline::long_table::LongTable;
+use goc_pipeline::scores::numbered;
 
 /// A set, scaled and ready.
 pub struct Set {
@@ -41,16 +43,8 @@ pub fn from_folder(folder: &Path) -> Result<Vec<Set>, Fail> {
 }
 
 fn read(id: usize, path: PathBuf) -> Result<Set, Fail> {
-    let args = LongTableArgs {
-        input: path,
-        object: None,
-        features: None,
-        penalty: None,
-        weight: None,
-        truth: None,
-        missing: "-9999".into(),
-    };
-    let table = args.read_quietly()?;
+    let args = LongTable::new(path);
+    let table = args.read(&Unwatched)?;
     let truth = table
         .truth
         .as_ref()

@@ -32,7 +32,7 @@ pub(super) enum Task {
     Match { rows: Points },
     /// One of Lloyd's rounds; `before` has the centres of the round before.
     Label { centres: Points, before: Option<Points> },
-    /// How many sit at each centre, and who sits farthest from it.
+    /// How many objects each centre has, and which of them is farthest from it.
     Repair { centres: Points },
     /// Step (III). Then, whether there are `limit` different representatives.
     Select { centres: Points, limit: usize },

@@ -11,66 +11,68 @@ use goc::marginal::{ClusterParts, Model, ModelParts};
 use goc::scale::{Scaler, Scaling};
 use serde_json::{Value, json};
 
-use crate::fail::Fail;
-use crate::long_table::LongTable;
+use crate::dataset::Feature;
+use crate::error::PipelineError;
+use crate::feature_map::FeatureMap;
+use crate::fit::Fit;
 
 const FORMAT: &str = "goc marginal mixture";
 const VERSION: u64 = 1;
 
-/// A feature of the model.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Feature {
-    /// The column, or `sqrt(column)` where that was asked for.
-    pub name: String,
-    pub unit: Option<String>,
-    /// Whether a feature map took its square root.
-    pub root: bool,
-}
-
 /// A model, and what makes a table fit it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelFile {
+    /// The features by name and unit.
     pub features: Vec<Feature>,
-    pub scaler: Scaler,
+    /// Roots and scaling.
+    pub map: FeatureMap,
+    /// What penalties are divided by.
     pub penalty_divisor: f64,
+    /// The groups.
     pub model: Model,
 }
 
 impl ModelFile {
-    /// Of the table that the model was fitted to.
-    pub fn new(model: Model, input: &LongTable, scaler: &Scaler, penalty_divisor: f64) -> Self {
-        let of = |((name, unit), root): (&(String, Option<String>), &bool)| Feature {
-            name: name.clone(),
-            unit: unit.clone(),
-            root: *root,
-        };
-        let features = input.features.iter().zip(&input.mapped).map(of).collect();
-        Self { features, scaler: scaler.clone(), penalty_divisor, model }
+    /// Of a fit; an error where it has no model to keep.
+    pub fn of(fit: &Fit) -> Result<Self, PipelineError> {
+        let model = fit
+            .model()
+            .ok_or_else(|| PipelineError::Usage("only {method} marginal without {noise} has a model".into()))??;
+        let prepared = &fit.prepared;
+        Ok(Self {
+            features: prepared.data.features.clone(),
+            map: prepared.map.clone(),
+            penalty_divisor: prepared.penalty_divisor.unwrap_or(1.0),
+            model,
+        })
     }
 
-    pub fn write(&self, path: &Path) -> Result<(), Fail> {
+    /// Writes it, under a temporary name first.
+    pub fn write(&self, path: &Path) -> Result<(), PipelineError> {
         Ok(goc_tables::write_text(&self.to_text(), path)?)
     }
 
-    pub fn read(path: &Path) -> Result<Self, Fail> {
+    /// Reads and checks it.
+    pub fn read(path: &Path) -> Result<Self, PipelineError> {
         let name = path.display();
         let bytes =
-            std::fs::read(path).map_err(|error| Fail::failed(format!("{name}: cannot read it: {error}")))?;
-        Self::from_bytes(&bytes).map_err(|problem| Fail::failed(format!("{name}: {problem}")))
+            std::fs::read(path).map_err(|error| PipelineError::Failed(format!("{name}: cannot read it: {error}")))?;
+        Self::from_bytes(&bytes).map_err(|problem| PipelineError::Failed(format!("{name}: {problem}")))
     }
 
     fn to_text(&self) -> String {
-        let feature = |f: &Feature| json!({ "name": f.name, "unit": f.unit, "root": f.root });
+        let scaler = &self.map.scaler;
+        let feature = |(f, root): (&Feature, &bool)| json!({ "name": f.name, "unit": f.unit, "root": root });
         let cluster = |c: &ClusterParts| json!({ "size": c.size, "mean": c.mean, "scatter": c.scatter });
         let parts = self.model.parts();
         let whole = json!({
             "format": FORMAT,
             "version": VERSION,
-            "features": self.features.iter().map(feature).collect::<Vec<_>>(),
+            "features": self.features.iter().zip(&self.map.roots).map(feature).collect::<Vec<_>>(),
             "scaling": {
-                "kind": self.scaler.scaling().to_string(),
-                "centre": self.scaler.centre(),
-                "spread": self.scaler.spread(),
+                "kind": scaler.scaling().to_string(),
+                "centre": scaler.centre(),
+                "spread": scaler.spread(),
             },
             "penalty_divisor": self.penalty_divisor,
             "strength": parts.penalty_strength,
@@ -99,6 +101,7 @@ impl ModelFile {
         }
         let whole = Part { value: &whole, path: String::new() };
         let features = whole.list("features")?.iter().map(feature).collect::<Result<Vec<_>, _>>()?;
+        let (features, roots): (Vec<Feature>, Vec<bool>) = features.into_iter().unzip();
         let scaling = whole.at("scaling")?;
         let kind: Scaling = scaling.text("kind")?.parse().map_err(|e| format!("scaling.kind: {e}"))?;
         let scaler = Scaler::from_parts(kind, scaling.numbers("centre")?, scaling.numbers("spread")?)
@@ -126,18 +129,18 @@ impl ModelFile {
                 "{named} features are named and {scaled} scaled, but the model has {fitted}; write it again"
             ));
         }
-        Ok(Self { features, scaler, penalty_divisor, model })
+        Ok(Self { features, map: FeatureMap { roots, scaler }, penalty_divisor, model })
     }
 }
 
-fn feature(part: &Part<'_>) -> Result<Feature, String> {
+fn feature(part: &Part<'_>) -> Result<(Feature, bool), String> {
     let unit = match part.at("unit")?.value {
         Value::Null => None,
         _ => Some(part.text("unit")?.to_string()),
     };
     let root = part.at("root")?;
     let root = root.value.as_bool().ok_or_else(|| root.is_not("true or false"))?;
-    Ok(Feature { name: part.text("name")?.to_string(), unit, root })
+    Ok((Feature { name: part.text("name")?.to_string(), unit }, root))
 }
 
 fn cluster(part: &Part<'_>) -> Result<ClusterParts, String> {
@@ -218,14 +221,10 @@ mod tests {
             base_middle: vec![0.0, 1e300],
             base_scale: vec![1.1, 0.0, 0.0, 2.2],
         });
-        let feature = |name: &str, unit: Option<&str>, root| Feature {
-            name: name.into(),
-            unit: unit.map(String::from),
-            root,
-        };
+        let scaler = Scaler::from_parts(Scaling::Robust, vec![0.1, 0.2], vec![0.7, 1e-9]).unwrap();
         ModelFile {
-            features: vec![feature("Jr \"<&", Some("kpc km/s"), true), feature("Jphi", None, false)],
-            scaler: Scaler::from_parts(Scaling::Robust, vec![0.1, 0.2], vec![0.7, 1e-9]).unwrap(),
+            features: vec![Feature::with_unit("Jr \"<&", "kpc km/s"), Feature::new("Jphi")],
+            map: FeatureMap { roots: vec![true, false], scaler },
             penalty_divisor: 1.9999999999999998,
             model: model.unwrap(),
         }

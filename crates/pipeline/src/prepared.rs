@@ -1,0 +1,126 @@
+//! A data set ready to be clustered: roots taken, features scaled, penalties divided.
+//!
+//! The numbers are changed where they are, so that a data set that is not needed any more is prepared
+//! without a copy. Everything else of the data set stays with it.
+
+use goc::scale::Scaler;
+
+use crate::dataset::{Dataset, PenaltyKind};
+use crate::error::PipelineError;
+use crate::feature_map::{ACTIONS, FeatureMap};
+use crate::names::{FeatureMapName, PenaltyScale};
+use crate::settings::Settings;
+use crate::watch::Watch;
+
+/// A data set whose candidates are in the features that are clustered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prepared {
+    /// Everything known; the candidates are mapped, scaled and their penalties divided.
+    pub data: Dataset,
+    /// The way back to the units of the input.
+    pub map: FeatureMap,
+    /// What the penalties were divided by; none where they were left.
+    pub penalty_divisor: Option<f64>,
+}
+
+impl FeatureMapName {
+    /// Of which features, by name, the square root is taken.
+    pub fn roots(self, names: &[&str]) -> Result<Vec<bool>, PipelineError> {
+        let is = |name: &str, action: &str| name.eq_ignore_ascii_case(action);
+        let has = |action: &str| names.iter().any(|name| is(name, action));
+        let roots = || names.iter().map(|name| is(name, "Jr") || is(name, "Jz")).collect();
+        match self {
+            Self::Auto if ACTIONS.iter().all(|action| has(action)) => Ok(roots()),
+            Self::None | Self::Auto => Ok(vec![false; names.len()]),
+            Self::Actions if has("Jr") && has("Jz") => Ok(roots()),
+            Self::Actions => Err(PipelineError::Usage(format!(
+                "{{feature_map}} actions needs features Jr and Jz, not {}; name them with --features, or use {{feature_map}} none",
+                names.join(", ")
+            ))),
+        }
+    }
+}
+
+impl Prepared {
+    /// Prepares a data set that is not needed any more. Says what is worth knowing.
+    pub fn new(mut data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
+        data.keep_digest();
+        let roots = settings.map().roots(&data.feature_names())?;
+        take_roots(&mut data, &roots, "use {feature_map} none")?;
+        let scaling = settings.scaling();
+        let scaler = Scaler::fit(scaling, &data.candidates)
+            .map_err(|error| PipelineError::Failed(error.to_string()))?;
+        for &f in scaler.constant_features() {
+            let name = &data.features[f].name;
+            watch.note(&format!("feature {name} is the same everywhere; it is centred, not scaled"));
+        }
+        Ok(Self::finish(data, FeatureMap { roots, scaler }, settings.penalty_scale))
+    }
+
+    /// As [`Prepared::new`], of a data set that stays as it is. Extra columns are not copied.
+    pub fn copied(data: &Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
+        Self::new(data.without_extras(), settings, watch)
+    }
+
+    /// Prepares new objects as those of a fit were: the same roots, scaling and divisor.
+    pub fn like(mut data: Dataset, map: &FeatureMap, divisor: f64) -> Result<Self, PipelineError> {
+        take_roots(&mut data, &map.roots, "drop it")?;
+        let weights = matches!(data.penalties, PenaltyKind::Weights { .. });
+        let scaled = map.scaler.apply(data.candidates);
+        // Weights became penalties by the model's own strength.
+        data.candidates = if weights { scaled } else { scaled.divide_penalties(divisor) };
+        Ok(Self { data, map: map.clone(), penalty_divisor: Some(divisor) })
+    }
+
+    fn finish(mut data: Dataset, map: FeatureMap, scale: PenaltyScale) -> Self {
+        // Weights are likelihoods already: dividing their logarithms would change them.
+        let weights = matches!(data.penalties, PenaltyKind::Weights { .. });
+        let penalty_divisor = (scale == PenaltyScale::Max && !weights).then(|| {
+            let largest = data.candidates.largest_penalty();
+            if largest > 0.0 { largest } else { 1.0 }
+        });
+        let scaled = map.scaler.apply(data.candidates);
+        data.candidates = scaled.divide_penalties(penalty_divisor.unwrap_or(1.0));
+        Self { data, map, penalty_divisor }
+    }
+
+    /// The features as they are clustered, in words.
+    pub fn feature_words(&self) -> Vec<String> {
+        let word = |(feature, root): (&crate::Feature, &bool)| match root {
+            true => format!("sqrt({})", feature.name),
+            false => feature.name.clone(),
+        };
+        self.data.features.iter().zip(&self.map.roots).map(word).collect()
+    }
+
+    /// What a penalty of 1 costs in log likelihood, unless told.
+    pub fn penalty_strength(&self) -> f64 {
+        self.data.penalty_strength(self.penalty_divisor)
+    }
+}
+
+/// Takes the square root of some features in place; a negative value is named. `way` is what else may be done.
+fn take_roots(data: &mut Dataset, roots: &[bool], way: &str) -> Result<(), PipelineError> {
+    if !roots.contains(&true) {
+        return Ok(());
+    }
+    for f in (0..roots.len()).filter(|f| roots[*f]) {
+        for i in 0..data.candidates.objects() {
+            let values = data.candidates.feature(i, f);
+            if let Some(j) = values.iter().position(|value| *value < 0.0) {
+                let (name, value) = (&data.features[f].name, values[j]);
+                let object = data.name(i);
+                let file = data.source.as_ref().map_or_else(String::new, |file| format!("{file}: "));
+                let place = match data.source_row(i, j) {
+                    Some(row) => format!("row {}, column `{name}`", row + 1),
+                    None => format!("object {object}, candidate {j}, feature {name}"),
+                };
+                return Err(PipelineError::Failed(format!(
+                    "{file}{place}: {value} is negative and has no square root; mend it, or {way}"
+                )));
+            }
+        }
+    }
+    data.candidates.map_features(|f, value| if roots[f] { value.sqrt() } else { value });
+    Ok(())
+}

@@ -1,0 +1,36 @@
+//! Somebody who watches a fit: shows progress, hears remarks, may stop it.
+
+/// Watches a long computation. Everything is called from any thread; a watch that wants the work to stop
+/// unwinds from [`Watch::tick`].
+pub trait Watch: Sync {
+    /// A stretch of work begins: what its steps are called, and how many there are where that is known.
+    fn begin(&self, steps: &str, total: Option<u64>) {
+        let _ = (steps, total);
+    }
+
+    /// A step is done.
+    fn tick(&self) {}
+
+    /// The stretch of work is over.
+    fn end(&self) {}
+
+    /// A remark worth reading: what was assumed, what was dropped.
+    fn note(&self, remark: &str) {
+        let _ = remark;
+    }
+
+    /// Something that the user should look into.
+    fn warn(&self, warning: &str) {
+        self.note(warning);
+    }
+}
+
+/// Nobody watches.
+pub struct Unwatched;
+
+impl Watch for Unwatched {}
+
+/// Steps and signals pass, words do not: for repeats of a fit, which run side by side.
+pub(crate) struct Quiet<'w>(pub &'w dyn Watch);
+
+impl Watch for Quiet<'_> {}
