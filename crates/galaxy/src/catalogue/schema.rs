@@ -22,16 +22,18 @@ use crate::frames::{FrameError, Sky, Sun};
 /// Columns by name, whatever the table is made of.
 pub trait Columns {
     /// Why a column cannot be read.
-    type Error;
+    type Error: fmt::Display;
 
     /// All names, in order.
     fn names(&self) -> Vec<String>;
 
+    /// Nothing where there is a column of this name, else an error that says what there is.
+    fn require(&self, name: &str) -> Result<(), Self::Error>;
+
     /// The unit that a column names.
     fn unit(&self, name: &str) -> Option<String>;
 
-    /// A column as numbers, NaN where there is none. Of a name that [`names`](Self::names) does not list this
-    /// is an error.
+    /// A column as numbers, NaN where there is none.
     fn numbers(&self, name: &str) -> Result<Vec<f64>, Self::Error>;
 
     /// Whether a column holds numbers, not texts or truths.
@@ -40,10 +42,52 @@ pub trait Columns {
         true
     }
 
-    /// A value as the table writes it, for messages; `number` is what [`numbers`](Self::numbers) made of it.
+    /// Whether a value is not there at all.
+    fn is_null(&self, name: &str, row: usize) -> bool {
+        let _ = (name, row);
+        false
+    }
+
+    /// A value as the table writes it; `number` is what [`numbers`](Self::numbers) made of it.
     fn text(&self, name: &str, row: usize, number: f64) -> String {
         let _ = (name, row);
         format!("{number:?}")
+    }
+
+    /// A message about a value: where it is, what it is, then `problem`.
+    fn complaint(&self, name: &str, row: usize, number: f64, problem: &str) -> String {
+        format!("{}, column `{name}`: {} {problem}", self.rows().at(row), self.text(name, row, number))
+    }
+
+    /// How messages call the table and its rows.
+    fn rows(&self) -> RowNames {
+        RowNames::default()
+    }
+}
+
+/// How messages call a table and its rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RowNames {
+    /// The table: its file.
+    pub source: Option<String>,
+    /// The number of the first row.
+    pub first: u64,
+    /// The line of the first row, where every row has one line.
+    pub first_line: Option<u64>,
+}
+
+impl RowNames {
+    /// "stars.csv: ", or nothing.
+    pub fn source(&self) -> String {
+        self.source.as_ref().map_or_else(String::new, |source| format!("{source}: "))
+    }
+
+    /// "stars.csv: row 2 (line 3)". Rows are counted from 0 here.
+    pub fn at(&self, row: usize) -> String {
+        let number = self.first + row as u64;
+        let line =
+            self.first_line.map_or_else(String::new, |first| format!(" (line {})", first + row as u64));
+        format!("{}row {number}{line}", self.source())
     }
 }
 
@@ -218,12 +262,6 @@ impl Form {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError<E> {
-    /// A column that was named, or is needed, is not there.
-    #[error("no column `{name}`")]
-    NoColumn {
-        /// Its name.
-        name: String,
-    },
     /// No form is complete.
     #[error("{}", no_stars(*.places, "for the columns", .columns))]
     NoStars {
@@ -248,7 +286,7 @@ pub enum SchemaError<E> {
         /// The unit that is needed.
         needed: &'static str,
     },
-    /// A column that cannot be read.
+    /// A column that is not there, or cannot be read.
     #[error("{0}")]
     Columns(E),
 }
@@ -281,8 +319,8 @@ impl StarColumns {
     ) -> Result<Option<StarColumns>, SchemaError<C::Error>> {
         use Quantity::{B, Dec, L, PmB, PmDec, PmL, PmRa, Ra, RadialVelocity};
         let there = columns.names();
-        if let Some((_, name)) = given.iter().find(|(_, name)| !there.contains(name)) {
-            return Err(SchemaError::NoColumn { name: name.clone() });
+        for (_, name) in given {
+            columns.require(name).map_err(SchemaError::Columns)?;
         }
         let is_given = |quantity: Quantity| given.iter().any(|(own, _)| *own == quantity);
         let column = |quantity: Quantity| -> Option<String> {
@@ -309,7 +347,7 @@ impl StarColumns {
         let all = |quantities: [Quantity; 5]| quantities.into_iter().all(|own| column(own).is_some());
         let measured = all([Ra, Dec, PmRa, PmDec, RadialVelocity]) || all([L, B, PmL, PmB, RadialVelocity]);
         if sky.is_none() && depth.is_none() && measured {
-            return Err(SchemaError::NoColumn { name: Quantity::Parallax.name().to_string() });
+            columns.require(Quantity::Parallax.name()).map_err(SchemaError::Columns)?;
         }
         Ok(sky.or_else(|| complete(place)))
     }
@@ -346,6 +384,19 @@ impl StarColumns {
     /// The unit that each column is needed in.
     pub fn units(&self, angles: Angles) -> [Unit; 6] {
         self.form.quantities().map(|quantity| quantity.unit(angles))
+    }
+
+    /// What is converted; an error names a unit that cannot be.
+    pub fn conversions<C: Columns>(
+        &self,
+        columns: &C,
+        angles: Angles,
+    ) -> Result<Vec<Conversion>, SchemaError<C::Error>> {
+        let mut all = Vec::new();
+        for (name, unit) in self.names.iter().zip(self.units(angles)) {
+            all.extend(conversion(columns, name, unit)?.map(|(_, conversion)| conversion));
+        }
+        Ok(all)
     }
 
     /// The six columns as numbers.
@@ -453,17 +504,11 @@ impl NumberColumn {
         name: &str,
         unit: Option<Unit>,
     ) -> Result<Self, SchemaError<C::Error>> {
-        let (mut factor, mut conversion) = (1.0, None);
-        let own = columns.unit(name).filter(|own| !own.trim().is_empty());
-        if let (Some(own), Some(needed)) = (own, unit) {
-            let Some(found) = needed.factor_from(&own) else {
-                return Err(SchemaError::Unit { column: name.into(), unit: own, needed: needed.name() });
-            };
-            if found != 1.0 {
-                factor = found;
-                conversion = Some(Conversion { column: name.into(), from: own, to: needed.name() });
-            }
-        }
+        let converted = unit.map(|unit| conversion(columns, name, unit)).transpose()?.flatten();
+        let (factor, conversion) = match converted {
+            Some((factor, conversion)) => (factor, Some(conversion)),
+            None => (1.0, None),
+        };
         let numbers = columns.numbers(name).map_err(SchemaError::Columns)?;
         Ok(Self { name: name.to_string(), numbers, factor, conversion })
     }
@@ -479,6 +524,21 @@ impl NumberColumn {
             self.numbers.iter_mut().for_each(|number| *number *= self.factor);
         }
         self.numbers
+    }
+}
+
+/// What makes the needed unit of a column, where that is another than its own.
+fn conversion<C: Columns>(
+    columns: &C,
+    name: &str,
+    needed: Unit,
+) -> Result<Option<(f64, Conversion)>, SchemaError<C::Error>> {
+    let Some(own) = columns.unit(name).filter(|own| !own.trim().is_empty()) else { return Ok(None) };
+    let column = name.to_string();
+    match needed.factor_from(&own) {
+        None => Err(SchemaError::Unit { column, unit: own, needed: needed.name() }),
+        Some(1.0) => Ok(None),
+        Some(factor) => Ok(Some((factor, Conversion { column, from: own, to: needed.name() }))),
     }
 }
 
@@ -516,6 +576,10 @@ mod tests {
 
         fn names(&self) -> Vec<String> {
             self.0.iter().map(|column| column.0.to_string()).collect()
+        }
+
+        fn require(&self, name: &str) -> Result<(), String> {
+            self.numbers(name).map(|_| ())
         }
 
         fn unit(&self, name: &str) -> Option<String> {
@@ -580,9 +644,8 @@ mod tests {
         assert!(stars.other_velocities(&table, &own).is_empty());
         assert_eq!(stars.catalogue(Angles::Degrees, Sun::hattori(), 0.017), Err(DepthError::NoParallax));
         let wrong = [(Quantity::Ra, "nope".to_string())];
-        assert!(
-            matches!(StarColumns::find(&table, &wrong), Err(SchemaError::NoColumn { name }) if name == "nope")
-        );
+        let refused = StarColumns::find(&table, &wrong);
+        assert_eq!(refused, Err(SchemaError::Columns("no nope".to_string())));
     }
 
     #[test]
@@ -590,7 +653,7 @@ mod tests {
         let mut table = gaia();
         table.0.remove(2);
         let slip = StarColumns::find(&table, &[]).unwrap_err();
-        assert_eq!(slip, SchemaError::NoColumn { name: "parallax".into() });
+        assert_eq!(slip, SchemaError::Columns("no parallax".to_string()));
         table.0.truncate(2);
         assert_eq!(StarColumns::find(&table, &[]).unwrap(), None);
         let needs = StarColumns::require_observed(&table, &[]).unwrap_err().to_string();
