@@ -333,6 +333,24 @@ impl Candidates {
         })
     }
 
+    /// The same candidates with these penalties, one each in the order of all candidates.
+    pub fn with_penalties(mut self, penalties: &[f64]) -> Result<Self, CandidatesError> {
+        if penalties.len() != self.total() {
+            return Err(CandidatesError::PenaltyCount {
+                object: "all".into(),
+                penalties: penalties.len(),
+                candidates: self.total(),
+            });
+        }
+        if let Some(at) = penalties.iter().position(|p| !(p.is_finite() && *p >= 0.0)) {
+            let i = self.offsets.partition_point(|first| *first <= at) - 1;
+            let (candidate, value) = (at - self.offsets[i], penalties[at]);
+            return Err(CandidatesError::Penalty { object: self.name(i), candidate, value });
+        }
+        self.penalties = penalties.to_vec();
+        Ok(self)
+    }
+
     /// Number of objects, n.
     pub fn objects(&self) -> usize {
         self.offsets.len() - 1

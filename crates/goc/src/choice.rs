@@ -10,6 +10,7 @@ use crate::baselines::boxes::BoxDistance;
 use crate::choose_k::Criterion;
 use crate::optimistic::{Beginning, Distance, KRule, OracleEvery, Preset, Search};
 use crate::oracle::k_means::{Algorithm, Seeding};
+use crate::oracle::k_medoids;
 use crate::oracle::linkage;
 use crate::pessimistic::Reading;
 use crate::scale::Scaling;
@@ -111,6 +112,7 @@ choice!(Seeding {
     Random = "random": "Distinct objects",
     PlusPlus = "plus-plus": "k-means++",
 });
+choice!(k_medoids::Distance { Euclidean = "euclidean", SquaredEuclidean = "sqeuclidean" });
 choice!(linkage::Method {
     Single = "single",
     Complete = "complete",
@@ -157,6 +159,7 @@ mod tests {
         round::<BoxDistance>();
         round::<Algorithm>();
         round::<Seeding>();
+        round::<k_medoids::Distance>();
         round::<linkage::Method>();
         round::<Criterion>();
         round::<Scaling>();

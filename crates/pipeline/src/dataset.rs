@@ -100,10 +100,12 @@ pub struct Dataset {
     pub(crate) digest: Option<String>,
 }
 
+/// The key under which provenance says what the penalties are.
+const PENALTY_KEY: &str = "goc_penalty";
 /// The key under which provenance says how candidates were drawn.
 const SAMPLER_KEY: &str = "goc_sampler";
 /// How the sampler and the kind of penalty are called that follow the density of the errors.
-pub(crate) const DENSITY: &str = "density";
+const DENSITY: &str = "density";
 
 /// Parts that do not make a data set.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -217,6 +219,15 @@ impl Dataset {
             (_, None) => 1.0,
             (PenaltyKind::LogDensity, Some(divisor)) => divisor,
             (PenaltyKind::Unknown, Some(_)) => PENALTY_STRENGTH,
+        }
+    }
+
+    /// What kind of penalties the provenance says.
+    pub fn said_penalties(&self) -> PenaltyKind {
+        let density = |(key, value): &(String, String)| key == PENALTY_KEY && value.starts_with(DENSITY);
+        match self.provenance.iter().any(density) {
+            true => PenaltyKind::LogDensity,
+            false => PenaltyKind::Unknown,
         }
     }
 

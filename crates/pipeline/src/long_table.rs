@@ -14,7 +14,7 @@ use goc::candidates::{CandidatesBuilder, PENALTY_STRENGTH};
 use goc::{Candidates, Ids};
 use goc_tables::{Column, Data, Missing, Table, TableError};
 
-use crate::dataset::{DENSITY, Dataset, Feature, PenaltyKind};
+use crate::dataset::{Dataset, Feature, PenaltyKind};
 use crate::error::PipelineError;
 use crate::feature_map::{ACTIONS, root_of};
 use crate::judge::counted;
@@ -24,9 +24,6 @@ pub use crate::sampling::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY};
 
 /// The value that means "missing" unless told: the surveys' own mark.
 pub const MISSING: &str = "-9999";
-
-/// Metadata key under which a candidate table says what its penalties are.
-const PENALTY_KEY: &str = "goc_penalty";
 
 /// Usual names of the column that names the object.
 pub const OBJECT_NAMES: [&str; 4] = ["object", "source_id", "i", "id"];
@@ -211,25 +208,24 @@ impl LongTable {
         let unit = |f: usize| features[f].unit().filter(|_| !asked[f]).map(str::to_string);
         let features = names.into_iter().enumerate().map(|(f, name)| Feature { name, unit: unit(f) });
         let of_goc = penalty.is_some_and(|column| column.name() == PENALTY_NAMES[0]);
-        let kind = table.get_metadata(PENALTY_KEY).unwrap_or_default();
-        let penalties = match weight {
+        let mut data = Dataset { provenance, ..Dataset::new(candidates) };
+        data.penalties = match weight {
             Some(_) => PenaltyKind::Weights { strength: self.penalty_strength },
-            None if of_goc && kind.starts_with(DENSITY) => PenaltyKind::LogDensity,
+            // Of columns with other names the metadata say nothing.
+            None if of_goc => data.said_penalties(),
             None => PenaltyKind::Unknown,
         };
         Ok(Dataset {
             features: features.collect(),
             truth,
-            penalties,
             object_weights,
-            provenance,
             dropped: dropped_why,
             dropped_candidates: dropped + weightless,
             weight_column: weight.map(|column| column.name().to_string()),
             rows: (!plain).then_some(kept_rows),
             from_table: true,
             source: Some(self.input.display().to_string()),
-            ..Dataset::new(candidates)
+            ..data
         })
     }
 
@@ -316,6 +312,7 @@ pub fn named<'t>(table: &'t Table, flag: Option<&str>, usual: &[&str]) -> Result
     }
 }
 
+/// What is wrong with a value that is not a finite number, and what to do.
 pub fn not_finite(column: &Column, row: usize) -> TableError {
     let problem = if column.is_null(row) {
         "is null where a number is needed; fill it, or drop such rows with --missing nan"
@@ -329,12 +326,16 @@ pub fn not_finite(column: &Column, row: usize) -> TableError {
 
 /// How the objects of a table are called.
 pub enum Names {
+    /// By their position.
     Position,
+    /// By a number.
     Integer(Vec<i64>),
+    /// By a text.
     Text(Vec<String>),
 }
 
 impl Names {
+    /// The name of object `i`.
     pub fn name(&self, i: usize) -> String {
         match self {
             Names::Position => i.to_string(),
@@ -360,10 +361,12 @@ pub struct Groups {
 }
 
 impl Groups {
+    /// Objects there are.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
+    /// The rows of object `o`.
     pub fn rows(&self, o: usize) -> impl Iterator<Item = usize> + '_ {
         (self.offsets[o]..self.offsets[o + 1]).map(|at| self.order.as_ref().map_or(at, |order| order[at]))
     }

@@ -174,7 +174,8 @@ impl Settings {
         let (starts, iterations) = (self.oracle_starts, self.oracle_iterations);
         let mclust = |model| {
             let oracle = Mclust::new(model);
-            iterations.map_or(oracle.clone(), |most| oracle.max_iterations(most))
+            let oracle = iterations.map_or(oracle.clone(), |most| oracle.max_iterations(most));
+            self.oracle_tolerance.map_or(oracle.clone(), |gain| oracle.tolerance(gain))
         };
         match self.oracle {
             OracleName::KMeans => Box::new(self.k_means()),
@@ -207,9 +208,13 @@ impl Settings {
             OracleName::Spectral => Box::new(Spectral::default()),
             OracleName::Convex => {
                 let oracle = Convex::default();
-                Box::new(iterations.map_or(oracle.clone(), |most| oracle.max_iterations(most)))
+                let oracle = iterations.map_or(oracle.clone(), |most| oracle.max_iterations(most));
+                Box::new(self.oracle_tolerance.map_or(oracle.clone(), |gain| oracle.tolerance(gain)))
             }
-            OracleName::Hdbscan => Box::new(Hdbscan::new(self.min_cluster_size)),
+            OracleName::Hdbscan => {
+                let oracle = Hdbscan::new(self.min_cluster_size);
+                Box::new(self.min_samples.map_or(oracle.clone(), |samples| oracle.min_samples(samples)))
+            }
         }
     }
 
@@ -228,12 +233,13 @@ impl Settings {
     /// Affinity propagation, as an oracle or on distances between sets.
     fn affinity(&self) -> Affinity {
         let affinity = Affinity::default().preference(Preference::Quantile(self.preference));
+        let affinity = self.damping.map_or(affinity.clone(), |damping| affinity.damping(damping));
         self.oracle_iterations.map_or(affinity.clone(), |most| affinity.max_iterations(most))
     }
 
     /// k-medoids, as an oracle or on distances between sets.
     fn medoids(&self) -> KMedoids {
-        let mut oracle = KMedoids::default();
+        let mut oracle = KMedoids::default().distance(self.oracle_distance);
         if let Some(starts) = self.oracle_starts {
             oracle = oracle.starts(starts);
         }

@@ -129,6 +129,11 @@ impl OracleName {
         matches!(self, Affinity | Hdbscan | MclustEii | MclustVii | MclustVvv | MeanShift)
     }
 
+    /// Whether it stops by a tolerance that can be set.
+    pub fn has_tolerance(self) -> bool {
+        matches!(self, Self::MclustEii | Self::MclustVii | Self::MclustVvv | Self::Convex)
+    }
+
     /// Whether its answer depends on the seed. The draws of affinity propagation break ties of the last
     /// digits only.
     pub fn draws(self) -> bool {

@@ -13,6 +13,7 @@ use goc::choose_k::Criterion;
 use goc::baselines::boxes::BoxDistance;
 use goc::optimistic::{Beginning, Distance, KRule, OracleEvery, Preset, Search};
 use goc::oracle::k_means::{Algorithm, Seeding};
+use goc::oracle::k_medoids;
 use goc::oracle::linkage::Method as LinkageMethod;
 use goc::pessimistic::Reading;
 use goc::scale::Scaling;
@@ -85,6 +86,7 @@ word_value!(
     BoxDistance,
     Criterion,
     Distance,
+    k_medoids::Distance,
     FeatureMapName,
     KRule,
     LinkageMethod,
@@ -307,15 +309,20 @@ settings! {
         "Stop once no more than this share of the objects change; 0 is perfect convergence", GREEDY;
     max_iterations: usize = 200, "max-iterations", "max_iter", "N", 0, "",
         "Iterations at most", |s| GREEDY_OR_GPC(s) || s.method.has_rounds();
-    oracle_starts: Option<usize> = None, "oracle-starts", "oracle_starts", "N", 1, "",
+    oracle_starts: Option<usize> = None, "oracle-starts", "n_init", "N", 1, "",
         "Starts of the oracle [default: the oracle's own; 100 for k-means]",
         |s| s.method.uses_oracle() || s.method.has_rounds() || s.method == MethodName::Medoids;
-    oracle_iterations: Option<usize> = None, "oracle-iterations", "oracle_iterations", "N", 1, "",
+    oracle_iterations: Option<usize> = None, "oracle-iterations", "max_iter", "N", 1, "",
         "Iterations of the oracle at most: a low number is the early-stopped oracle",
         |s| s.method.uses_oracle() || s.method.compares_sets();
+    oracle_tolerance: Option<f64> = None, "oracle-tolerance", "tol", "X", 0, "",
+        "What an iteration of the oracle must gain to go on; for mclust and convex [default: the oracle's own]",
+        |s| s.method.uses_oracle() && s.oracle.has_tolerance();
+    oracle_distance: k_medoids::Distance = k_medoids::Distance::Euclidean, "oracle-distance", "metric", "", 0, "",
+        "The distance that k-medoids adds up", |s| s.has_oracle(OracleName::KMedoids);
     algorithm: Algorithm = Algorithm::HartiganWong, "algorithm", "algorithm", "", 0, "",
         "How k-means descends", |s| s.has_oracle(OracleName::KMeans);
-    seeding: Seeding = Seeding::Random, "seeding", "seeding", "", 0, "",
+    seeding: Seeding = Seeding::Random, "seeding", "init", "", 0, "",
         "How k-means draws its starts", |s| s.has_oracle(OracleName::KMeans);
     linkage: LinkageMethod = LinkageMethod::Average, "linkage", "linkage", "", 0, "",
         "How the linkage oracle joins clusters",
@@ -332,11 +339,17 @@ settings! {
     preference: f64 = 0.5, "preference", "preference", "Q", 0, "",
         "Preference of affinity propagation: this quantile of the similarities",
         |s| s.has_oracle(OracleName::Affinity) || s.method == MethodName::Affinity;
+    damping: Option<f64> = None, "damping", "damping", "SHARE", 0, "",
+        "How much of the last messages affinity propagation keeps, from 0.5 to below 1 [default: its own, 0.9]",
+        |s| s.has_oracle(OracleName::Affinity) || s.method == MethodName::Affinity;
     bandwidth: Option<f64> = None, "bandwidth", "bandwidth", "H", 0, "",
         "Bandwidth of mean shift, in scaled features [default: by scikit-learn's rule]",
         |s| s.has_oracle(OracleName::MeanShift);
     min_cluster_size: usize = 5, "min-cluster-size", "min_cluster_size", "N", 1, "",
         "Least members of a cluster of HDBSCAN", |s| s.has_oracle(OracleName::Hdbscan);
+    min_samples: Option<usize> = None, "min-samples", "min_samples", "N", 1, "",
+        "Neighbours that make a place dense to HDBSCAN [default: {min_cluster_size}]",
+        |s| s.has_oracle(OracleName::Hdbscan);
     min_points: usize = 3, "min-points", "min_points", "N", 1, "",
         "Objects within eps that make a core object of FDBSCAN", |s| s.method == MethodName::Fdbscan;
     penalty_strength: Option<f64> = None, "strength", "strength", "X", 0, "",

@@ -11,6 +11,9 @@ pub trait Watch: Sync {
     /// A step is done.
     fn tick(&self) {}
 
+    /// A chance to stop the work, without a step being done.
+    fn check(&self) {}
+
     /// The stretch of work is over.
     fn end(&self) {}
 
@@ -30,7 +33,15 @@ pub struct Unwatched;
 
 impl Watch for Unwatched {}
 
-/// Steps and signals pass, words do not: for repeats of a fit, which run side by side.
+/// Neither steps nor words pass, only the wish to stop: for repeats of a fit, which run side by side.
 pub(crate) struct Quiet<'w>(pub &'w dyn Watch);
 
-impl Watch for Quiet<'_> {}
+impl Watch for Quiet<'_> {
+    fn tick(&self) {
+        self.0.check();
+    }
+
+    fn check(&self) {
+        self.0.check();
+    }
+}

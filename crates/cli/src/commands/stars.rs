@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 
 use super::actions::{optional, push};
 use super::candidates::SamplingArgs;
-use super::cluster::{FitArgs, sentence, summary};
+use super::cluster::{self, FitArgs};
+use crate::choices::words;
 use crate::fail::Fail;
 use crate::measured_table::MeasuredArgs;
-use crate::choices::words;
 use crate::screen::{self, Console};
 use crate::star_table::StarArgs;
 
@@ -164,13 +164,13 @@ impl Stars {
                 .iter()
                 .map(|(k, v)| ((*k).to_string(), v.clone()))
                 .collect::<serde_json::Map<_, _>>();
-            if let Value::Object(more) = summary(&done, self.output.as_deref()) {
+            if let Value::Object(more) = cluster::summary(&done, self.output.as_deref()) {
                 all.extend(more);
             }
             all.insert("n_stars".into(), json!(n));
             return screen::print_json(&Value::Object(all));
         }
-        screen::note(sentence(&done, self.output.as_deref()));
+        screen::note(cluster::sentence(&done, self.output.as_deref()));
         Ok(())
     }
 }

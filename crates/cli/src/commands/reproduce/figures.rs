@@ -14,7 +14,7 @@ use super::super::plot::{simulated, spread_groups, write_both};
 use super::paper::CELLS;
 use super::run::{Outcome, Step};
 use super::sets::Set;
-use goc_pipeline::{OracleName, Settings};
+use goc_pipeline::Settings;
 use crate::fail::Fail;
 
 /// K and lambda of Figure 1.

@@ -147,7 +147,7 @@ pub fn reference_name(oracle: OracleName) -> String {
         MclustEii => "GMM_EII".into(),
         MclustVii => "GMM_VII".into(),
         MclustVvv => "GMM_VVV".into(),
-        other => typed(other),
+        other => other.to_string(),
     }
 }
 

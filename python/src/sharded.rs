@@ -1,4 +1,4 @@
-//! GOC over parts, for programs that carry the messages themselves (`goc/dask.py`): commands and answers are bytes, all logic is
+//! GOC over shards, for programs that carry the messages themselves (`goc/dask.py`): commands and answers are bytes, all logic is
 //! the library's.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use goc::optimistic::sharded::{self, Answer, Basis, Command, FinalState, Plan};
 use goc::optimistic::{Optimistic, Termination};
 use goc::oracle::Oracle;
+use goc_pipeline::Auto;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,52 +14,49 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::candidates::{Candidates, table};
-use crate::fit::rescaled;
+use crate::fit::Map;
 use crate::oracle::Watched;
-use crate::settings::Settings;
+use crate::settings::{Asked, refused};
 use crate::watch::{self, value_error};
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn greedy(settings: &Settings) -> PyResult<Optimistic> {
-    let k =
-        settings.k.ok_or_else(|| PyValueError::new_err("over parts the number of clusters must be given"))?;
-    settings.greedy(k)
+fn greedy(asked: &Asked) -> PyResult<Optimistic> {
+    let k = match asked.settings.k {
+        Some(Auto::Number(k)) => k,
+        _ => return Err(PyValueError::new_err("over partitions the number of clusters must be given")),
+    };
+    Ok(asked.settings.greedy(k))
 }
 
 /// A stretch of the objects.
 #[pyclass(frozen, module = "goc._goc")]
-pub struct Part {
-    part: Arc<Mutex<sharded::Shard>>,
+pub struct Shard {
+    shard: Arc<Mutex<sharded::Shard>>,
 }
 
 #[pymethods]
-impl Part {
-    /// The objects of `candidates` (None: no objects), the first of which has number `first` in the whole; scaled as given.
+impl Shard {
+    /// The objects of `candidates` (None: no objects), the first of which has number `first` in the whole; mapped as given.
     #[new]
-    #[pyo3(signature = (candidates, first, settings, centre=None, spread=None, penalty_divisor=1.0))]
+    #[pyo3(signature = (candidates, first, settings, map=None))]
     fn new(
         py: Python<'_>,
         candidates: Option<&Candidates>,
         first: usize,
-        settings: Settings,
-        centre: Option<Vec<f64>>,
-        spread: Option<Vec<f64>>,
-        penalty_divisor: f64,
+        settings: Asked,
+        map: Option<PyRef<'_, Map>>,
     ) -> PyResult<Self> {
         let goc = greedy(&settings)?;
-        let scaled = candidates
-            .map(|given| {
-                let q = given.sets.features();
-                let (centre, spread) =
-                    (centre.unwrap_or_else(|| vec![0.0; q]), spread.unwrap_or_else(|| vec![1.0; q]));
-                rescaled(given, centre, spread, penalty_divisor)
-            })
-            .transpose()?;
-        let part = py.detach(|| sharded::Shard::new(scaled, first, &goc));
-        Ok(Self { part: Arc::new(Mutex::new(part)) })
+        let scaled = match (candidates, map) {
+            (None, _) => None,
+            (Some(given), None) => Some(given.data.candidates.clone()),
+            (Some(given), Some(map)) => Some(map.prepared(&given.data)?.data.candidates),
+        };
+        let shard = py.detach(|| sharded::Shard::new(scaled, first, &goc));
+        Ok(Self { shard: Arc::new(Mutex::new(shard)) })
     }
 
     /// The answer to a command.
@@ -70,9 +68,9 @@ impl Part {
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let command = Command::from_bytes(command).map_err(value_error)?;
-        let part = self.part.clone();
+        let shard = self.shard.clone();
         let answer = watch::run(py, threads, None, None, move |_| {
-            locked(&part).perform(&command).map(|answer| answer.to_bytes())
+            locked(&shard).perform(&command).map(|answer| answer.to_bytes())
         })?;
         Ok(PyBytes::new(py, &answer.map_err(value_error)?))
     }
@@ -86,8 +84,8 @@ impl Part {
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let last = FinalState::from_bytes(last).map_err(value_error)?;
-        let part = self.part.clone();
-        let result = watch::run(py, threads, None, None, move |_| locked(&part).finish(&last))?
+        let shard = self.shard.clone();
+        let result = watch::run(py, threads, None, None, move |_| locked(&shard).finish(&last))?
             .map_err(value_error)?;
         let features = result.points.len() / result.labels.len().max(1);
         let put = PyDict::new(py);
@@ -101,13 +99,13 @@ impl Part {
 
     #[getter]
     fn n_objects(&self) -> usize {
-        locked(&self.part).objects()
+        locked(&self.shard).objects()
     }
 
     /// Bytes it holds.
     #[getter]
     fn nbytes(&self) -> usize {
-        locked(&self.part).bytes()
+        locked(&self.shard).bytes()
     }
 }
 
@@ -115,46 +113,46 @@ fn whole(py: Python<'_>, values: Vec<u32>) -> Bound<'_, PyArray1<i64>> {
     values.into_iter().map(i64::from).collect::<Vec<i64>>().into_pyarray(py)
 }
 
-/// Leads a run over parts.
+/// Leads a run over shards.
 #[pyclass(frozen, module = "goc._goc")]
-pub struct Conductor {
-    conductor: Arc<Mutex<sharded::Coordinator>>,
+pub struct Coordinator {
+    coordinator: Arc<Mutex<sharded::Coordinator>>,
     oracle: Arc<Mutex<Box<dyn Oracle + Send>>>,
     /// Python's own oracle, in place of the named one.
     function: Option<Py<PyAny>>,
 }
 
 #[pymethods]
-impl Conductor {
-    /// For parts of `sizes` objects; `function` in place of the named oracle.
+impl Coordinator {
+    /// For shards of `sizes` objects; `function` in place of the named oracle.
     #[new]
     #[pyo3(signature = (settings, sizes, features, sample, rounds, function=None))]
     fn new(
-        settings: Settings,
+        settings: Asked,
         sizes: Vec<usize>,
         features: usize,
         sample: usize,
         rounds: usize,
         function: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        settings.check()?;
+        settings.settings.check().map_err(refused)?;
         let plan = Plan { sample, rounds };
-        let conductor = sharded::Coordinator::new(greedy(&settings)?, &sizes, features, settings.seed, plan)
+        let coordinator = sharded::Coordinator::new(greedy(&settings)?, &sizes, features, settings.seed, plan)
             .map_err(value_error)?;
-        let (conductor, oracle) = (Arc::new(Mutex::new(conductor)), Arc::new(Mutex::new(settings.oracle()?)));
-        Ok(Self { conductor, oracle, function })
+        let (coordinator, oracle) = (Arc::new(Mutex::new(coordinator)), Arc::new(Mutex::new(settings.settings.oracle())));
+        Ok(Self { coordinator, oracle, function })
     }
 
-    /// What every part has to do now; None when the run is over.
+    /// What every shard has to do now; None when the run is over.
     fn command<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        let command = locked(&self.conductor).command()?;
+        let command = locked(&self.coordinator).command()?;
         Some(PyBytes::new(py, &command.to_bytes()))
     }
 
-    /// Takes the parts' answers, in the order of the parts.
+    /// Takes the shards' answers, in their order.
     #[pyo3(signature = (answers, threads=None))]
     fn take(&self, py: Python<'_>, answers: Vec<PyBackedBytes>, threads: Option<usize>) -> PyResult<()> {
-        let (conductor, oracle) = (self.conductor.clone(), self.oracle.clone());
+        let (coordinator, oracle) = (self.coordinator.clone(), self.oracle.clone());
         let function = self.function.as_ref().map(|function| function.bind(py));
         let named = function.is_none();
         let done = watch::run(py, threads, None, function, move |watch| {
@@ -162,46 +160,46 @@ impl Conductor {
                 answers.iter().map(|bytes| Answer::from_bytes(bytes)).collect::<Result<_, _>>()?;
             let oracle = locked(&oracle);
             let watched = Watched { oracle: named.then_some(oracle.as_ref()), watch };
-            locked(&conductor).take(&answers, &watched)
+            locked(&coordinator).take(&answers, &watched)
         })?;
         done.map_err(value_error)
     }
 
     /// The whole state, to go on from later.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &locked(&self.conductor).to_bytes())
+        PyBytes::new(py, &locked(&self.coordinator).to_bytes())
     }
 
     /// Goes on from the bytes of `to_bytes`; refused when they are of another run.
     fn resume(&self, bytes: &[u8]) -> PyResult<()> {
-        let mut conductor = locked(&self.conductor);
-        *conductor = conductor.resume(bytes).map_err(value_error)?;
+        let mut coordinator = locked(&self.coordinator);
+        *coordinator = coordinator.resume(bytes).map_err(value_error)?;
         Ok(())
     }
 
     /// Iterations done.
     #[getter]
     fn iterations(&self) -> usize {
-        locked(&self.conductor).iterations()
+        locked(&self.coordinator).iterations()
     }
 
     /// Answers taken.
     #[getter]
     fn steps(&self) -> u64 {
-        locked(&self.conductor).steps()
+        locked(&self.coordinator).steps()
     }
 
     /// (k, objective, changed, passes) of every iteration so far.
     #[getter]
     fn history(&self) -> Vec<(usize, f64, usize, usize)> {
-        let conductor = locked(&self.conductor);
-        conductor.history().iter().map(|r| (r.k, r.objective, r.changed, r.passes)).collect()
+        let coordinator = locked(&self.coordinator);
+        coordinator.history().iter().map(|r| (r.k, r.objective, r.changed, r.passes)).collect()
     }
 
     /// What the run found, once it is over; centres in scaled features.
     fn outcome<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let conductor = locked(&self.conductor);
-        let Some(outcome) = conductor.outcome() else { return Ok(None) };
+        let coordinator = locked(&self.coordinator);
+        let Some(outcome) = coordinator.outcome() else { return Ok(None) };
         let put = PyDict::new(py);
         let q = outcome.centres.features();
         put.set_item("centres", table(py, outcome.centres.values().to_vec(), q)?)?;
