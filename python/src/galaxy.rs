@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use goc_galaxy::actions::{Outcome, Variant};
-use goc_galaxy::catalogue::{Angles, Catalogue, Far};
+use goc_galaxy::catalogue::{Angles, Catalogue, DistanceMeasure};
 use goc_galaxy::frames::{Galactocentric, JphiSign, Sky, Sun};
 use goc_galaxy::orbit::Integrator;
 use goc_galaxy::potential::{MWPotential2014, Potential as _, ini};
@@ -44,9 +44,9 @@ fn row(place: &Galactocentric) -> impl Iterator<Item = f64> {
 /// How a catalogue's rows become places.
 pub fn catalogue_of(sky: &str, far: &str, offset: f64, angles: &str, sun: &str) -> PyResult<Catalogue> {
     let far = match far {
-        "parallax" => Far::Parallax { offset },
-        "distance" => Far::Distance,
-        "distance_modulus" => Far::Modulus,
+        "parallax" => DistanceMeasure::Parallax { offset },
+        "distance" => DistanceMeasure::Distance,
+        "distance_modulus" => DistanceMeasure::Modulus,
         other => return Err(PyValueError::new_err(format!("depth by '{other}' is not known"))),
     };
     let catalogue = Catalogue::new(sky_of(sky)?, far, parsed::<Sun>("sun", sun)?).map_err(value_error)?;

@@ -10,6 +10,8 @@
 //! candidates in registers and walks over the centres; with this layout their loads are contiguous,
 //! nothing is padded, and an object with a single candidate is simply a row of a table.
 
+use std::collections::TryReserveError;
+
 use crate::Points;
 
 /// What a penalty of 1 costs in log likelihood, unless something else is asked for: candidates weigh
@@ -161,6 +163,23 @@ impl CandidatesBuilder {
         let mut offsets = Vec::with_capacity(objects + 1);
         offsets.push(0);
         Self { features, offsets, values: Vec::with_capacity(candidates * features), penalties: Vec::new() }
+    }
+
+    /// As [`with_capacity`](Self::with_capacity), with room for penalties too if they are to come: all of it at
+    /// once, or an error where there is not so much memory.
+    pub fn try_with_capacity(
+        features: usize,
+        objects: usize,
+        candidates: usize,
+        penalties: bool,
+    ) -> Result<Self, TryReserveError> {
+        let mut builder = Self::new(features);
+        builder.offsets.try_reserve_exact(objects)?;
+        builder.values.try_reserve_exact(candidates.saturating_mul(features))?;
+        if penalties {
+            builder.penalties.try_reserve_exact(candidates)?;
+        }
+        Ok(builder)
     }
 
     /// Adds an object: its candidates row after row, and one penalty each or none at all.

@@ -20,14 +20,7 @@ use crate::feature_map::{ACTIONS, root_of};
 use crate::judge::counted;
 use crate::watch::Watch;
 
-/// Metadata key under which a candidate table says which columns are its features.
-pub const FEATURES_KEY: &str = "goc_features";
-
-/// Metadata key under which every table says what was dropped on the way to it, and why.
-pub const DROPPED_KEY: &str = "goc_dropped";
-
-/// Between the sentences under [`DROPPED_KEY`].
-pub const DROPPED_BETWEEN: &str = "; ";
+pub use crate::sampling::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY};
 
 /// The value that means "missing" unless told: the surveys' own mark.
 pub const MISSING: &str = "-9999";

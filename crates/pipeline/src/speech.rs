@@ -4,6 +4,7 @@
 //! names: `--k-by` here, `k_by` there. Messages name a setting in braces, `{k_by}`, and whoever shows
 //! them says how they are to be read.
 
+use crate::sampling_names::WORDS;
 use crate::settings::LIST;
 
 /// How settings are called in messages.
@@ -32,6 +33,9 @@ impl Speech {
                 Speech::Keywords => setting.python.to_string(),
             };
             said = said.replace(&format!("{{{}}}", setting.name), &word);
+        }
+        for (name, flag, keyword) in WORDS {
+            said = said.replace(name, if self == Speech::Flags { flag } else { keyword });
         }
         said
     }

@@ -8,14 +8,18 @@ use std::path::PathBuf;
 use clap::Args;
 use goc_galaxy::actions::{ActionFinder, Motion, Outcome};
 use goc_galaxy::frames::{Galactocentric, JphiSign};
+use goc_galaxy::stars::{ACTIONS, ENERGY};
 use goc_galaxy::units::GYR_PER_TIME;
+use goc_pipeline::sampling::plain;
+use goc_pipeline::star_model::Place;
+use goc_pipeline::table_columns::TableColumns;
 use goc_tables::{Column, Data, Missing, Table};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::fail::Fail;
-use crate::screen;
-use crate::star_table::{ACTION_COLUMNS, Form, StarArgs, numbers};
+use crate::screen::{self, Console};
+use crate::star_table::StarArgs;
 
 /// Compute orbital actions of stars: adds Jr, Jz, Jphi and energy to the table
 #[derive(Args)]
@@ -49,21 +53,21 @@ pub struct Actions {
     json: bool,
 }
 
-/// A star's place, or why there is none.
-pub type Place = Result<Galactocentric, String>;
-
 impl Actions {
     pub fn run(self) -> Result<(), Fail> {
         screen::check_output_of(&self.input, self.output.as_deref())?;
-        let missing = Missing::parse(&self.missing)?;
+        let (missing, model) = (Missing::parse(&self.missing)?, self.stars.model()?);
         let mut table = goc_tables::read(&self.input)?;
         if table.rows() == 0 {
             return Err(Fail::failed(format!("{}: the table has no rows", self.input.display())));
         }
-        let places = places(&self.stars, &table, &self.input, &missing)?;
-        let finder = self.stars.finder()?;
-        let stars: Vec<Galactocentric> = places.iter().filter_map(|p| p.as_ref().ok().copied()).collect();
-        let mut found = finder.many(&stars).into_iter();
+        let source = self.input.display().to_string();
+        let columns = TableColumns::new(&table, &source);
+        let stars = model.require(&columns, &Console::default())?;
+        let places = model.places(&columns, &stars, &|number| missing.is_missing(number))?;
+        let finder = model.finder()?;
+        let found: Vec<Galactocentric> = places.iter().filter_map(|p| p.as_ref().ok().copied()).collect();
+        let mut found = finder.many(&found).into_iter();
         let outcomes: Vec<Result<Outcome, String>> = places
             .iter()
             .map(|place| match place {
@@ -72,7 +76,7 @@ impl Actions {
                 Err(reason) => Err(reason.clone()),
             })
             .collect();
-        let added = outcome_columns(&self.stars, &outcomes)?;
+        let added = outcome_columns(model.jphi, &outcomes)?;
         let mut reasons = std::collections::BTreeMap::<String, usize>::new();
         for note in added.notes.iter().filter(|note| !note.is_empty()) {
             *reasons.entry(note.clone()).or_default() += 1;
@@ -81,16 +85,13 @@ impl Actions {
             push(&mut table, column, &self.prefix)?;
         }
         if self.frequencies {
-            for column in motion_columns(&finder, &places, self.stars.jphi)? {
+            for column in motion_columns(&finder, &places, model.jphi)? {
                 push(&mut table, column, &self.prefix)?;
             }
         }
         table.set_metadata("goc_version", env!("CARGO_PKG_VERSION"));
-        for (key, value) in self.stars.settings() {
-            table.set_metadata(
-                format!("goc_{key}"),
-                value.as_str().map_or_else(|| value.to_string(), str::to_string),
-            );
+        for (key, value) in model.settings() {
+            table.set_metadata(format!("goc_{key}"), plain(&value));
         }
         if self.output.is_some() || !self.json {
             screen::write_table(&table, self.output.as_deref())?;
@@ -99,7 +100,7 @@ impl Actions {
         if self.json {
             let mut object = serde_json::Map::new();
             object.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-            for (key, value) in self.stars.settings() {
+            for (key, value) in model.settings() {
                 object.insert(key.into(), value);
             }
             object.insert("n_stars".into(), json!(outcomes.len()));
@@ -128,52 +129,19 @@ impl Actions {
     }
 }
 
-/// Where each star is, or why that is not known.
-pub fn places(
-    stars: &StarArgs,
-    table: &Table,
-    input: &std::path::Path,
-    missing: &Missing,
-) -> Result<Vec<Place>, Fail> {
-    let columns = stars.require(table, input)?;
-    let values = numbers(table, &columns.names)?;
-    let catalogue = match columns.form {
-        Form::Observed(sky, depth) => Some(stars.catalogue(sky, depth)?),
-        Form::Galactocentric => None,
-    };
-    let place = |row: usize| -> Place {
-        let star: [f64; 6] = std::array::from_fn(|c| values[c][row]);
-        let absent = |v: &f64| v.is_nan() || missing.is_missing(*v);
-        if let Some(c) = star.iter().position(absent) {
-            return Err(format!("{} missing", columns.names[c]));
-        }
-        if let Some(c) = star.iter().position(|v| !v.is_finite()) {
-            return Err(format!("{} infinite", columns.names[c]));
-        }
-        match &catalogue {
-            Some(catalogue) => catalogue.places(&star)[0].map_err(|reason| reason.to_string()),
-            None => {
-                let [x, y, z, vx, vy, vz] = star;
-                Ok(Galactocentric { position: [x, y, z], velocity: [vx, vy, vz] })
-            }
-        }
-    };
-    Ok((0..table.rows()).map(place).collect())
-}
-
 /// The new columns, and the reason of each star that has no actions.
 struct Added {
     columns: Vec<Column>,
     notes: Vec<String>,
 }
 
-fn outcome_columns(stars: &StarArgs, outcomes: &[Result<Outcome, String>]) -> Result<Added, Fail> {
+fn outcome_columns(sign: JphiSign, outcomes: &[Result<Outcome, String>]) -> Result<Added, Fail> {
     let n = outcomes.len();
     let (mut values, mut notes) = (vec![vec![f64::NAN; n]; 4], vec![String::new(); n]);
     for (row, outcome) in outcomes.iter().enumerate() {
         match outcome {
             Ok(Outcome::Bound(actions)) => {
-                let of = [actions.jr, actions.jz, stars.jphi.of(actions.jphi), actions.energy];
+                let of = [actions.jr, actions.jz, sign.of(actions.jphi), actions.energy];
                 for (column, value) in values.iter_mut().zip(of) {
                     column[row] = value;
                 }
@@ -189,7 +157,7 @@ fn outcome_columns(stars: &StarArgs, outcomes: &[Result<Outcome, String>]) -> Re
         }
     }
     let mut columns = Vec::new();
-    for ((name, unit), values) in ACTION_COLUMNS.into_iter().zip(values) {
+    for ((name, unit), values) in ACTIONS.into_iter().chain([ENERGY]).zip(values) {
         columns.push(optional(name, unit, values)?);
     }
     columns.push(

@@ -5,17 +5,21 @@
 //! TOPCAT or astropy where it came from. A star that could not be used stays, without a label and with the reason.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
+use goc_pipeline::candidate_table::candidate_table;
+use goc_pipeline::table_columns::TableColumns;
+use goc_pipeline::{BadRows, Sampling};
 use goc_tables::{Column, Data};
 use serde_json::{Value, json};
 
 use super::actions::{optional, push};
-use super::candidates::{SamplingArgs, WhenEmpty, actions_of};
+use super::candidates::SamplingArgs;
 use super::cluster::{self, FitArgs};
+use crate::choices::words;
 use crate::fail::Fail;
-use goc_pipeline::long_table::LongTable;
-use crate::measured_table::{BadRows, MeasuredArgs};
+use crate::measured_table::MeasuredArgs;
 use crate::screen::{self, Console};
 use crate::star_table::StarArgs;
 
@@ -41,7 +45,7 @@ pub struct Stars {
     missing: String,
 
     /// A star with an infinite number, a negative error or a correlation beyond 1: stop, or keep it without a label
-    #[arg(long, value_enum, default_value_t = BadRows::Refuse)]
+    #[arg(long, value_parser = words::<BadRows>(), default_value = "refuse")]
     bad_rows: BadRows,
 
     /// Columns of the standard errors of depth, proper motions and radial velocity [default: x_error, x_err, sigma_x or e_x]
@@ -72,7 +76,9 @@ pub struct Stars {
 
 impl Stars {
     pub fn run(self) -> Result<(), Fail> {
-        self.sampling.size()?;
+        let sampling = self.sampling.sampling()?;
+        let sampling = Sampling { extras: self.candidates.is_some(), ..sampling };
+        let model = self.stars.model()?;
         self.fit.check(&self.input)?;
         for path in [&self.output, &self.candidates] {
             screen::check_output_of(&self.input, path.as_deref())?;
@@ -90,36 +96,30 @@ impl Stars {
             ..MeasuredArgs::of_stars(self.input.clone())
         };
         let table = args.open()?;
-        let columns = self.stars.require_observed(&table, &self.input)?;
-        let measured = args.measure(table, self.sampling.shape, Some(&columns.names))?;
-        let f = actions_of(&self.stars, &columns, self.sampling.distance_prior)?;
-        let when_empty = self.sampling.when_empty.unwrap_or(WhenEmpty::Drop);
-        let made = self.sampling.sample(&measured, &f, self.fit.seed, when_empty, &[])?;
+        let source = args.source();
+        let columns = model.require_observed(&TableColumns::new(&table, &source), &Console::default())?;
+        let measured = args.measure(&table, sampling.shape, Some((&columns, model.angles)))?;
+        let f = model.actions(&columns, Arc::new(model.finder()?), sampling.distance_prior)?;
+        let (dataset, origin) = sampling.sample(&measured, &f, self.fit.seed, &Console::default())?;
+        drop(measured);
         if let Some(path) = &self.candidates {
-            goc_tables::write(&made.table, path)?;
+            goc_tables::write(&candidate_table(&dataset, &origin, &[])?, path)?;
         }
-        let long = LongTable { missing: "none".into(), ..LongTable::new(&self.input) };
-        let done = self.fit.run(long.group(&made.table, &Console::default())?, false)?;
+        let provenance = dataset.provenance.clone();
+        let counts: Vec<usize> =
+            (0..dataset.candidates.objects()).map(|i| dataset.candidates.count(i)).collect();
+        let done = self.fit.run(dataset, false)?;
 
-        let n = measured.table().rows();
+        let n = table.rows();
         let labels = done.label_table()?;
         let mut row_of = vec![None; n];
-        for (i, &(row, _)) in made.objects.iter().enumerate() {
-            row_of[row] = Some(i);
-        }
         let mut kept = vec![0_i32; n];
-        for &(row, m) in &made.objects {
-            kept[row] = m as i32;
+        for (i, &row) in origin.rows.iter().enumerate() {
+            row_of[row] = Some(i);
+            kept[row] = counts[i] as i32;
         }
-        let mut notes = vec![String::new(); n];
-        for (row, problem) in &measured.dropped {
-            notes[*row].clone_from(problem);
-        }
-        for loss in &made.losses {
-            let what = if loss.kept == 0 { "no candidates" } else { "candidates dropped" };
-            notes[loss.row] = format!("{what}: {}", loss.reasons);
-        }
-        let mut out = measured.into_table();
+        let notes = origin.notes();
+        let mut out = table;
         let mut columns = vec![spread_labels(&labels, &row_of)?];
         if let Some(runner_up) = labels.column("runner_up") {
             columns.push(spread_runner_up(runner_up, &row_of)?);
@@ -152,23 +152,23 @@ impl Stars {
         for column in columns {
             push(&mut out, column, &self.prefix)?;
         }
-        for (key, value) in made.table.metadata().iter().chain(labels.metadata()) {
+        for (key, value) in provenance.iter().chain(labels.metadata()) {
             out.set_metadata(key.clone(), value.clone());
         }
         if self.output.is_some() || !self.json {
             screen::write_table(&out, self.output.as_deref())?;
         }
         if self.json {
-            let mut summary = made
+            let mut all = origin
                 .settings
                 .iter()
                 .map(|(k, v)| ((*k).to_string(), v.clone()))
                 .collect::<serde_json::Map<_, _>>();
             if let Value::Object(more) = cluster::summary(&done, self.output.as_deref()) {
-                summary.extend(more);
+                all.extend(more);
             }
-            summary.insert("n_stars".into(), json!(n));
-            return screen::print_json(&Value::Object(summary));
+            all.insert("n_stars".into(), json!(n));
+            return screen::print_json(&Value::Object(all));
         }
         screen::note(cluster::sentence(&done, self.output.as_deref()));
         Ok(())
