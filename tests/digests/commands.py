@@ -2,8 +2,8 @@
 
 `FILES` are small tables written out here; `STEPS` are waves of commands that make the data of later
 ones; `COMMANDS` are all others, in any order. A command runs in a folder of its own, where the files
-that its words name are put before; what is there afterwards is its output. Every choice that a flag
-has stands in at least one command.
+that its words name are put before; what is there afterwards is its output. Every flag of `goc cluster`
+and `goc candidates`, and every choice that it has, stands in a command or is the default of others.
 """
 
 METHODS = (
@@ -354,6 +354,9 @@ _add(
     "plus-plus --threads 1 -o x.csv",
 )
 _add("stars-settings-4", f"stars {_RADIANS} --method fdbscan --eps 2 --min-points 1 -m 9 -o x.csv")
+_add("stars-settings-5", "stars gaia.csv --k auto --k-by bic --noise --background shuffled --fdr 0.2 -m 9 -o x.csv")
+_add("stars-settings-6", "stars gaia.csv --method affinity --set-distance s1 --preference 0.3 -m 9 -o x.csv")
+_add("stars-settings-7", "stars stars.csv --k 7 --init-labels first.csv --oracle hdbscan --min-cluster-size 2 -m 9 -o x.csv")
 _add("stars-auto", "stars stars.csv --k auto --lambda auto -m 11 -o x.csv")
 
 # cluster: methods, oracles and formats
