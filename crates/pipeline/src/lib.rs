@@ -35,6 +35,8 @@ pub mod mock_catalogue;
 pub mod model_file;
 mod names;
 #[cfg(feature = "tables")]
+mod open;
+#[cfg(feature = "tables")]
 pub mod predict;
 mod prepared;
 pub mod sampling;
@@ -62,3 +64,19 @@ pub use settings::{Auto, Setting, Settings};
 pub use speech::Speech;
 pub use star_model::StarModel;
 pub use watch::{Unwatched, Watch};
+
+/// What a program needs to go from a file to labels.
+pub mod prelude {
+    pub use goc::candidates::CandidatesBuilder;
+    pub use goc::{Candidates, Points};
+
+    pub use crate::{
+        Auto, Dataset, Fit, MethodName, OracleName, Sampling, Settings, StarModel, Unwatched, Watch, fit,
+        fit_owned,
+    };
+}
+
+/// The block of Rust in the README is compiled and run.
+#[cfg(all(doctest, feature = "tables"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
