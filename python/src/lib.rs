@@ -45,6 +45,8 @@ fn _goc(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(galaxy::from_galactocentric, module)?)?;
     module.add_function(wrap_pyfunction!(galaxy::orbits, module)?)?;
     module.add_function(wrap_pyfunction!(stars::star_candidates, module)?)?;
+    module.add_function(wrap_pyfunction!(stars::star_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(stars::star_names, module)?)?;
     module.add_function(wrap_pyfunction!(mock::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::scores, module)?)?;
     module.add_function(wrap_pyfunction!(report::page, module)?)?;

@@ -202,7 +202,10 @@ def test_simulate_and_from_gaia_have_the_bytes_of_the_command(command, mock, tmp
 def test_from_gaia_is_goc_candidates(how, flags, command, mock, tmp_path):
     out = tmp_path / "out.parquet"
     command("candidates", mock[0], *flags, "-o", out)
-    assert_table(goc.from_gaia(parquet.read_table(mock[0]), **how), parquet.read_table(out))
+    made, theirs = goc.from_gaia(parquet.read_table(mock[0]), **how), parquet.read_table(out)
+    assert_table(made, theirs)
+    said = {key.decode(): value.decode() for key, value in theirs.schema.metadata.items() if key.startswith(b"goc_")}
+    assert made.metadata == said and said["goc_size"]
 
 
 def assert_table(made, theirs):
