@@ -36,7 +36,8 @@ def main():
         each = args.objects // args.partitions
         for p in range(args.partitions):
             table(rng, p * each, each, args.candidates).to_parquet(Path(folder) / f"{p}.parquet")
-        options = {"k_rule": "constant", "oracle_starts": 1, "max_iter": 15, "features": ["x", "y", "z"]}
+        oracle = goc.KMeans(n_init=1, algorithm="lloyd")
+        options = {"oracle": oracle, "k_rule": "constant", "max_iter": 15, "features": ["x", "y", "z"]}
         with distributed.LocalCluster(
             n_workers=args.workers, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster, distributed.Client(cluster) as client:

@@ -2,7 +2,7 @@
 
 Every worker holds a few partitions as *parts* in Rust; one small *conductor* on the client says what all parts do next and puts their
 answers together in the order of the partitions. The answer has the same bytes as on one machine, for any number of workers and
-any cut into partitions: it is that of ``GreedyOptimisticClustering(..., algorithm="lloyd", oracle_every="always")``.
+any cut into partitions: it is that of ``GreedyOptimisticClustering(..., oracle=goc.KMeans(algorithm="lloyd"), oracle_every="always")``.
 
 A part is a pure function of its partition, so a worker may die, and a worker need not have room for all its parts: what is gone is
 made again. Candidates never pass through the scheduler.
@@ -28,14 +28,16 @@ from sklearn.exceptions import ConvergenceWarning
 from . import _dask_tasks as tasks
 from . import _goc
 from ._candidates import Candidates
-from ._estimators import GreedyOptimisticClustering
-from ._oracle import adapt
+from ._estimators import METHODS
+from ._old_names import OF_ORACLES, renewed
+from ._oracle import NAMED, adapt
 
 __all__ = ["DaskClustering", "candidates", "fit", "partitions"]
 
 _HEADER = b"goc-dask-checkpoint 1\n"
 # What one machine can do and parts cannot.
-_REFUSED = ("initial_labels", "n_init", "swaps", "search")
+_REFUSED = ("initial_labels", "n_init", "swaps", "search", "feature_map", "stability", "significance", "noise")
+_Method = METHODS["GreedyOptimisticClustering"]
 
 
 def partitions(folder: str | os.PathLike) -> list[str]:
@@ -273,9 +275,10 @@ def fit(
         A row a candidate, all rows of an object in one partition; with `candidates`, whatever that takes. A folder of Parquet files may be
         nested (HATS: ``Norder=*/Dir=*/Npix=*.parquet``). A list has files, delayed tables or functions that return a table.
     n_clusters, penalty_weight, oracle, **settings
-        As for :class:`goc.GreedyOptimisticClustering`, with k-means by Lloyd's rounds (``algorithm="lloyd"``, at most
-        ``oracle_iterations`` of them, 10 by default) and ``oracle_every="first"``: the oracle makes the first clustering, Lloyd's rounds over all
-        partitions those after. n_init, swaps, search and initial_labels need all objects in one place and are refused.
+        As for :class:`goc.GreedyOptimisticClustering`, with ``oracle=goc.KMeans(algorithm="lloyd")`` and ``oracle_every="first"``: the
+        oracle makes the first clustering, Lloyd's rounds over all partitions those after, as many as the oracle's ``max_iter`` (10 if it
+        has none). n_init, swaps, search, initial_labels, feature_map, stability, significance and noise need all objects in one place
+        and are refused.
     object, features, penalty, missing
         Columns, as for :meth:`goc.Candidates.from_table`. A table that looks like a star catalogue is refused unless `features` or
         `candidates` say what to do with it.
@@ -306,14 +309,17 @@ def fit(
     DaskClustering
     """
     for name in _REFUSED:
-        if settings.get(name, GreedyOptimisticClustering().get_params()[name]) != GreedyOptimisticClustering().get_params()[name]:
+        if name in settings and settings[name] != _Method._keywords[name].default:
             raise ValueError(f"{name}={settings[name]!r} needs all objects in one place; leave it out, or cluster on one machine")
     if "auto" in (n_clusters, penalty_weight):
         raise ValueError("over partitions n_clusters and penalty_weight must be numbers")
     if resume and checkpoint is None:
         raise ValueError("resume=True needs checkpoint=, the file to go on from")
-    options = {"algorithm": "lloyd", "oracle_every": "first", **settings}
-    estimator = GreedyOptimisticClustering(n_clusters, penalty_weight, oracle, scale="none", **options)
+    if isinstance(oracle, str) and oracle == "k-means":
+        oracle = NAMED["k-means"](algorithm="lloyd")
+    old = {name: settings.pop(name) for name in OF_ORACLES if name in settings}
+    oracle = renewed(_Method, {"oracle": oracle}, old, NAMED).get("oracle", oracle)
+    estimator = _Method(n_clusters, penalty_weight, oracle, scale="none", **{"oracle_every": "first", **settings})
     if client is None:
         from distributed import default_client
 
@@ -333,7 +339,7 @@ def fit(
     sizes = [survey["n"] for survey in surveys]
     workers.sized(sizes)
     run = _prepared(surveys, estimator, scale) | {"id": workers.tag, "cache": cache, "threads": threads}
-    rounds = estimator.oracle_iterations or 10
+    rounds = run["settings"]["oracle_iterations"] or 10
     conductor = _goc.Conductor(run["settings"], sizes, len(run["names"]), sample, rounds, adapt(oracle))
     mark = _mark(run, reading, keys, oracle, candidates, missing)
     if resume and Path(checkpoint).exists():
@@ -348,12 +354,11 @@ def fit(
                 callback(conductor.iterations, conductor.history[-1])
     found = DaskClustering(workers, run, names, conductor.outcome(), conductor.history)
     if not found.converged_:
-        estimator.cycle_ = found.cycle_
-        warnings.warn(f"goc.dask.fit {estimator._unsettled()}", ConvergenceWarning, stacklevel=2)
+        warnings.warn(f"goc.dask.fit {estimator._unsettled(found.cycle_)}", ConvergenceWarning, stacklevel=2)
     return found
 
 
-def _prepared(surveys: list[dict[str, Any]], estimator: GreedyOptimisticClustering, scale: Any) -> dict[str, Any]:
+def _prepared(surveys: list[dict[str, Any]], estimator: Any, scale: Any) -> dict[str, Any]:
     """What every task of a run is told."""
     filled = [survey for survey in surveys if survey["n"]]
     if not filled:
@@ -403,6 +408,8 @@ def _scaling(scale: Any, moments: list[tuple], q: int) -> tuple[list[float], lis
 def _mark(run: Mapping[str, Any], reading: Any, keys: list[str], oracle: Any, candidates: Any, missing: Any) -> str:
     """Tells runs apart: everything that the answer depends on and the conductor does not know itself."""
     named = lambda f: f if f is None or isinstance(f, str) else getattr(f, "__qualname__", repr(f))  # noqa: E731
+    # Of an oracle that runs in Rust the settings say all.
+    oracle = run["settings"]["oracle"] if adapt(oracle) is None else oracle
     known = {name: run[name] for name in ("settings", "names", "centre", "spread", "penalty_divisor")}
     told = [known, reading, keys, named(oracle), named(candidates), missing]
     return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()

@@ -32,7 +32,8 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 K, N = 7, 5000  # more objects than one chunk of sums
-OPTIONS = {"penalty_weight": 0.05, "k_rule": "constant", "oracle_starts": 2, "oracle_iterations": 4, "max_iter": 6}
+ORACLE = goc.KMeans(n_init=2, max_iter=4, algorithm="lloyd")
+OPTIONS = {"oracle": ORACLE, "penalty_weight": 0.05, "k_rule": "constant", "max_iter": 6}
 
 
 def long_table(n=N, seed=1):
@@ -52,7 +53,7 @@ def long_table(n=N, seed=1):
 
 def local(table, **options):
     sets = goc.Candidates.from_table(table, features=["x", "y"])
-    same = {"scale": "none", "algorithm": "lloyd", "oracle_every": "always", **OPTIONS, **options}
+    same = {"scale": "none", "oracle_every": "always", **OPTIONS, **options}
     return goc.GreedyOptimisticClustering(K, **same).fit(sets)
 
 
@@ -170,7 +171,8 @@ def test_a_worker_killed_in_the_middle_changes_nothing(cluster, client, folder, 
 
 DRIVER = """
     import os, signal, sys
-    import distributed, goc.dask
+    import distributed, goc, goc.dask
+    from goc import KMeans
 
     def die(iteration, _):
         if iteration == 2:
@@ -222,7 +224,8 @@ def test_less_memory_than_the_data_take_is_enough(tmp_path):
     for p in range(parts):
         pd.DataFrame({"x": rng.choice([-9.0, 0.0, 9.0], each) + rng.normal(0, 1, each)}).to_parquet(tmp_path / f"{p}.parquet")
     assert parts * each * 400 * 3 * 8 > limit
-    options = {"n_clusters": 3, "candidates": fat, "max_iter": 1, "oracle_iterations": 1, "sample": 5000}
+    oracle = goc.KMeans(max_iter=1, algorithm="lloyd")
+    options = {"n_clusters": 3, "candidates": fat, "max_iter": 1, "oracle": oracle, "sample": 5000}
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=limit
     ) as cluster, distributed.Client(cluster) as client:

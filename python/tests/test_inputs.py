@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 import goc
 from goc._candidates import ragged
 
-GOC = lambda **more: goc.GreedyOptimisticClustering(2, oracle_starts=2, n_jobs=1, **more)  # noqa: E731
+GOC = lambda **more: goc.GreedyOptimisticClustering(2, **{"oracle": goc.KMeans(n_init=2), "n_jobs": 1, **more})  # noqa: E731
 
 shapes = st.tuples(st.integers(2, 12), st.integers(1, 6), st.integers(1, 4))
 finite = st.floats(-1e6, 1e6, width=32)
