@@ -18,12 +18,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _goc
-from ._candidates import ACTIONS, CANDIDATE_NAMES, OBJECT_NAMES, Candidates, check_dimensions, is_ragged, numbers, ragged, rooted
+from ._candidates import CANDIDATE_NAMES, OBJECT_NAMES, Candidates, check_dimensions, is_ragged, numbers, ragged
 from ._old_names import OF_ORACLES, renewed
 from ._oracle import NAMED, adapt, told_of
 from ._progress import bar
 from ._report import write
-from ._settings import BY_NAME, DEFAULTS, Keyword, _is_whole
+from ._settings import DEFAULTS, Keyword, _is_whole
 
 # Keywords that are no settings of the method, with their defaults and what they do.
 COMMON = {
@@ -31,12 +31,6 @@ COMMON = {
     "n_jobs": (None, "int or None", "Threads; None is all cores. The result does not depend on it."),
     "verbose": (0, "int, default 0", "1 shows a bar (needs tqdm)."),
 }
-# Settings that an object's weight does not go with: they search further, or repeat the method on other objects.
-_UNWEIGHTED = ("preset", "k_rule", "oracle_every", "begin", "initial_labels", "starts", "swaps", "search", "tolerance", "stability",
-               "significance", "noise")  # fmt: skip
-# What is asked for, and where the answer is.
-_ANSWERS = {"stability": "stability_objects", "significance": "p_values", "noise": "p_values"}
-
 
 class Clusterer(ClusterMixin, BaseEstimator):
     """What methods for uncertain objects and oracles by themselves have in common; not to be used itself."""
@@ -81,8 +75,8 @@ class Clusterer(ClusterMixin, BaseEstimator):
         return self
 
     def _fit(self, X: Any, penalty: Any, weight: Any, sample_weight: Any = None):
-        candidates, roots, kept = self._candidates(X, penalty, weight, reset=True)
-        settings = self._settings(candidates.n_objects, roots)
+        candidates, kept = self._candidates(X, penalty, weight, reset=True)
+        settings = self._settings(candidates.n_objects)
         settings["sample_weight"] = self._object_weights(sample_weight, candidates.n_objects, settings)
         total = settings["chains"] * (settings["burn"] + settings["keep"]) if self._method == "marginal" else None
         with bar(getattr(self, "verbose", 0), total, self._steps) as progress:
@@ -90,20 +84,18 @@ class Clusterer(ClusterMixin, BaseEstimator):
         self._take(found, settings, kept)
         # As if from the line that called fit: this one, fit, and that.
         for said, category in self._remarks(found, settings):
-            warnings.warn(f"{type(self).__name__} {said}", category, stacklevel=3)
+            warnings.warn(said, category, stacklevel=3)
         return self
 
     def _oracle_given(self) -> Any:
         return getattr(self, "oracle", DEFAULTS["oracle"])
 
     def _remarks(self, found: Mapping[str, Any], settings: Mapping[str, Any]) -> list[tuple[str, type[Warning]]]:
-        """What is said of a fit, after the name of the class."""
-        remarks: list[tuple[str, type[Warning]]] = []
+        """What is said of a fit."""
+        remarks: list[tuple[str, type[Warning]]] = [(text, UserWarning) for warning, text in found["said"] if warning]
         if not found["converged"]:
-            remarks.append((self._unsettled(found["cycle"], settings["sample_weight"] is not None), ConvergenceWarning))
-        for name, key in _ANSWERS.items():
-            if settings[name] and found.get(key) is None and not (name == "noise" and self._method == "marginal"):
-                remarks.append((f"was asked for {name}, but the compiled part of this installation does not tell it", UserWarning))
+            said = self._unsettled(found["cycle"], settings["sample_weight"] is not None)
+            remarks.append((f"{type(self).__name__} {said}", ConvergenceWarning))
         return remarks
 
     def _unsettled(self, cycle: bool, weighted: bool = False) -> str:
@@ -132,58 +124,31 @@ class Clusterer(ClusterMixin, BaseEstimator):
         weights = numbers(sample_weight, "sample_weight", sample_weight.ndim)
         if weights.shape != (n,):
             raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}!")
-        self._check_weightable(settings)
+        if adapt(self._oracle_given()) is not None:
+            raise ValueError(f"sample_weight needs oracle='k-means', not {self._oracle_given()!r}: only its centres take weights")
         if not (weights > 0).any():
             raise ValueError("sample_weight is zero for all objects; at least one must count")
         return weights.tolist()
 
-    def _check_weightable(self, settings: Mapping[str, Any]) -> None:
-        oracle = self._oracle_given()
-        if settings["oracle"] != "k-means" or adapt(oracle) is not None:
-            raise ValueError(f"sample_weight needs oracle='k-means', not {oracle!r}: only its centres take weights")
-        if settings["k"] is None or settings["penalty_weight"] is None:
-            raise ValueError("sample_weight needs n_clusters and penalty_weight as numbers")
-        for name in _UNWEIGHTED:
-            value = settings[name]
-            if value is not DEFAULTS[name] and value != DEFAULTS[name]:
-                raise ValueError(f"sample_weight does not go with {BY_NAME[name].python}={value!r}; leave it as it is by default")
-
-    def _settings(self, n: int, roots: list[bool]) -> dict[str, Any]:
-        settings: dict[str, Any] = {**DEFAULTS, "method": self._method, "roots": roots, "seed": _seed(getattr(self, "random_state", 1))}
+    def _settings(self, n: int) -> dict[str, Any]:
+        settings: dict[str, Any] = {**DEFAULTS, "method": self._method, "seed": _seed(getattr(self, "random_state", 1))}
         for keyword, known in self._keywords.items():
             if keyword != "oracle":
                 settings[known.setting.name] = known.value(keyword, getattr(self, keyword))
         settings |= told_of(self._oracle_given())
-        for name in ("k", "penalty_weight"):
-            settings[name] = None if settings[name] == "auto" else settings[name]
         if "n_clusters" not in self._keywords:
             settings["k"] = 1  # of no account: it finds the number itself
-        elif settings["k"] is not None and settings["k"] > n:
+        elif settings["k"] != "auto" and settings["k"] > n:
             raise ValueError(f"n_samples={n} should be >= n_clusters={settings['k']}: more clusters than objects")
-        if settings["penalty_weight"] is None:
-            self._check_auto_weight(settings)
-        elif not 0 <= settings["penalty_weight"] < math.inf:
+        if settings["lambda"] != "auto" and not 0 <= settings["lambda"] < math.inf:
             # Rust would call it lambda.
-            raise ValueError(f"penalty_weight is {settings['penalty_weight']}, but must be a finite number not below 0")
+            raise ValueError(f"penalty_weight is {settings['lambda']}, but must be a finite number not below 0")
         if settings["initial_labels"] is not None:
             settings["initial_labels"] = np.asarray(settings["initial_labels"], dtype=np.int64).tolist()
-        self._check_sureness(settings)
-        return settings
-
-    def _check_auto_weight(self, settings: Mapping[str, Any]) -> None:
-        own = "squared" if settings["preset"] == "paper" or self._method not in ("goc", "goc-tree") else "euclidean-f32"
-        if (settings["distance"] or own) != "squared":
-            raise ValueError("penalty_weight='auto' is the weight that the squared distance has in a likelihood; add distance='squared'")
-
-    def _check_sureness(self, settings: Mapping[str, Any]) -> None:
-        if not 0 < settings["fdr"] < 1:
-            raise ValueError(f"fdr is {settings['fdr']}, but must be above 0 and below 1")
-        repeats = [name for name in _ANSWERS if settings[name] and not (name == "noise" and self._method == "marginal")]
-        if repeats and settings["initial_labels"] is not None:
-            raise ValueError(f"{repeats[0]} repeats the method on other objects; leave out initial_labels")
+        return settings | {"penalty_scale": "max" if settings["penalty_scale"] else "none"}
 
     def _candidates(self, X: Any, penalty: Any, weight: Any, *, reset: bool):
-        """The candidates in Rust, the features that were rooted, and which of the candidates given are there."""
+        """The candidates in Rust, and which of the candidates given are there."""
         if is_ragged(X):
             given = ragged(X)
             features = given.n_features if isinstance(given, Candidates) else given[0].shape[1]
@@ -205,41 +170,20 @@ class Clusterer(ClusterMixin, BaseEstimator):
         if penalty is not None and weight is not None:
             raise ValueError("penalty and weight are two ways to say the same; give one")
         whole = isinstance(given, Candidates)
-        roots = self._roots(given.features if whole else getattr(self, "feature_names_in_", None), features)
-        if whole and penalty is None and weight is None:
-            if reset and self._method == "marginal" and given.log_density and given.metadata.get("goc_sampler") == "density":
-                # As if from the line that called fit.
-                warnings.warn(
-                    "the candidates were drawn from the errors, and their penalties weigh them by the errors once more: make them "
-                    "with penalty='none'",
-                    stacklevel=4,
-                )
-            return given._rooted(roots) if any(roots) else given._sets, roots, None
-        values, offsets = (given.values, given.offsets) if whole else given
-        if any(roots):
-            values = rooted(values, roots, offsets)
         each = {
             name: None if own is None else numbers(np.reshape(own, -1), name, 1)
             for name, own in (("penalty", penalty), ("weight", weight))
         }
+        if whole and weight is None:
+            return given._sets if penalty is None else given._sets.with_penalties(each["penalty"]), None
+        values, offsets = (given.values, given.offsets) if whole else given
+        names = given.features if whole else getattr(self, "feature_names_in_", None)
         strength = getattr(self, "strength", None)
-        strength = 2.0 if strength is None else float(strength)
-        sets = _goc.Candidates(values, offsets, each["penalty"], each["weight"], strength)
+        strength = {} if strength is None else {"strength": float(strength)}
+        names = None if names is None else [str(name) for name in names]
+        sets = _goc.Candidates(values, offsets, each["penalty"], each["weight"], features=names, **strength)
         kept = None if weight is None or (each["weight"] > 0).all() else each["weight"] > 0
-        return sets, roots, None if kept is None else (kept, offsets)
-
-    def _roots(self, names: Any, q: int) -> list[bool]:
-        wanted = getattr(self, "feature_map", "none")
-        BY_NAME["feature_map"].check("feature_map", wanted)
-        known = [] if names is None else [str(name).lower() for name in names]
-        low = [name.lower() for name in ACTIONS]
-        if wanted == "none" or (wanted == "auto" and not all(name in known for name in low)):
-            return []
-        if not known and q == 3:
-            known = low  # unnamed, in the order of the paper
-        if not {"jr", "jz"} <= set(known):
-            raise ValueError("feature_map='actions' needs features Jr, Jz (and Jphi); name them, or give three in that order")
-        return [name in ("jr", "jz") for name in known]
+        return sets, None if kept is None else (kept, offsets)
 
     def _take(self, found: Mapping[str, Any], settings: Mapping[str, Any], kept: Any) -> None:
         labels, noise = found["labels"], found["noise"]
@@ -255,8 +199,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
         self.n_clusters_ = len(centres)
         # For pictures and predictions: where each object was taken to be, and the means of the clusters.
         self._places, self._centres, self._scaled_centres = found["representatives"], centres, scaled
-        self._scale = (found["scale_centre"], found["scale_spread"])
-        self._penalty_divisor = found["penalty_divisor"]
+        self._map = found["map"]
 
     def report(
         self, path: Any, X: Any = None, *, ids: Any = None, truth: Any = None, features: Any = None, title: str | None = None
@@ -343,7 +286,7 @@ class UncertainClusterer(Clusterer):
         self.objective_ = found["objective"]
         self.converged_ = found["converged"]
         self.cycle_ = found["cycle"]
-        self.penalty_weight_ = found["penalty_weight_found"] or settings["penalty_weight"]
+        self.penalty_weight_ = found["penalty_weight"]
         self.k_curve_ = np.array(found["k_curve"], [("k", "i8"), ("value", "f8")])
         self._take_sureness(found)
 
@@ -404,20 +347,10 @@ class PredictsByCandidates:
         labels : array of n whole numbers
         """
         check_is_fitted(self)
-        candidates, _, _ = self._candidates(X, penalty, weight, reset=False)
+        candidates, _ = self._candidates(X, penalty, weight, reset=False)
         own = "euclidean-f32" if self.preset == "authors" else "squared"
-        centre, spread = (part.tolist() for part in self._scale)
-        _, labels, _ = _goc.select(
-            candidates,
-            np.ascontiguousarray(self._scaled_centres),
-            self.distance or own,
-            float(self.penalty_weight_),
-            centre,
-            spread,
-            self._penalty_divisor,
-            _threads(self.n_jobs),
-        )
-        return labels
+        centres, weight = np.ascontiguousarray(self._scaled_centres), float(self.penalty_weight_)
+        return _goc.select(candidates, centres, self.distance or own, weight, self._map, threads=_threads(self.n_jobs))[1]
 
 
 class PredictsByMeans:
@@ -436,13 +369,9 @@ class PredictsByMeans:
         labels : array of n whole numbers
         """
         check_is_fitted(self)
-        candidates, _, _ = self._candidates(X, None, None, reset=False)
-        values, offsets = candidates.values, candidates.offsets
-        means = np.add.reduceat(values, offsets[:-1], axis=0) / np.diff(offsets)[:, None]
-        points = _goc.Candidates(means, np.arange(len(means) + 1, dtype=np.int64))
-        centre, spread = (part.tolist() for part in self._scale)
+        candidates, _ = self._candidates(X, None, None, reset=False)
         centres = np.ascontiguousarray(self._scaled_centres)
-        return _goc.select(points, centres, "squared", 0.0, centre, spread, 1.0, _threads(self.n_jobs))[1]
+        return _goc.select(candidates, centres, "squared", 0.0, self._map, means=True, threads=_threads(self.n_jobs))[1]
 
 
 def equip(cls: type, keywords: dict[str, Keyword], head: str, attributes: str, example: str = "") -> type:

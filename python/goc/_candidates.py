@@ -68,10 +68,9 @@ class Candidates:
         extras: Mapping[str, NDArray[Any]] | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> None:
-        # Who needs the numbers asks the properties, never these: how they are kept may change.
-        self._values = numbers(values, "values", 2)
-        self._offsets = _offsets(offsets)
-        self._penalties = None if penalties is None else numbers(penalties, "penalties", 1)
+        values = numbers(values, "values", 2)
+        offsets = _offsets(offsets)
+        penalties = None if penalties is None else numbers(penalties, "penalties", 1)
         self.ids = None if ids is None else np.asarray(ids)
         self.features = None if features is None else tuple(str(name) for name in features)
         self.truth = None if truth is None else np.asarray(truth)
@@ -79,28 +78,36 @@ class Candidates:
         self.metadata = {} if metadata is None else {str(key): str(value) for key, value in metadata.items()}
         # Objects that lost points on the way: (id, drawn, kept, reasons).
         self.losses: list[tuple[Any, int, int, str]] = []
-        n = len(self._offsets) - 1
+        n = len(offsets) - 1
         for name, given, wanted in (
             ("ids", self.ids, n),
             ("truth", self.truth, n),
-            ("features", self.features, self._values.shape[1]),
+            ("features", self.features, values.shape[1]),
         ):
             if given is not None and len(given) != wanted:
                 raise ValueError(f"{len(given)} {name} where {wanted} are needed")
         names = None if ids is None else [str(i) for i in self.ids]
-        self._sets = _goc.Candidates(self._values, self._offsets, self._penalties, names=names, log_density=self.log_density)
+        # The numbers are kept in Rust, once; who needs them as an array asks the properties.
+        told = list(self.metadata.items())
+        self._sets = _goc.Candidates(values, offsets, penalties, names=names, features=self.features, metadata=told)
+
+    @classmethod
+    def _of(cls, sets: _goc.Candidates, **known: Any) -> "Candidates":
+        """Of candidates that Rust has made; nothing is copied."""
+        made = cls.__new__(cls)
+        made._sets = sets
+        empty: dict[str, Any] = {"ids": None, "features": None, "truth": None, "extras": {}, "metadata": {}, "losses": []}
+        vars(made).update(empty | known)
+        return made
 
     def __len__(self) -> int:
         return self._sets.n_objects
 
     def __getitem__(self, i: int) -> NDArray[np.float64]:
-        i = range(len(self))[i]
-        offsets = self.offsets
-        return self.values[offsets[i] : offsets[i + 1]]
+        return self._sets.object(range(len(self))[i])
 
     def __iter__(self) -> Iterable[NDArray[np.float64]]:
-        values, offsets = self.values, self.offsets
-        return (values[a:b] for a, b in zip(offsets[:-1], offsets[1:]))
+        return (self._sets.object(i) for i in range(len(self)))
 
     def __repr__(self) -> str:
         return f"Candidates({len(self)} objects, {self.n_candidates} candidates, {self.n_features} features)"
@@ -111,18 +118,18 @@ class Candidates:
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """All candidates, object after object: (n_candidates, n_features)."""
-        return self._values
+        """All candidates, object after object: (n_candidates, n_features). A copy, each time."""
+        return self._sets.values
 
     @property
     def offsets(self) -> NDArray[np.int64]:
         """Where each object's candidates begin, and the end."""
-        return self._offsets
+        return self._sets.offsets
 
     @property
     def penalties(self) -> NDArray[np.float64] | None:
         """What each candidate costs, if they cost anything."""
-        return self._penalties
+        return self._sets.penalties
 
     @property
     def n_candidates(self) -> int:
@@ -146,13 +153,7 @@ class Candidates:
 
     def means(self) -> NDArray[np.float64]:
         """The mean of each object's candidates: the paper's eq. (10)."""
-        sums = np.add.reduceat(self.values, self.offsets[:-1], axis=0)
-        return sums / self.counts[:, None]
-
-    def _rooted(self, roots: Sequence[bool]) -> _goc.Candidates:
-        """What the compiled part clusters where some features are replaced by their square roots."""
-        values = rooted(self.values, roots, self.offsets)
-        return _goc.Candidates(values, self.offsets, self.penalties, log_density=self.log_density)
+        return self._sets.means()
 
     @classmethod
     def from_table(
@@ -269,24 +270,6 @@ class Candidates:
 
 def _rebuilt(values, offsets, penalties, rest):
     return Candidates(values, offsets, penalties, **rest)
-
-
-def rooted(values: NDArray[np.float64], roots: Sequence[bool], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The values with the square root of the features that `roots` marks."""
-    values = values.copy()
-    for f in np.flatnonzero(roots):
-        column = values[:, f]
-        below = np.flatnonzero(column < 0)
-        if below.size:
-            row = int(below[0])
-            i = int(np.searchsorted(offsets, row, side="right")) - 1
-            raise ValueError(
-                f"object {i}, candidate {row - int(offsets[i])}, feature {f}: {column[row]} is negative and has no square root; "
-                "mend it, or use feature_map='none'"
-            )
-        with np.errstate(invalid="ignore"):
-            values[:, f] = np.sqrt(column)
-    return values
 
 
 def numbers(array: Any, what: str, dimensions: int) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _goc  # noqa: F401
 from ._base import PredictsByCandidates, PredictsByMeans, UncertainClusterer, Weightable, _threads, equip
 from ._oracle_estimators import ORACLES
-from ._settings import Keyword, keyword
+from ._settings import Keyword, keyword, own_default
 from ._tree import newick
 
 __all__ = ["METHODS", "ORACLES", "GreedyOptimisticClustering", "MarginalMixture", "TreeOptimisticClustering", "UKMeans"]
@@ -97,9 +97,8 @@ class MarginalMixture(UncertainClusterer):
         check_is_fitted(self)
         if self._model is None:
             raise ValueError("noise=True takes members away from the clusters that new objects would be judged by: fit with noise=False to predict")
-        candidates, _, _ = self._candidates(X, penalty, weight, reset=False)
-        centre, spread = (part.tolist() for part in self._scale)
-        return self._model.predict(candidates, centre, spread, self._penalty_divisor, _threads(self.n_jobs))
+        candidates, _ = self._candidates(X, penalty, weight, reset=False)
+        return self._model.predict(candidates, _threads(self.n_jobs))
 
     def predict(self, X: Any, penalty: Any = None, weight: Any = None) -> NDArray[np.int64]:
         """The cluster of each new object, -1 where it most likely belongs to none.
@@ -136,7 +135,7 @@ class TreeOptimisticClustering(PredictsByCandidates, UncertainClusterer):
 
     def _take(self, found: Mapping[str, Any], settings: Mapping[str, Any], kept: Any) -> None:
         super()._take(found, settings, kept)
-        self.tree_ = found.get("tree")
+        self.tree_ = found["tree"]
 
     def newick(self, X: Any = None, *, ids: Sequence[Any] | None = None) -> str:
         """The tree in Newick format, objects as leaves, as ``goc cluster --tree FILE.nwk`` writes it.
@@ -153,8 +152,6 @@ class TreeOptimisticClustering(PredictsByCandidates, UncertainClusterer):
         str
         """
         check_is_fitted(self)
-        if self.tree_ is None:
-            raise ValueError("the compiled part of this installation does not tell the tree")
         ids = getattr(X, "ids", None) if ids is None else ids
         return newick(self.tree_, range(len(self.labels_)) if ids is None else ids)
 
@@ -210,7 +207,8 @@ _TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = 
     Beside the attributes below: `alone_` (probability of belonging to no group), `runner_up_` and `runner_up_probability_`,
     `k_posterior_` (k, probability), `together_` (sparse: probability that two objects are together),
     `candidate_probabilities_`, `agreement_` of the chains and `effective_draws_`.""",
-     {"scale": keyword("scale", default="robust"), "feature_map": keyword("feature_map", default="auto"),
+     {"scale": keyword("scale", default=own_default("marginal", "scale")),
+      "feature_map": keyword("feature_map", default=own_default("marginal", "feature_map")),
       **{name: keyword(name) for name in ("strength", "scale_penalties", "chains", "burn", "keep")},
       **_SURE, "noise": keyword("noise", says=_ALONE)},
      """    >>> import numpy as np

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ._base import COMMON, Clusterer, PredictsByMeans, equip
 from ._oracle import NAMED
-from ._settings import Keyword, keyword
+from ._settings import Keyword, keyword, own_default
 
 # Of the oracle itself, not of how it is run by itself.
 _NOT_TOLD = ("n_clusters", "scale")
@@ -49,8 +49,8 @@ class OracleEstimator(Clusterer):
         own = {name: known for name, known in self._keywords.items() if name not in _NOT_TOLD}
         return {"oracle": self._oracle, **{known.setting.name: known.value(name, getattr(self, name)) for name, known in own.items()}}
 
-    def _settings(self, n: int, roots: list[bool]) -> dict[str, Any]:
-        return super()._settings(n, roots) | {"oracle": self._oracle}
+    def _settings(self, n: int) -> dict[str, Any]:
+        return super()._settings(n) | {"oracle": self._oracle}
 
     def _take(self, found: Mapping[str, Any], settings: Mapping[str, Any], kept: Any) -> None:
         super()._take(found, settings, kept)
@@ -201,7 +201,7 @@ _TABLE: list[tuple[str, str, type, str, bool, dict[str, Keyword], tuple[str, ...
 def _made(name: str, oracle: str, base: type, doc: str, counts: bool, own: dict[str, Keyword], common: Any, old: dict[str, Any]) -> type:
     says = 'Number of clusters; "auto" finds it by the marginal mixture.'
     keywords = {"n_clusters": keyword("n_clusters", says=says, default=8)} if counts else {}
-    keywords |= own | {"scale": keyword("scale", default="none")}
+    keywords |= own | {"scale": keyword("scale", default=own_default("oracle", "scale"))}
     attributes = [_ATTRIBUTES["n_iter_"]] if "max_iter" in own else []
     attributes += [_ATTRIBUTES["means"]] if issubclass(base, _WithMeans) else []
     attributes += [_ATTRIBUTES[oracle]] if oracle in _ATTRIBUTES else []

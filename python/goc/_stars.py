@@ -156,18 +156,15 @@ def from_gaia(
     ids = np.arange(len(table)) if ids is None else ids
     truth = table.named(None, TRUTH_NAMES)
     sets = made["candidates"]
-    candidates = Candidates(
-        sets.values,
-        sets.offsets,
-        sets.penalties,
+    return Candidates._of(
+        sets,
         ids=ids[rows],
-        features=made["features"],
+        features=tuple(made["features"]),
         truth=None if truth is None else table.identifiers(truth)[rows],
         extras=made["extras"],
         metadata=dict(made["metadata"]),
+        losses=[(ids[row], drawn, kept, why) for row, drawn, kept, why in made["losses"]],
     )
-    candidates.losses = [(ids[row], drawn, kept, why) for row, drawn, kept, why in made["losses"]]
-    return candidates
 
 
 def _warn(warned: Sequence[str]) -> None:

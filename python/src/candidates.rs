@@ -123,6 +123,32 @@ impl Candidates {
         offsets.into_pyarray(py)
     }
 
+    /// The candidates of object `i`, row after row: a copy.
+    fn object<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let sets = &self.data.candidates;
+        if i >= sets.objects() {
+            return Err(pyo3::exceptions::PyIndexError::new_err(format!("there is no object {i}")));
+        }
+        let q = sets.features();
+        let mut values = vec![0.0; sets.count(i) * q];
+        for (j, row) in values.chunks_exact_mut(q).enumerate() {
+            sets.copy_candidate(i, j, row);
+        }
+        table(py, values, q)
+    }
+
+    /// Whether candidates have penalties.
+    #[getter]
+    fn has_penalties(&self) -> bool {
+        self.data.candidates.has_penalties()
+    }
+
+    /// The mean of each object's candidates.
+    fn means<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let means = self.data.candidates.means();
+        table(py, means.values().to_vec(), means.features())
+    }
+
     /// All candidates, row after row: a copy.
     #[getter]
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {

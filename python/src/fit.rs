@@ -290,11 +290,13 @@ type Parts = (Vec<(usize, Vec<f64>, Vec<f64>)>, Vec<f64>, (usize, f64, f64, f64,
 
 /// Every method on the same candidates: a list of dictionaries, a row each.
 #[pyfunction]
-#[pyo3(signature = (candidates, settings, only=None, seeds=1, threads=None, progress=None))]
+#[pyo3(signature = (candidates, settings, truth=None, only=None, seeds=1, threads=None, progress=None))]
+#[allow(clippy::too_many_arguments)] // keywords in Python
 pub fn compare<'py>(
     py: Python<'py>,
     candidates: &Candidates,
     settings: Asked,
+    truth: Option<Vec<String>>,
     only: Option<Vec<String>>,
     seeds: u64,
     threads: Option<usize>,
@@ -313,7 +315,8 @@ pub fn compare<'py>(
     let data = candidates.data.clone();
     type Run = (String, u64, Result<Outcome, String>);
     let work = move |watch: &watch::Watch| -> Result<Vec<Run>, PipelineError> {
-        let prepared = Prepared::copied(&data, &settings, watch)?;
+        let mut prepared = Prepared::copied(&data, &settings, watch)?;
+        prepared.data.truth = truth;
         let mut runs = Vec::new();
         for row in all.into_iter().filter(wanted) {
             let own = row.settings(&settings)?;

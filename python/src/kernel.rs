@@ -22,9 +22,10 @@ type Sums<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>);
 type Choices<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
 /// Step (III): of each object the candidate and the centre with the least `distance + weight * penalty`. The candidates are mapped as
-/// those of a fit before; the centres are in scaled features. Returns (candidate, centre, value).
+/// those of a fit before; `means` puts each object at the mean of its candidates; the centres are in scaled features. Returns (candidate, centre, value).
 #[pyfunction]
-#[pyo3(signature = (candidates, centres, distance="squared", penalty_weight=LAMBDA, map=None, threads=None))]
+#[pyo3(signature = (candidates, centres, distance="squared", penalty_weight=LAMBDA, map=None, means=false, threads=None))]
+#[allow(clippy::too_many_arguments)] // keywords in Python
 pub fn select<'py>(
     py: Python<'py>,
     candidates: &Candidates,
@@ -32,6 +33,7 @@ pub fn select<'py>(
     distance: &str,
     penalty_weight: f64,
     map: Option<PyRef<'py, Map>>,
+    means: bool,
     threads: Option<usize>,
 ) -> PyResult<Choices<'py>> {
     let distance: Distance = distance.parse().map_err(value_error)?;
@@ -48,9 +50,14 @@ pub fn select<'py>(
         None => candidates.data.clone(),
         Some(map) => Arc::new(map.prepared(&candidates.data)?.data),
     };
-    let choices = watch::run(py, threads, None, None, move |_| {
-        Selector::new(&data.candidates, distance, penalty_weight).select(&centres).0.to_vec()
-    })?;
+    let work = move |_: &watch::Watch| {
+        // With `means` every object is where the mean of its candidates is.
+        let points = means.then(|| goc::Candidates::from_points(&data.candidates.means())).transpose()?;
+        let sets = points.as_ref().unwrap_or(&data.candidates);
+        Ok(Selector::new(sets, distance, penalty_weight).select(&centres).0.to_vec())
+    };
+    let choices = watch::run(py, threads, None, None, work)?;
+    let choices = choices.map_err(|error: goc::candidates::CandidatesError| value_error(error))?;
     let candidate: Vec<i64> = choices.iter().map(|c| i64::from(c.candidate)).collect();
     let nearest: Vec<i64> = choices.iter().map(|c| i64::from(c.centre)).collect();
     let values: Vec<f64> = choices.iter().map(|c| c.value).collect();

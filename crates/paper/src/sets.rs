@@ -1,23 +1,18 @@
 //! The data sets of an experiment: the authors' ten from files, or ten that are made here.
 //!
 //! A file of the authors' has one row per candidate: star `i`, its actions, `parallax_penalty` and `true_cluster_id`.
-//! Candidates without actions (-9999) are left out. `goc simulate` names its columns otherwise; its tables are
-//! read too.
+//! Candidates without actions (-9999) are left out. Tables of `goc candidates` are read too.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use goc::Candidates;
-use goc::candidates::CandidatesBuilder;
 use goc::scale::{Scaler, Scaling};
 use goc::synthetic::{Coasting, PARALLAX, SyntheticParams};
 use goc::uncertainty::{Penalty, Propagation, Sampler, Size};
-use goc_tables::{Column, Missing};
+use goc_pipeline::scores::numbered;
+use goc_pipeline::{Dataset, Unwatched};
 
 use crate::PaperError;
-
-const FEATURES: [&str; 3] = ["Jr", "Jz", "Jphi"];
-const MISSING: &str = "-9999";
 
 /// A data set, scaled and ready: standardised features and penalties of at most 1, as in the paper's section 4.2.
 #[derive(Clone, Debug)]
@@ -52,46 +47,9 @@ impl Set {
     }
 
     fn read(id: usize, path: &Path) -> Result<Self, PaperError> {
-        let table = goc_tables::read(path)?;
-        let either = |authors: &str, ours: &str| match table.column(ours) {
-            Some(column) => Ok(column),
-            None => table.require(authors),
-        };
-        let object = either("i", "object")?;
-        let truth = either("true_cluster_id", "truth")
-            .map_err(|_| PaperError::file(path, "no column of the true groups"))?;
-        let groups = truth.integers()?;
-        let penalties = either("parallax_penalty", "penalty")?.numbers()?;
-        let features = FEATURES
-            .iter()
-            .map(|name| table.require(name).and_then(Column::numbers))
-            .collect::<Result<Vec<_>, _>>()?;
-        let missing = Missing::parse(MISSING)?;
-
-        let mut rows: Vec<Vec<usize>> = Vec::new();
-        let mut at = HashMap::new();
-        for row in 0..table.rows() {
-            let o = *at.entry(object.text(row)).or_insert(rows.len());
-            if o == rows.len() {
-                rows.push(Vec::new());
-            }
-            if groups[row] != groups[rows[o].first().copied().unwrap_or(row)] {
-                let problem = format!("contradicts another row of the same object {}", object.text(row));
-                return Err(truth.value_error(row, problem).into());
-            }
-            rows[o].push(row);
-        }
-        let mut builder = CandidatesBuilder::with_capacity(FEATURES.len(), rows.len(), table.rows());
-        for rows in &rows {
-            let (mut values, mut costs) = (Vec::new(), Vec::new());
-            for &row in rows.iter().filter(|row| !features.iter().any(|f| missing.is_missing(f[**row]))) {
-                values.extend(features.iter().map(|f| f[row]));
-                costs.push(penalties[row]);
-            }
-            builder.push(&values, &costs).map_err(|e| PaperError::file(path, e))?;
-        }
-        let candidates = builder.build().map_err(|e| PaperError::file(path, e))?;
-        Self::new(id, candidates, rows.iter().map(|rows| groups[rows[0]]).collect())
+        let data = Dataset::read(path, &Unwatched)?;
+        let truth = data.truth.ok_or_else(|| PaperError::file(path, "no column of the true groups"))?;
+        Self::new(id, data.candidates, numbered(&truth))
     }
 
     /// Ten synthetic sets, candidates on a grid along the parallax as the authors drew theirs.
@@ -118,7 +76,7 @@ impl Set {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goc_tables::{Data, Table};
+    use goc_tables::{Column, Data, Table};
 
     /// Four candidates of two stars whose rows do not stand together; one has no actions.
     fn folder(truth: [i64; 5]) -> tempfile::TempDir {
@@ -151,6 +109,6 @@ mod tests {
     fn a_star_of_two_groups_is_named() {
         let folder = folder([2, 9, 2, 9, 8]);
         let said = Set::from_folder(folder.path()).unwrap_err().to_string();
-        assert!(said.ends_with("row 5, column `true_cluster_id`: 8 contradicts another row of the same object 3"), "{said}");
+        assert!(said.ends_with("row 5, column `true_cluster_id`: 8 contradicts 9 for the same object 3"), "{said}");
     }
 }

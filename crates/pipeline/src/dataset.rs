@@ -182,6 +182,12 @@ impl Dataset {
         self.features.iter().map(|feature| feature.name.as_str()).collect()
     }
 
+    /// Whether nobody named the features.
+    pub fn is_unnamed(&self) -> bool {
+        let own = |(f, feature): (usize, &Feature)| feature.name == format!("x{f}");
+        self.source.is_none() && self.features.iter().enumerate().all(own)
+    }
+
     /// The row of the input, from 0, that candidate `j` of object `i` came from.
     pub fn row(&self, i: usize, j: usize) -> usize {
         let at = self.candidates.offsets()[i] + j;

@@ -121,7 +121,7 @@ pub fn fit_with(
     }
     if mixture && prepared.data.counts_errors_twice() {
         watch.warn(
-            "the candidates were drawn from the errors, and their penalties weigh them by the errors once more: say --penalty none",
+            "the candidates were drawn from the errors, and their penalties weigh them by the errors once more: make them with penalty none",
         );
     }
     let strength = asked.penalty_strength.unwrap_or_else(|| prepared.penalty_strength());

@@ -45,7 +45,13 @@ impl Prepared {
     /// Prepares a data set that is not needed any more. Says what is worth knowing.
     pub fn new(mut data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
         data.keep_digest();
-        let roots = settings.map().roots(&data.feature_names())?;
+        let roots = match settings.map() {
+            // Arrays without names are taken in the order of the paper.
+            FeatureMapName::Actions if data.is_unnamed() && data.features.len() == ACTIONS.len() => {
+                FeatureMapName::Actions.roots(&ACTIONS)?
+            }
+            map => map.roots(&data.feature_names())?,
+        };
         take_roots(&mut data, &roots, "use {feature_map} none")?;
         let scaling = settings.scaling();
         let scaler = Scaler::fit(scaling, &data.candidates)
