@@ -27,6 +27,7 @@ mod kernel;
 pub mod marginal;
 mod matrix;
 pub mod metrics;
+pub mod objects;
 pub mod optimistic;
 pub mod oracle;
 pub mod partition;
