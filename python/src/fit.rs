@@ -45,7 +45,7 @@ pub fn fit<'py>(
     let data = candidates.data.clone();
     let wants_tree = settings.method == goc_pipeline::MethodName::GocTree;
     let work = move |watch: &watch::Watch| -> Result<Outcome, PipelineError> {
-        let mut prepared = Prepared::copied(&data, &settings, watch)?;
+        let mut prepared = Prepared::of(data.without_extras(), &settings, watch)?;
         drop(data);
         prepared.data.object_weights = sample_weight;
         let oracle = settings.oracle();
@@ -315,7 +315,7 @@ pub fn compare<'py>(
     let data = candidates.data.clone();
     type Run = (String, u64, Result<Outcome, String>);
     let work = move |watch: &watch::Watch| -> Result<Vec<Run>, PipelineError> {
-        let mut prepared = Prepared::copied(&data, &settings, watch)?;
+        let mut prepared = Prepared::new(data.without_extras(), &settings, watch)?;
         prepared.data.truth = truth;
         let mut runs = Vec::new();
         for row in all.into_iter().filter(wanted) {

@@ -12,6 +12,8 @@
 
 use std::collections::TryReserveError;
 
+use std::sync::Arc;
+
 use crate::Points;
 
 /// What a penalty of 1 costs in log likelihood, unless something else is asked for: candidates weigh
@@ -38,9 +40,10 @@ pub enum Ids {
 pub struct Candidates {
     features: usize,
     offsets: Vec<usize>,
-    values: Vec<f64>,
+    /// Shared by clones until one of them is changed: a copy of candidates costs nothing.
+    values: Arc<Vec<f64>>,
     /// Empty when no candidate has a penalty.
-    penalties: Vec<f64>,
+    penalties: Arc<Vec<f64>>,
     ids: Ids,
 }
 
@@ -308,6 +311,7 @@ impl CandidatesBuilder {
             return Err(CandidatesError::Ids { reason: format!("object {id} occurs twice") });
         }
         let Self { features, offsets, values, penalties } = self;
+        let (values, penalties) = (Arc::new(values), Arc::new(penalties));
         Ok(Candidates { features, offsets, values, penalties, ids })
     }
 }
@@ -327,8 +331,8 @@ impl Candidates {
         Ok(Self {
             features: points.features(),
             offsets: (0..=points.len()).collect(),
-            values: points.values().to_vec(),
-            penalties: Vec::new(),
+            values: Arc::new(points.values().to_vec()),
+            penalties: Arc::default(),
             ids: Ids::Position,
         })
     }
@@ -347,7 +351,7 @@ impl Candidates {
             let (candidate, value) = (at - self.offsets[i], penalties[at]);
             return Err(CandidatesError::Penalty { object: self.name(i), candidate, value });
         }
-        self.penalties = penalties.to_vec();
+        self.penalties = Arc::new(penalties.to_vec());
         Ok(self)
     }
 
@@ -433,8 +437,8 @@ impl Candidates {
 
     /// The same candidates with every penalty divided by this number above 0.
     pub fn divide_penalties(mut self, by: f64) -> Self {
-        for p in &mut self.penalties {
-            *p /= by;
+        if by != 1.0 {
+            Arc::make_mut(&mut self.penalties).iter_mut().for_each(|p| *p /= by);
         }
         self
     }
@@ -485,10 +489,12 @@ impl Candidates {
 
     /// Applies `map(feature, value)` to every value in place; `map` must keep finite values finite.
     pub fn map_features(&mut self, map: impl Fn(usize, f64) -> f64) {
-        for i in 0..self.objects() {
-            let (from, m) = (self.offsets[i] * self.features, self.count(i));
-            for f in 0..self.features {
-                for v in &mut self.values[from + f * m..from + (f + 1) * m] {
+        let (offsets, q) = (&self.offsets, self.features);
+        let values = Arc::make_mut(&mut self.values);
+        for i in 0..offsets.len() - 1 {
+            let (from, m) = (offsets[i] * q, offsets[i + 1] - offsets[i]);
+            for f in 0..q {
+                for v in &mut values[from + f * m..from + (f + 1) * m] {
                     *v = map(f, *v);
                 }
             }

@@ -29,6 +29,7 @@ pub mod marginal;
 mod matrix;
 pub mod method;
 pub mod metrics;
+pub mod objects;
 pub mod optimistic;
 pub mod oracle;
 pub mod partition;

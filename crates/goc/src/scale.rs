@@ -31,6 +31,7 @@
 //! whatever the number of threads, so the same candidates give the same bytes. Deviations are
 //! squared relative to the largest, so that neither tiny nor huge units under- or overflow.
 
+use crate::objects::Objects;
 use crate::{Candidates, Points};
 use rayon::prelude::*;
 use std::fmt;
@@ -157,11 +158,16 @@ struct Feature {
 impl Scaler {
     /// Finds centre and spread over all candidates of all objects.
     pub fn fit(scaling: Scaling, candidates: &Candidates) -> Result<Self, ScaleError> {
-        let features: Vec<Feature> = (0..candidates.features())
+        Self::fit_objects(scaling, candidates)
+    }
+
+    /// The same of objects that are loaded one by one, such as the roots of some features.
+    pub fn fit_objects(scaling: Scaling, objects: &dyn Objects) -> Result<Self, ScaleError> {
+        let features: Vec<Feature> = (0..objects.features())
             .into_par_iter()
             .map(|f| match scaling {
-                Scaling::Standard => standard(candidates, f),
-                Scaling::Robust => robust(candidates, f),
+                Scaling::Standard => standard(objects, f),
+                Scaling::Robust => robust(objects, f),
                 Scaling::None => Ok(Feature { centre: 0.0, spread: 1.0, constant: false, fallback: false }),
             })
             .collect::<Vec<_>>()
@@ -205,6 +211,15 @@ impl Scaler {
             candidates.map_features(|f, value| self.forward(f, value));
         }
         candidates
+    }
+
+    /// Values of one feature scaled in place, as [`apply`](Self::apply) does.
+    pub(crate) fn apply_feature(&self, f: usize, values: &mut [f64]) {
+        if self.scaling != Scaling::None {
+            for value in values {
+                *value = self.forward(f, *value);
+            }
+        }
     }
 
     /// One feature vector scaled in place.
@@ -280,28 +295,35 @@ fn finite(value: f64) -> f64 {
     value.clamp(-f64::MAX, f64::MAX)
 }
 
-fn standard(candidates: &Candidates, f: usize) -> Result<Feature, ScaleError> {
-    let Some((least, largest)) = range(candidates, f)? else {
-        return Ok(constant(candidates, f));
+fn standard(objects: &dyn Objects, f: usize) -> Result<Feature, ScaleError> {
+    let Some((least, largest)) = range(objects, f)? else {
+        return Ok(constant(objects, f));
     };
-    let centre = mean(candidates, f).clamp(least, largest);
-    let spread = deviation(candidates, f, centre);
+    let centre = mean(objects, f).clamp(least, largest);
+    let spread = deviation(objects, f, centre);
     checked(f, least, largest, Feature { centre, spread, constant: false, fallback: false })
 }
 
-fn robust(candidates: &Candidates, f: usize) -> Result<Feature, ScaleError> {
-    let Some((least, largest)) = range(candidates, f)? else {
-        return Ok(constant(candidates, f));
+fn robust(objects: &dyn Objects, f: usize) -> Result<Feature, ScaleError> {
+    let Some((least, largest)) = range(objects, f)? else {
+        return Ok(constant(objects, f));
     };
-    let mut column: Vec<f64> = Vec::with_capacity(candidates.total());
-    for i in 0..candidates.objects() {
-        column.extend_from_slice(candidates.feature(i, f));
-    }
+    let mut column: Vec<f64> = Vec::with_capacity(objects.total());
+    each_value(objects, f, |value| column.push(value));
     let centre = quantile(&mut column, 0.5);
     let range = quantile(&mut column, 0.75) - quantile(&mut column, 0.25);
     let fallback = range == 0.0;
-    let spread = if fallback { deviation(candidates, f, mean(candidates, f)) } else { range };
+    let spread = if fallback { deviation(objects, f, mean(objects, f)) } else { range };
     checked(f, least, largest, Feature { centre, spread, constant: false, fallback })
+}
+
+/// Every value of a feature, in the order of the candidates.
+fn each_value(objects: &dyn Objects, f: usize, mut of: impl FnMut(f64)) {
+    let mut column = Vec::new();
+    for i in 0..objects.objects() {
+        objects.load_feature(i, f, &mut column);
+        column.iter().for_each(|value| of(*value));
+    }
 }
 
 /// Scaled values must be numbers; with a tiny spread and a far outlier they may not be.
@@ -311,14 +333,12 @@ fn checked(feature: usize, least: f64, largest: f64, found: Feature) -> Result<F
 }
 
 /// Least and largest value; `None` when they are the same.
-fn range(candidates: &Candidates, f: usize) -> Result<Option<(f64, f64)>, ScaleError> {
+fn range(objects: &dyn Objects, f: usize) -> Result<Option<(f64, f64)>, ScaleError> {
     let (mut least, mut largest) = (f64::INFINITY, f64::NEG_INFINITY);
-    for i in 0..candidates.objects() {
-        for &value in candidates.feature(i, f) {
-            least = least.min(value);
-            largest = largest.max(value);
-        }
-    }
+    each_value(objects, f, |value| {
+        least = least.min(value);
+        largest = largest.max(value);
+    });
     if least == largest {
         Ok(None)
     } else if (largest - least).is_finite() {
@@ -329,20 +349,18 @@ fn range(candidates: &Candidates, f: usize) -> Result<Option<(f64, f64)>, ScaleE
 }
 
 /// The value itself is the centre: a mean would be off by a rounding and leave noise instead of zeros.
-fn constant(candidates: &Candidates, f: usize) -> Feature {
-    Feature { centre: candidates.feature(0, f)[0], spread: 1.0, constant: true, fallback: false }
+fn constant(objects: &dyn Objects, f: usize) -> Feature {
+    let mut column = Vec::new();
+    objects.load_feature(0, f, &mut column);
+    Feature { centre: column[0], spread: 1.0, constant: true, fallback: false }
 }
 
 /// The mean by a compensated sum.
-fn mean(candidates: &Candidates, f: usize) -> f64 {
-    let n = candidates.total() as f64;
+fn mean(objects: &dyn Objects, f: usize) -> f64 {
+    let n = objects.total() as f64;
     let sum_of = |divisor: f64| {
         let mut sum = Compensated::default();
-        for i in 0..candidates.objects() {
-            for &value in candidates.feature(i, f) {
-                sum.add(value / divisor);
-            }
-        }
+        each_value(objects, f, |value| sum.add(value / divisor));
         sum.total()
     };
     let mean = sum_of(1.0) / n;
@@ -351,21 +369,15 @@ fn mean(candidates: &Candidates, f: usize) -> f64 {
 }
 
 /// The standard deviation with n - 1 around `mean`; there are at least two different values.
-fn deviation(candidates: &Candidates, f: usize, mean: f64) -> f64 {
+fn deviation(objects: &dyn Objects, f: usize, mean: f64) -> f64 {
     let mut largest = 0.0_f64;
-    for i in 0..candidates.objects() {
-        for &value in candidates.feature(i, f) {
-            largest = largest.max((value - mean).abs());
-        }
-    }
+    each_value(objects, f, |value| largest = largest.max((value - mean).abs()));
     let mut sum = Compensated::default();
-    for i in 0..candidates.objects() {
-        for &value in candidates.feature(i, f) {
-            let part = (value - mean) / largest;
-            sum.add(part * part);
-        }
-    }
-    largest * (sum.total() / (candidates.total() - 1) as f64).sqrt()
+    each_value(objects, f, |value| {
+        let part = (value - mean) / largest;
+        sum.add(part * part);
+    });
+    largest * (sum.total() / (objects.total() - 1) as f64).sqrt()
 }
 
 /// The median, the mean of the two in the middle of an even number; 0 of nothing.

@@ -27,6 +27,9 @@ pub enum PaperError {
     /// A table that cannot be read or made.
     #[error(transparent)]
     Table(#[from] goc_tables::TableError),
+    /// A data set that cannot be read.
+    #[error(transparent)]
+    Pipeline(#[from] goc_pipeline::PipelineError),
     /// GOC could not run.
     #[error(transparent)]
     Optimistic(#[from] goc::optimistic::OptimisticError),

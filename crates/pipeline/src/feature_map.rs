@@ -4,8 +4,9 @@
 //! map of their own: a group of stars is round in `sqrt(Jr), sqrt(Jz), Jphi`, as radial and vertical
 //! actions are squares of amplitudes and cannot be negative (docs/methods.md has what it gains).
 
+use goc::Points;
+use goc::objects::Objects;
 use goc::scale::Scaler;
-use goc::{Candidates, Points};
 
 /// The names of the actions, in the paper's order.
 pub const ACTIONS: [&str; 3] = ["Jr", "Jz", "Jphi"];
@@ -46,15 +47,20 @@ impl FeatureMap {
     }
 
     /// The mean features of each object by the probability of its candidates, in the units of the input,
-    /// row after row. `scaled` are the candidates as they were clustered. The mean is taken of the input's
+    /// row after row. `scaled` are the objects as they were clustered. The mean is taken of the input's
     /// own numbers: the square of a mean of roots would be less than the mean.
-    pub fn mean_features(&self, scaled: &Candidates, probabilities: &[f64]) -> Vec<f64> {
+    pub fn mean_features(&self, scaled: &dyn Objects, probabilities: &[f64]) -> Vec<f64> {
         let (q, offsets) = (scaled.features(), scaled.offsets());
+        let mut values = Vec::new();
         let mut means = vec![0.0; scaled.objects() * q];
         let mut row = vec![0.0; q];
         for (i, mean) in means.chunks_exact_mut(q).enumerate() {
-            for j in 0..scaled.count(i) {
-                scaled.copy_candidate(i, j, &mut row);
+            scaled.load(i, &mut values);
+            let m = scaled.count(i);
+            for j in 0..m {
+                for (f, value) in row.iter_mut().enumerate() {
+                    *value = values[f * m + j];
+                }
                 self.invert_row(&mut row);
                 for (sum, value) in mean.iter_mut().zip(&row) {
                     *sum += probabilities[offsets[i] + j] * value;

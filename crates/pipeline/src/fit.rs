@@ -12,6 +12,7 @@ use goc::confidence::{Stability, Verdict};
 use goc::marginal::{ENOUGH_AGREEMENT, ENOUGH_DRAWS, Model, Posterior};
 use goc::method::Grouped;
 use goc::metrics::Scores;
+use goc::objects::Objects;
 use goc::optimistic::hierarchy::Hierarchy;
 use goc::optimistic::{KRule, Search};
 use goc::oracle::Oracle;
@@ -91,17 +92,17 @@ pub fn fit(
     seed: u64,
     watch: &dyn Watch,
 ) -> Result<Fit, PipelineError> {
-    fit_with(Prepared::copied(data, settings, watch)?, settings, None, seed, watch)
+    fit_owned(data.without_extras(), settings, seed, watch)
 }
 
-/// As [`fit()`], of a data set that is not needed any more: no copy is made of its candidates.
+/// As [`fit()`], of a data set that is not needed any more: its candidates are changed where they are.
 pub fn fit_owned(
     data: Dataset,
     settings: &Settings,
     seed: u64,
     watch: &dyn Watch,
 ) -> Result<Fit, PipelineError> {
-    fit_with(Prepared::new(data, settings, watch)?, settings, None, seed, watch)
+    fit_with(Prepared::of(data, settings, watch)?, settings, None, seed, watch)
 }
 
 /// As [`fit()`], of data that are prepared already; `oracle` takes the place of the one that is named.
@@ -130,7 +131,10 @@ pub fn fit_with(
     let candidates = &prepared.data.candidates;
     let run = Job { oracle, weights: weights.as_deref(), watch };
     let (settings, auto) = run.resolve(settings, candidates, seed)?;
-    let mut grouped = run.with(&settings).group(candidates, seed)?;
+    let mut grouped = match prepared.is_applied() {
+        true => run.with(&settings).group(candidates, seed)?,
+        false => run.with(&settings).mixture(&prepared.objects(), seed)?,
+    };
     let unused: Vec<&str> = asked
         .unused()
         .into_iter()
@@ -296,7 +300,7 @@ impl Fit {
     pub fn input_places(&self) -> Vec<f64> {
         match &self.grouped.posterior {
             Some(posterior) => {
-                self.prepared.map.mean_features(&self.prepared.data.candidates, &posterior.candidates)
+                self.prepared.map.mean_features(&self.prepared.objects(), &posterior.candidates)
             }
             None => self.prepared.map.invert(&self.places),
         }
@@ -306,12 +310,12 @@ impl Fit {
     /// from the clusters.
     pub fn model(&self) -> Option<Result<Model, PipelineError>> {
         let posterior = self.grouped.posterior.as_ref().filter(|_| self.grouped.noise.is_empty())?;
-        let candidates = &self.prepared.data.candidates;
-        let mixture = self.settings.mixture(candidates.objects());
+        let objects = self.prepared.objects();
+        let mixture = self.settings.mixture(objects.objects());
         let failed = |error: goc::marginal::ModelError| {
             PipelineError::Failed(format!("the model cannot be kept: {error}"))
         };
-        Some(Model::fit(&mixture, candidates, posterior).map_err(failed))
+        Some(Model::fit(&mixture, &objects, posterior).map_err(failed))
     }
 
     /// The tree over the clusters, for a method that chooses candidates.

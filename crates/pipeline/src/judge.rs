@@ -42,7 +42,7 @@ pub(crate) fn judge(fit: &mut Fit, job: &Job<'_>) -> Result<(), PipelineError> {
     }
     let strength = settings.penalty_strength.unwrap_or(goc::candidates::PENALTY_STRENGTH);
     if settings.noise && let Some(posterior) = &fit.grouped.posterior {
-        fit.solitude = noise::solitude(candidates, posterior, strength);
+        fit.solitude = noise::solitude(&fit.prepared.objects(), posterior, strength);
     }
     if let Some(runs) = settings.background_runs() {
         job.watch.begin("backgrounds", Some(runs as u64));

@@ -428,7 +428,7 @@ impl Fit {
         let Some(posterior) = &self.grouped.posterior else { return Ok(None) };
         let data = &self.prepared.data;
         let candidates = &data.candidates;
-        let weights = self.settings.mixture(candidates.objects()).weights(candidates);
+        let weights = self.settings.mixture(candidates.objects()).weights(&self.prepared.objects());
         let each = || (0..candidates.objects()).flat_map(|i| (0..candidates.count(i)).map(move |j| (i, j)));
         let objects: Vec<usize> = each().map(|(i, _)| i).collect();
         Ok(Some(Table::new(vec![

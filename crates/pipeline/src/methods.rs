@@ -15,7 +15,8 @@ use goc::candidates::PENALTY_STRENGTH;
 use goc::confidence::noise;
 use goc::marginal::Marginal;
 use goc::method::greedy::{Greedy, GreedyOver, GreedyTree, Plain, WeightedGreedy, Worst};
-use goc::method::{Grouped, Method};
+use goc::method::{Grouped, Method, MethodError};
+use goc::objects::Objects;
 use goc::optimistic::continuous::Region;
 use goc::optimistic::weighted::Weighted;
 use goc::optimistic::{Detail, Distance, KRule, Optimistic};
@@ -127,8 +128,17 @@ impl Run<'_> {
                 let linkage = Linkage::new(s.linkage);
                 self.by_set_distance(Clusterer::Linkage { linkage, k }, candidates, seed)
             }
-            MethodName::Marginal => self.run(&s.mixture(candidates.objects()), candidates, seed),
+            MethodName::Marginal => self.mixture(candidates, seed),
         }
+    }
+
+    /// The marginal mixture, of objects that are loaded one by one.
+    pub fn mixture(&self, objects: &dyn Objects, seed: u64) -> Result<Grouped, PipelineError> {
+        let mixture = self.settings.mixture(objects.objects());
+        self.begin();
+        let found = mixture.run_watched(objects, seed, &|| self.watch.tick());
+        self.watch.end();
+        Ok(Grouped::of_posterior(found.map_err(MethodError::from)?, mixture.sweeps()))
     }
 
     fn by_set_distance(
@@ -153,18 +163,22 @@ impl Run<'_> {
     }
 
     fn run(&self, method: &dyn Method, candidates: &Candidates, seed: u64) -> Result<Grouped, PipelineError> {
+        self.begin();
+        let found = method.group_watched(candidates, seed, &|| self.watch.tick());
+        self.watch.end();
+        Ok(found?)
+    }
+
+    /// Says what the steps of the method are.
+    fn begin(&self) {
         let (s, watch) = (self.settings, self.watch);
         match s.method {
             MethodName::Goc | MethodName::GocTree => watch.begin("iterations and moves", None),
             MethodName::Marginal => {
-                let total = s.chains as u64 * (s.burn + s.keep) as u64;
-                watch.begin("sweeps", Some(total));
+                watch.begin("sweeps", Some(s.chains as u64 * (s.burn + s.keep) as u64));
             }
             _ => {}
         }
-        let found = method.group_watched(candidates, seed, &|| watch.tick());
-        watch.end();
-        Ok(found?)
     }
 }
 

@@ -1,26 +1,31 @@
 //! A data set ready to be clustered: roots taken, features scaled, penalties divided.
 //!
 //! The numbers are changed where they are, so that a data set that is not needed any more is prepared
-//! without a copy. Everything else of the data set stays with it.
+//! without a copy. The marginal mixture loads objects one by one: for it nothing is changed at all, and
+//! each object is mapped as it is loaded ([`Prepared::objects`]).
 
+use goc::objects::Scaled;
 use goc::scale::Scaler;
 
 use crate::dataset::{Dataset, PenaltyKind};
 use crate::error::PipelineError;
 use crate::feature_map::{ACTIONS, FeatureMap};
-use crate::names::{FeatureMapName, PenaltyScale};
+use crate::names::{FeatureMapName, MethodName, PenaltyScale};
 use crate::settings::Settings;
 use crate::watch::Watch;
 
 /// A data set whose candidates are in the features that are clustered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prepared {
-    /// Everything known; the candidates are mapped, scaled and their penalties divided.
+    /// Everything known; the candidates are mapped, scaled and their penalties divided, unless they are
+    /// to be mapped as they are loaded.
     pub data: Dataset,
     /// The way back to the units of the input.
     pub map: FeatureMap,
     /// What the penalties were divided by; none where they were left.
     pub penalty_divisor: Option<f64>,
+    /// Whether the candidates themselves were changed.
+    applied: bool,
 }
 
 impl FeatureMapName {
@@ -43,7 +48,12 @@ impl FeatureMapName {
 
 impl Prepared {
     /// Prepares a data set that is not needed any more. Says what is worth knowing.
-    pub fn new(mut data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
+    pub fn new(data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
+        Ok(Self::lazily(data, settings, watch)?.applied())
+    }
+
+    /// As [`Prepared::new`], the candidates left as they are.
+    pub fn lazily(mut data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
         data.keep_digest();
         let roots = match settings.map() {
             // Arrays without names are taken in the order of the paper.
@@ -52,42 +62,70 @@ impl Prepared {
             }
             map => map.roots(&data.feature_names())?,
         };
-        take_roots(&mut data, &roots, "use {feature_map} none")?;
+        check_roots(&data, &roots, "use {feature_map} none")?;
         let scaling = settings.scaling();
-        let scaler = Scaler::fit(scaling, &data.candidates)
+        let scaler = Scaler::fit_objects(scaling, &Scaled::new(&data.candidates).roots(&roots))
             .map_err(|error| PipelineError::Failed(error.to_string()))?;
         for &f in scaler.constant_features() {
             let name = &data.features[f].name;
             watch.note(&format!("feature {name} is the same everywhere; it is centred, not scaled"));
         }
-        Ok(Self::finish(data, FeatureMap { roots, scaler }, settings.penalty_scale))
-    }
-
-    /// As [`Prepared::new`], of a data set that stays as it is. Extra columns are not copied.
-    pub fn copied(data: &Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
-        Self::new(data.without_extras(), settings, watch)
-    }
-
-    /// Prepares new objects as those of a fit were: the same roots, scaling and divisor.
-    pub fn like(mut data: Dataset, map: &FeatureMap, divisor: f64) -> Result<Self, PipelineError> {
-        take_roots(&mut data, &map.roots, "drop it")?;
-        let weights = matches!(data.penalties, PenaltyKind::Weights { .. });
-        let scaled = map.scaler.apply(data.candidates);
-        // Weights became penalties by the model's own strength.
-        data.candidates = if weights { scaled } else { scaled.divide_penalties(divisor) };
-        Ok(Self { data, map: map.clone(), penalty_divisor: Some(divisor) })
-    }
-
-    fn finish(mut data: Dataset, map: FeatureMap, scale: PenaltyScale) -> Self {
         // Weights are likelihoods already: dividing their logarithms would change them.
         let weights = matches!(data.penalties, PenaltyKind::Weights { .. });
-        let penalty_divisor = (scale == PenaltyScale::Max && !weights).then(|| {
+        let penalty_divisor = (settings.penalty_scale == PenaltyScale::Max && !weights).then(|| {
             let largest = data.candidates.largest_penalty();
             if largest > 0.0 { largest } else { 1.0 }
         });
-        let scaled = map.scaler.apply(data.candidates);
-        data.candidates = scaled.divide_penalties(penalty_divisor.unwrap_or(1.0));
-        Self { data, map, penalty_divisor }
+        Ok(Self { data, map: FeatureMap { roots, scaler }, penalty_divisor, applied: false })
+    }
+
+    /// As the method needs it: the marginal mixture loads objects one by one, unless its repeats need
+    /// candidates to resample.
+    pub fn of(data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
+        let lazily = settings.method == MethodName::Marginal
+            && settings.stability.is_none()
+            && settings.significance.is_none();
+        if lazily { Self::lazily(data, settings, watch) } else { Self::new(data, settings, watch) }
+    }
+
+    /// Prepares new objects as those of a fit were: the same roots, scaling and divisor.
+    pub fn like(data: Dataset, map: &FeatureMap, divisor: f64) -> Result<Self, PipelineError> {
+        check_roots(&data, &map.roots, "drop it")?;
+        // Weights became penalties by the model's own strength.
+        let weights = matches!(data.penalties, PenaltyKind::Weights { .. });
+        let penalty_divisor = (!weights).then_some(divisor);
+        Ok(Self { data, map: map.clone(), penalty_divisor, applied: false }.applied())
+    }
+
+    /// With the candidates themselves mapped, scaled and their penalties divided.
+    fn applied(mut self) -> Self {
+        if !self.applied {
+            let FeatureMap { roots, scaler } = &self.map;
+            if roots.contains(&true) {
+                self.data.candidates.map_features(|f, value| if roots[f] { value.sqrt() } else { value });
+            }
+            let scaled = scaler.apply(self.data.candidates);
+            self.data.candidates = scaled.divide_penalties(self.penalty_divisor.unwrap_or(1.0));
+            self.applied = true;
+        }
+        self
+    }
+
+    /// Whether the candidates of [`Prepared::data`] are those that are clustered.
+    pub(crate) fn is_applied(&self) -> bool {
+        self.applied
+    }
+
+    /// The objects as they are clustered.
+    pub fn objects(&self) -> Scaled<'_> {
+        let plain = Scaled::new(&self.data.candidates);
+        match self.applied {
+            true => plain,
+            false => plain
+                .roots(&self.map.roots)
+                .scaler(&self.map.scaler)
+                .penalty_divisor(self.penalty_divisor.unwrap_or(1.0)),
+        }
     }
 
     /// The features as they are clustered, in words.
@@ -105,11 +143,8 @@ impl Prepared {
     }
 }
 
-/// Takes the square root of some features in place; a negative value is named. `way` is what else may be done.
-fn take_roots(data: &mut Dataset, roots: &[bool], way: &str) -> Result<(), PipelineError> {
-    if !roots.contains(&true) {
-        return Ok(());
-    }
+/// Names a negative value of a feature whose square root is to be taken. `way` is what else may be done.
+fn check_roots(data: &Dataset, roots: &[bool], way: &str) -> Result<(), PipelineError> {
     for f in (0..roots.len()).filter(|f| roots[*f]) {
         for i in 0..data.candidates.objects() {
             let values = data.candidates.feature(i, f);
@@ -127,6 +162,5 @@ fn take_roots(data: &mut Dataset, roots: &[bool], way: &str) -> Result<(), Pipel
             }
         }
     }
-    data.candidates.map_features(|f, value| if roots[f] { value.sqrt() } else { value });
     Ok(())
 }

@@ -139,6 +139,7 @@ impl From<PaperError> for Fail {
     fn from(error: PaperError) -> Self {
         match error {
             PaperError::Table(inner) => inner.into(),
+            PaperError::Pipeline(inner) => inner.into(),
             PaperError::Optimistic(inner) => inner.into(),
             PaperError::Baseline(inner) => inner.into(),
             PaperError::Oracle(inner) => inner.into(),

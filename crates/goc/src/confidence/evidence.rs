@@ -23,6 +23,7 @@
 use rayon::prelude::*;
 
 use super::whiten::Whiten;
+use crate::objects::Objects;
 use crate::scale::median;
 use crate::{Candidates, Partition, Points};
 
@@ -69,7 +70,12 @@ pub struct Evidence {
 pub fn evidence(candidates: &Candidates, partition: &Partition, penalty_strength: f64) -> Evidence {
     assert_eq!(candidates.objects(), partition.len(), "one label for each object");
     let (n, q) = (candidates.objects(), candidates.features());
-    let weights: Vec<Vec<f64>> = (0..n).map(|i| ln_weights(candidates, i, penalty_strength)).collect();
+    let mut penalties = Vec::new();
+    let mut weights = Vec::with_capacity(n);
+    for i in 0..n {
+        candidates.load_penalties(i, &mut penalties);
+        weights.push(ln_weights(&penalties, penalty_strength));
+    }
     let means = candidates.means();
     let floor = floor_of(&means);
     let (labels, sizes) = (partition.labels(), partition.sizes());
@@ -90,7 +96,7 @@ pub fn evidence(candidates: &Candidates, partition: &Partition, penalty_strength
             }
             let others = fit.without(i, c, q);
             ln_t_of_set(candidates, i, &weights[i], &others, &metric)
-                - background.ln_of_set(candidates, i, &weights[i])
+                - background.ln_of_set(candidates.block(i), i, &weights[i])
         })
         .collect();
     let of = |own: &Vec<usize>| match own.len() {
@@ -103,20 +109,24 @@ pub fn evidence(candidates: &Candidates, partition: &Partition, penalty_strength
 
 /// The log of the background density of each object, the object itself left out; none where a feature is the same for all objects, as there is no
 /// density then.
-pub(super) fn ln_background(candidates: &Candidates, penalty_strength: f64) -> Option<Vec<f64>> {
-    let means = candidates.means();
+pub(super) fn ln_background(objects: &dyn Objects, penalty_strength: f64) -> Option<Vec<f64>> {
+    let means = objects.means();
     if robust_spreads(&means).contains(&0.0) {
         return None;
     }
     let background = Kernels::new(&means, &floor_of(&means));
-    let of = |i: usize| background.ln_of_set(candidates, i, &ln_weights(candidates, i, penalty_strength));
-    Some((0..candidates.objects()).into_par_iter().map(of).collect())
+    let of = |values: &mut Vec<f64>, i: usize| {
+        objects.load_penalties(i, values);
+        let ln_w = ln_weights(values, penalty_strength);
+        objects.load(i, values);
+        background.ln_of_set(values, i, &ln_w)
+    };
+    Some((0..objects.objects()).into_par_iter().map_init(Vec::new, of).collect())
 }
 
-/// Log weights of an object's candidates; their weights sum to 1.
-fn ln_weights(candidates: &Candidates, i: usize, penalty_strength: f64) -> Vec<f64> {
-    let raw: Vec<f64> =
-        (0..candidates.count(i)).map(|j| -penalty_strength * candidates.penalty(i, j)).collect();
+/// Log weights of an object's candidates by their penalties; their weights sum to 1.
+fn ln_weights(penalties: &[f64], penalty_strength: f64) -> Vec<f64> {
+    let raw: Vec<f64> = penalties.iter().map(|p| -penalty_strength * p).collect();
     let total = ln_sum_exp(&raw);
     raw.iter().map(|v| v - total).collect()
 }
@@ -348,14 +358,14 @@ impl Kernels {
         Self { at, metric, ln_scale }
     }
 
-    /// `ln sum_j w_j b(x_j)`; an object is not part of its own background.
-    fn ln_of_set(&self, candidates: &Candidates, i: usize, ln_w: &[f64]) -> f64 {
-        let q = candidates.features();
+    /// `ln sum_j w_j b(x_j)` of the candidates of object `i`, feature after feature; an object is not part of its own background.
+    fn ln_of_set(&self, values: &[f64], i: usize, ln_w: &[f64]) -> f64 {
+        let q = values.len() / ln_w.len();
         let mut sums = vec![0.0; ln_w.len()];
         let mut kernels = 0_u32;
         for (_, centre) in self.at.iter().filter(|(of, _)| *of != i) {
             kernels += 1;
-            self.metric.distances(candidates.block(i), ln_w.len(), centre, |j, d| {
+            self.metric.distances(values, ln_w.len(), centre, |j, d| {
                 // (1 + d / 3)^-(3 + q) / 2 by a root and multiplications.
                 let x = 1.0 / (1.0 + d / DF);
                 let whole = x.powi((DF as i32 + q as i32) / 2);

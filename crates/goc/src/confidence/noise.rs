@@ -18,8 +18,9 @@ use std::collections::BTreeMap;
 
 use super::evidence::ln_background;
 use super::significance::Verdict;
-use crate::marginal::{CoClustering, Marginal, Posterior};
-use crate::{Candidates, Partition};
+use crate::Partition;
+use crate::marginal::{CoClustering, Draw, Marginal, Posterior};
+use crate::objects::Objects;
 
 /// Solitude above which an object is noise. Chosen on mock Milky Ways with a third field stars, seeds 201 to 230 (docs/confidence.md).
 pub const SOLITUDE: f64 = 0.435;
@@ -37,26 +38,26 @@ pub fn expecting(model: Marginal, n: usize) -> Marginal {
     model.alpha(Some((n as f64 / 30.0).max(1.0))).singleton_weight(Some(8.0)).power(Some(0.5))
 }
 
-/// How alone each object is: what its draws say, with crowds taken into account. `candidates` are those that the mixture ran on,
-/// `penalty_strength` is the mixture's.
-pub fn solitude(candidates: &Candidates, found: &Posterior, penalty_strength: f64) -> Vec<f64> {
-    in_crowds(&in_draws(&found.draws), candidates, found, penalty_strength)
+/// How alone each object is: what its draws say, with crowds taken into account. `objects` are those that the mixture ran
+/// on, `penalty_strength` is the mixture's.
+pub fn solitude(objects: &dyn Objects, found: &Posterior, penalty_strength: f64) -> Vec<f64> {
+    in_crowds(&in_draws(&found.draws), objects, found, penalty_strength)
 }
 
 /// `E[1 / |C_i|]` over drawn labels, each of the same objects.
 ///
 /// ```
 /// use goc::confidence::noise::in_draws;
-/// let draws = [vec![0, 0, 1, 2], vec![0, 0, 0, 0]];
+/// use goc::marginal::Draw;
+/// let draws = [Draw::new(&[0, 0, 1, 2]), Draw::new(&[0, 0, 0, 0])];
 /// assert_eq!(in_draws(&draws), [0.375, 0.375, 0.625, 0.625]);
 /// ```
-pub fn in_draws(draws: &[Vec<u32>]) -> Vec<f64> {
-    let n = draws.first().map_or(0, Vec::len);
+pub fn in_draws(draws: &[Draw]) -> Vec<f64> {
+    let n = draws.first().map_or(0, Draw::len);
     let mut sums = vec![0.0; n];
-    for labels in draws {
-        let partition = Partition::from_labels(labels);
-        let sizes = partition.sizes();
-        for (sum, &label) in sums.iter_mut().zip(partition.labels()) {
+    for draw in draws {
+        let sizes = draw.sizes();
+        for (sum, label) in sums.iter_mut().zip(draw.labels()) {
             *sum += 1.0 / sizes[label as usize] as f64;
         }
     }
@@ -64,14 +65,14 @@ pub fn in_draws(draws: &[Vec<u32>]) -> Vec<f64> {
 }
 
 /// The solitude of objects in crowds: its odds times the fourth root of how much denser the objects lie around each (a kernel density of all others) than
-/// the mixture expects. `candidates` are those that it ran on, `penalty_strength` is its own. Where a feature is the same for all objects there is no density, and nothing is changed.
+/// the mixture expects. `objects` are those that it ran on. Where a feature is the same for all objects there is no density, and nothing is changed.
 pub fn in_crowds(
     solitude: &[f64],
-    candidates: &Candidates,
+    objects: &dyn Objects,
     found: &Posterior,
     penalty_strength: f64,
 ) -> Vec<f64> {
-    let Some(dense) = ln_background(candidates, penalty_strength) else { return solitude.to_vec() };
+    let Some(dense) = ln_background(objects, penalty_strength) else { return solitude.to_vec() };
     let corrected = |((s, dense), base): ((&f64, f64), &f64)| {
         let factor = libm::exp(CROWDING * (dense - libm::log(*base)));
         // Too far out for numbers to tell.
@@ -198,7 +199,8 @@ mod tests {
     fn whoever_is_left_alone_is_noise_too() {
         let p = Partition::from_labels(&[0, 0, 0, 1, 1, 2]);
         // The fifth was together with the first two and the fourth, the sixth with none.
-        let draws = vec![vec![0, 0, 0, 1, 0, 2], vec![0, 0, 1, 2, 2, 3], vec![0, 0, 0, 1, 1, 2]];
+        let draws =
+            [[0, 0, 0, 1, 0, 2], [0, 0, 1, 2, 2, 3], [0, 0, 0, 1, 1, 2]].map(|labels| Draw::new(&labels));
         let together = CoClustering::of_draws(&draws, 6);
         let solitude = [0.1, 0.2, 0.9, 0.9, 0.1, 0.1];
         let (regrouped, noise) = by_solitude(&p, &solitude, 0.4, &together);
@@ -258,7 +260,7 @@ mod tests {
     #[test]
     fn no_draws_and_no_objects_have_no_solitude() {
         assert!(in_draws(&[]).is_empty());
-        assert_eq!(in_draws(&[vec![3]]), [1.0]);
+        assert_eq!(in_draws(&[Draw::new(&[3])]), [1.0]);
     }
 
     #[test]

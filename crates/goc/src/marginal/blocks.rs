@@ -8,194 +8,332 @@
 //! themselves.
 //!
 //! A block that is not full repeats its last candidate with weight 0, and a group its last block.
+//!
+//! The features of all candidates, block by block, are as large as the candidates themselves. Where
+//! that is little they are kept. Where it is much, only the order of the candidates is kept, and a
+//! [`Reader`] loads an object and puts it in order when it is that object's turn. Centres and radii
+//! are made anew for each object whenever it is its turn: from features at hand that costs little
+//! (measured: `benches/marginal.rs`).
 
-use std::ops::Range;
+use multiversion::multiversion;
 
-use crate::Candidates;
+use super::narrow::Narrow;
+use crate::objects::Objects;
 
 /// Candidates of a block, and blocks of a group.
 pub(super) const LANES: usize = 8;
 
+/// Features of all blocks are kept where they take at most so many bytes.
+const KEPT_BYTES: usize = 32 << 20;
+
 /// All candidates, in blocks.
-pub(super) struct Blocks {
+pub(super) struct Blocks<'a> {
+    objects: &'a dyn Objects,
     q: usize,
     /// The first block of each object.
     starts: Vec<usize>,
-    /// The first group of each object.
-    group_starts: Vec<usize>,
-    /// A block after another: eight values of a feature, feature after feature.
+    /// A block after another: eight values of a feature, feature after feature. Empty when they are
+    /// loaded when needed.
     values: Vec<f64>,
     weights: Vec<f64>,
     /// Which candidate of its object each is.
-    which: Vec<u32>,
-    /// A group after another: eight centres of blocks, feature after feature.
-    centres: Vec<f64>,
-    /// Sums of the weights of blocks, eight a group.
-    totals: Vec<f64>,
+    which: Narrow,
 }
 
-impl Blocks {
-    /// `weights` are one a candidate.
-    pub(super) fn new(candidates: &Candidates, weights: &[f64]) -> Self {
-        let q = candidates.features();
+impl<'a> Blocks<'a> {
+    /// `weigh` puts the weights of an object's candidates into the vector it is given.
+    pub(super) fn new(objects: &'a dyn Objects, weigh: impl FnMut(usize, &mut Vec<f64>)) -> Self {
+        Self::keeping(objects, weigh, KEPT_BYTES)
+    }
+
+    /// The same, with features kept where they take at most `kept` bytes.
+    pub(super) fn keeping(
+        objects: &'a dyn Objects,
+        mut weigh: impl FnMut(usize, &mut Vec<f64>),
+        kept: usize,
+    ) -> Self {
+        let (n, q) = (objects.objects(), objects.features());
+        let mut starts = Vec::with_capacity(n + 1);
+        let (mut count, mut most) = (0, 0);
+        for i in 0..n {
+            starts.push(count);
+            count += objects.count(i).div_ceil(LANES);
+            most = most.max(objects.count(i));
+        }
+        starts.push(count);
+        let keep = count.saturating_mul(LANES * q * size_of::<f64>()) <= kept;
         let mut blocks = Self {
+            objects,
             q,
-            starts: vec![0],
-            group_starts: vec![0],
-            values: Vec::new(),
-            weights: Vec::new(),
-            which: Vec::new(),
-            centres: Vec::new(),
-            totals: Vec::new(),
+            starts,
+            values: Vec::with_capacity(if keep { count * LANES * q } else { 0 }),
+            weights: Vec::with_capacity(count * LANES),
+            which: Narrow::with_capacity(count * LANES, most.saturating_sub(1)),
         };
-        for i in 0..candidates.objects() {
-            let first = candidates.offsets()[i];
-            let mut order: Vec<u32> = (0..candidates.count(i) as u32).collect();
-            neighbours_together(candidates, i, &mut order);
-            let mut middles = Vec::new();
+        let (mut columns, mut weights, mut order) = (Vec::new(), Vec::new(), Vec::new());
+        for i in 0..n {
+            let m = objects.count(i);
+            objects.load(i, &mut columns);
+            weigh(i, &mut weights);
+            order.clear();
+            order.extend(0..m as u32);
+            neighbours_together(&columns, m, &mut order);
             for block in order.chunks(LANES) {
                 let at = |lane: usize| block[lane.min(block.len() - 1)] as usize;
-                for f in 0..q {
-                    let column = candidates.feature(i, f);
-                    blocks.values.extend((0..LANES).map(|lane| column[at(lane)]));
-                    middles.push((0..LANES).map(|lane| column[at(lane)]).sum::<f64>() / LANES as f64);
+                if keep {
+                    for column in columns.chunks_exact(m) {
+                        blocks.values.extend((0..LANES).map(|lane| column[at(lane)]));
+                    }
                 }
-                blocks.weights.extend(
-                    (0..LANES).map(|lane| if lane < block.len() { weights[first + at(lane)] } else { 0.0 }),
-                );
-                blocks.which.extend((0..LANES).map(|lane| at(lane) as u32));
+                let weight = |lane: usize| if lane < block.len() { weights[at(lane)] } else { 0.0 };
+                blocks.weights.extend((0..LANES).map(weight));
+                (0..LANES).for_each(|lane| blocks.which.push(at(lane) as u32));
             }
-            let count = order.len().div_ceil(LANES);
-            let block_of = |group: usize, lane: usize| (group * LANES + lane).min(count - 1);
-            for group in 0..count.div_ceil(LANES) {
-                for f in 0..q {
-                    blocks.centres.extend((0..LANES).map(|lane| middles[block_of(group, lane) * q + f]));
-                }
-                for lane in 0..LANES {
-                    let own = (blocks.starts[i] + block_of(group, lane)) * LANES;
-                    let total: f64 = blocks.weights[own..own + LANES].iter().sum();
-                    blocks.totals.push(if group * LANES + lane < count { total } else { 0.0 });
-                }
-            }
-            blocks.starts.push(blocks.starts[i] + count);
-            blocks.group_starts.push(blocks.group_starts[i] + count.div_ceil(LANES));
         }
         blocks
     }
 
-    /// The blocks of object `i`.
-    pub(super) fn of(&self, i: usize) -> Range<usize> {
-        self.starts[i]..self.starts[i + 1]
+    /// Number of objects.
+    pub(super) fn objects(&self) -> usize {
+        self.starts.len() - 1
     }
 
-    /// The groups of object `i`.
-    pub(super) fn groups(&self, i: usize) -> Range<usize> {
-        self.group_starts[i]..self.group_starts[i + 1]
+    /// Number of blocks of object `i`.
+    pub(super) fn count(&self, i: usize) -> usize {
+        self.starts[i + 1] - self.starts[i]
     }
 
-    /// The most groups that an object has.
-    pub(super) fn most_groups(&self) -> usize {
-        self.group_starts.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)
+    /// The most blocks that an object has.
+    pub(super) fn most(&self) -> usize {
+        self.starts.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)
     }
 
-    pub(super) fn values(&self, block: usize) -> &[f64] {
-        &self.values[block * LANES * self.q..(block + 1) * LANES * self.q]
+    /// Which candidate of object `i` is at a spot: which lane of all lanes of the object's blocks.
+    pub(super) fn candidate(&self, i: usize, spot: u32) -> u32 {
+        self.which.get(self.starts[i] * LANES + spot as usize)
     }
 
-    pub(super) fn weights(&self, block: usize) -> &[f64] {
-        &self.weights[block * LANES..(block + 1) * LANES]
-    }
-
-    pub(super) fn centres(&self, group: usize) -> &[f64] {
-        &self.centres[group * LANES * self.q..(group + 1) * LANES * self.q]
-    }
-
-    pub(super) fn totals(&self, group: usize) -> &[f64] {
-        &self.totals[group * LANES..(group + 1) * LANES]
-    }
-
-    /// The number within its object of the candidate at a spot: which lane of all blocks' lanes.
-    pub(super) fn candidate(&self, spot: usize) -> u32 {
-        self.which[spot]
-    }
-
-    /// Its features.
-    pub(super) fn copy_place(&self, spot: usize, place: &mut [f64]) {
-        let values = self.values(spot / LANES);
-        for (f, slot) in place.iter_mut().enumerate() {
-            *slot = values[f * LANES + spot % LANES];
-        }
+    /// The weight of the candidate at a spot of object `i`.
+    pub(super) fn weight(&self, i: usize, spot: u32) -> f64 {
+        self.weights[self.starts[i] * LANES + spot as usize]
     }
 
     /// The spot of candidate `j` of object `i`.
-    pub(super) fn spot_of(&self, i: usize, j: u32) -> usize {
-        let first = self.starts[i] * LANES;
-        let own = &self.which[first..self.starts[i + 1] * LANES];
-        first + own.iter().position(|at| *at == j).unwrap_or(0)
+    pub(super) fn spot_of(&self, i: usize, j: u32) -> u32 {
+        self.numbers(i).position(|at| at == j).unwrap_or(0) as u32
     }
 
-    /// How far candidates reach, in the metric with this inverse triangle.
-    pub(super) fn extents(&self, low: &[f64]) -> Extents {
-        let (q, n, groups) = (self.q, self.starts.len() - 1, self.totals.len() / LANES);
-        let mut extents = Extents {
-            radii: vec![0.0; groups * LANES],
-            centres: vec![0.0; groups * q],
-            reaches: vec![0.0; groups],
-        };
-        let mut d = vec![[0.0; LANES]; q];
-        let mut centre = vec![0.0; q];
-        for i in 0..n {
-            for (group, blocks) in self.groups(i).zip(self.of(i).step_by(LANES)) {
-                let blocks = blocks..(blocks + LANES).min(self.of(i).end);
-                let at = |lane: usize, f: usize| self.centres[(group * q + f) * LANES + lane];
-                // The mean of the blocks' centres, without the last one repeated; whitened.
-                for (f, slot) in centre.iter_mut().enumerate() {
-                    *slot = (0..blocks.len()).map(|lane| at(lane, f)).sum::<f64>() / blocks.len() as f64;
-                }
-                for r in 0..q {
-                    extents.centres[group * q + r] = (0..=r).map(|f| low[r * q + f] * centre[f]).sum();
-                }
-                for f in 0..q {
-                    d[f] = std::array::from_fn(|lane| at(lane, f) - centre[f]);
-                }
-                let apart = squares(low, &d);
-                let mut reach = 0.0_f64;
-                for (lane, block) in blocks.enumerate() {
-                    let values = self.values(block);
-                    for f in 0..q {
-                        let middle = at(lane, f);
-                        for (d, x) in d[f].iter_mut().zip(&values[f * LANES..(f + 1) * LANES]) {
-                            *d = x - middle;
-                        }
-                    }
-                    // A little more than the largest, for rounding.
-                    let radius = squares(low, &d).into_iter().fold(0.0, f64::max).sqrt() * (1.0 + 1e-9);
-                    extents.radii[group * LANES + lane] = radius;
-                    reach = reach.max(apart[lane].sqrt() * (1.0 + 1e-9) + radius);
-                }
-                extents.reaches[group] = reach;
-            }
+    /// Which candidate of object `i` is at each of its spots.
+    fn numbers(&self, i: usize) -> impl Iterator<Item = u32> + '_ {
+        self.which.range(self.starts[i] * LANES..self.starts[i + 1] * LANES)
+    }
+
+    /// What is known of each lane of object `i`, in the order of its candidates, into `sorted`.
+    pub(super) fn in_order(&self, i: usize, lanes: &[f64], sorted: &mut Vec<f64>) {
+        let m = self.objects.count(i);
+        sorted.clear();
+        sorted.resize(m, 0.0);
+        // Lanes beyond the last candidate repeat it, and count for nothing.
+        for (j, value) in self.numbers(i).zip(lanes).take(m) {
+            sorted[j as usize] = *value;
         }
-        extents
     }
 }
 
-/// How far candidates reach in some metric.
+/// The blocks of one object.
+#[derive(Clone, Copy)]
+pub(super) struct Own<'a> {
+    q: usize,
+    values: &'a [f64],
+    weights: &'a [f64],
+}
+
+impl<'a> Own<'a> {
+    /// Number of blocks.
+    pub(super) fn len(self) -> usize {
+        self.weights.len() / LANES
+    }
+
+    pub(super) fn values(self, block: usize) -> &'a [f64] {
+        &self.values[block * LANES * self.q..(block + 1) * LANES * self.q]
+    }
+
+    pub(super) fn weights(self, block: usize) -> &'a [f64] {
+        &self.weights[block * LANES..(block + 1) * LANES]
+    }
+
+    /// The weights of all lanes.
+    pub(super) fn all_weights(self) -> &'a [f64] {
+        self.weights
+    }
+
+    /// The features of the candidate at a spot.
+    pub(super) fn copy_place(self, spot: u32, place: &mut [f64]) {
+        let (block, lane) = (spot as usize / LANES, spot as usize % LANES);
+        for (slot, column) in place.iter_mut().zip(self.values(block).chunks_exact(LANES)) {
+            *slot = column[lane];
+        }
+    }
+}
+
+/// Loads one object after another, where the features of blocks are not kept.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reader {
+    /// The object that is loaded.
+    object: Option<usize>,
+    columns: Vec<f64>,
+    values: Vec<f64>,
+}
+
+impl Reader {
+    /// Makes object `i` ready for [`Self::own`].
+    pub(super) fn load(&mut self, blocks: &Blocks<'_>, i: usize) {
+        if !blocks.values.is_empty() || self.object == Some(i) {
+            return;
+        }
+        self.object = Some(i);
+        let (m, q) = (blocks.objects.count(i), blocks.q);
+        let lanes = blocks.starts[i] * LANES..blocks.starts[i + 1] * LANES;
+        blocks.objects.load(i, &mut self.columns);
+        self.values.resize(lanes.len() * q, 0.0);
+        match &blocks.which {
+            Narrow::Bits8(which) => arrange(&which[lanes], &self.columns, m, &mut self.values),
+            Narrow::Bits16(which) => arrange(&which[lanes], &self.columns, m, &mut self.values),
+            Narrow::Bits32(which) => arrange(&which[lanes], &self.columns, m, &mut self.values),
+        }
+    }
+
+    /// The blocks of object `i`, which was the last to be loaded.
+    pub(super) fn own<'a>(&'a self, blocks: &'a Blocks<'_>, i: usize) -> Own<'a> {
+        let lanes = blocks.starts[i] * LANES..blocks.starts[i + 1] * LANES;
+        let values = match blocks.values.is_empty() {
+            true => &self.values[..],
+            false => &blocks.values[lanes.start * blocks.q..lanes.end * blocks.q],
+        };
+        Own { q: blocks.q, values, weights: &blocks.weights[lanes] }
+    }
+}
+
+/// Columns of `m` candidates in the order of their blocks.
+fn arrange<T: Copy + Into<u32>>(which: &[T], columns: &[f64], m: usize, values: &mut [f64]) {
+    let q = columns.len() / m;
+    for (which, block) in which.chunks_exact(LANES).zip(values.chunks_exact_mut(LANES * q)) {
+        for (column, lanes) in columns.chunks_exact(m).zip(block.chunks_exact_mut(LANES)) {
+            for (slot, j) in lanes.iter_mut().zip(which) {
+                *slot = column[(*j).into() as usize];
+            }
+        }
+    }
+}
+
+/// Where the blocks of one object lie and how far they reach in some metric, in groups of eight.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extents {
-    /// Of each block from its centre, in groups as [`Blocks::centres`].
-    pub(super) radii: Vec<f64>,
-    /// The centre of each group, in the metric's own coordinates.
-    pub(super) centres: Vec<f64>,
-    /// Of each group from its centre.
-    pub(super) reaches: Vec<f64>,
+    q: usize,
+    /// Eight centres of blocks, feature after feature.
+    centres: Vec<f64>,
+    /// Sums of the weights of blocks.
+    totals: Vec<[f64; LANES]>,
+    /// How far candidates are from the centre of their block.
+    radii: Vec<[f64; LANES]>,
+    /// The centre of each group, in the metric's own coordinates, and how far candidates are from
+    /// it.
+    middles: Vec<f64>,
+    reaches: Vec<f64>,
+}
+
+/// One group of [`Extents`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group<'a> {
+    pub(super) centres: &'a [f64],
+    pub(super) totals: &'a [f64; LANES],
+    pub(super) radii: &'a [f64; LANES],
+    pub(super) middle: &'a [f64],
+    pub(super) reach: f64,
 }
 
 impl Extents {
-    /// The centre of a group.
-    pub(super) fn centre(&self, group: usize) -> &[f64] {
-        let q = self.centres.len() / self.reaches.len();
-        &self.centres[group * q..(group + 1) * q]
+    /// Those of an object, in the metric with this inverse triangle.
+    pub(super) fn measure(&mut self, own: Own<'_>, low: &[f64]) {
+        let groups = own.len().div_ceil(LANES);
+        self.q = own.q;
+        self.centres.resize(groups * own.q * LANES, 0.0);
+        self.totals.resize(groups, [0.0; LANES]);
+        self.radii.resize(groups, [0.0; LANES]);
+        self.middles.resize(groups * own.q, 0.0);
+        self.reaches.resize(groups, 0.0);
+        measure(own, low, self);
+    }
+
+    /// Number of groups.
+    pub(super) fn len(&self) -> usize {
+        self.reaches.len()
+    }
+
+    pub(super) fn groups(&self) -> impl Iterator<Item = Group<'_>> {
+        (0..self.len()).map(|g| Group {
+            centres: &self.centres[g * self.q * LANES..(g + 1) * self.q * LANES],
+            totals: &self.totals[g],
+            radii: &self.radii[g],
+            middle: &self.middles[g * self.q..(g + 1) * self.q],
+            reach: self.reaches[g],
+        })
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+fn measure(own: Own<'_>, low: &[f64], extents: &mut Extents) {
+    // A number of features that the compiler knows lets it unroll; the body is the same.
+    match own.q {
+        1 => measure_body(own, low, extents, &mut [[0.0; LANES]; 1]),
+        2 => measure_body(own, low, extents, &mut [[0.0; LANES]; 2]),
+        3 => measure_body(own, low, extents, &mut [[0.0; LANES]; 3]),
+        4 => measure_body(own, low, extents, &mut [[0.0; LANES]; 4]),
+        q => measure_body(own, low, extents, &mut vec![[0.0; LANES]; q]),
+    }
+}
+
+#[inline(always)]
+fn measure_body(own: Own<'_>, low: &[f64], extents: &mut Extents, d: &mut [[f64; LANES]]) {
+    let q = d.len();
+    for (g, first) in (0..own.len()).step_by(LANES).enumerate() {
+        let count = LANES.min(own.len() - first);
+        let centres = &mut extents.centres[g * q * LANES..(g + 1) * q * LANES];
+        let (totals, radii) = (&mut extents.totals[g], &mut extents.radii[g]);
+        for lane in 0..LANES {
+            let block = first + lane.min(count - 1);
+            for (f, column) in own.values(block).chunks_exact(LANES).enumerate() {
+                centres[f * LANES + lane] = column.iter().sum::<f64>() / LANES as f64;
+            }
+            totals[lane] = if lane < count { own.weights(block).iter().sum() } else { 0.0 };
+        }
+        // The mean of the blocks' centres, without the last one repeated; whitened.
+        let middle = &mut extents.middles[g * q..(g + 1) * q];
+        for f in 0..q {
+            let lanes = &centres[f * LANES..(f + 1) * LANES];
+            let mean = lanes[..count].iter().sum::<f64>() / count as f64;
+            d[f] = std::array::from_fn(|lane| lanes[lane] - mean);
+            middle[f] = mean;
+        }
+        // From the last coordinate on, so that those before it are still as they were.
+        for r in (0..q).rev() {
+            middle[r] = (0..=r).map(|f| low[r * q + f] * middle[f]).sum();
+        }
+        let apart = squares(low, d);
+        let mut reach = 0.0_f64;
+        for lane in 0..LANES {
+            if lane >= count {
+                radii[lane] = 0.0;
+                continue;
+            }
+            for (f, column) in own.values(first + lane).chunks_exact(LANES).enumerate() {
+                d[f] = std::array::from_fn(|at| column[at] - centres[f * LANES + lane]);
+            }
+            // A little more than the largest, for rounding.
+            radii[lane] = squares(low, d).into_iter().fold(0.0, f64::max).sqrt() * (1.0 + 1e-9);
+            reach = reach.max(apart[lane].sqrt() * (1.0 + 1e-9) + radii[lane]);
+        }
+        extents.reaches[g] = reach;
     }
 }
 
@@ -219,38 +357,51 @@ pub(super) fn squares(low: &[f64], d: &[[f64; LANES]]) -> [f64; LANES] {
     sum
 }
 
-/// Orders candidates so that every eight of them lie together: halves along the widest feature, and
-/// so on.
-fn neighbours_together(candidates: &Candidates, i: usize, order: &mut [u32]) {
+/// Weights that are known already, one a candidate.
+#[cfg(test)]
+pub(super) fn of_all<'a>(
+    objects: &'a dyn Objects,
+    weights: &'a [f64],
+) -> impl FnMut(usize, &mut Vec<f64>) + 'a {
+    let offsets = objects.offsets();
+    move |i, own| {
+        own.clear();
+        own.extend_from_slice(&weights[offsets[i]..offsets[i + 1]]);
+    }
+}
+
+/// Orders the `m` candidates of an object, given feature after feature, so that every eight of them
+/// lie together: halves along the widest feature, and so on.
+fn neighbours_together(columns: &[f64], m: usize, order: &mut [u32]) {
     if order.len() <= LANES {
         return;
     }
-    let width = |f: usize| {
-        let column = candidates.feature(i, f);
+    let width = |column: &[f64]| {
         let of = |j: &u32| column[*j as usize];
         let most = order.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
         most - order.iter().map(of).fold(f64::INFINITY, f64::min)
     };
-    let widths: Vec<f64> = (0..candidates.features()).map(width).collect();
+    let widths: Vec<f64> = columns.chunks_exact(m).map(width).collect();
     let widest = (0..widths.len()).fold(0, |best, f| if widths[f] > widths[best] { f } else { best });
-    let column = candidates.feature(i, widest);
+    let column = &columns[widest * m..(widest + 1) * m];
     order.sort_by(|a, b| column[*a as usize].total_cmp(&column[*b as usize]).then(a.cmp(b)));
     // The left half has whole blocks.
     let half = order.len().div_ceil(LANES).div_ceil(2) * LANES;
     let (left, right) = order.split_at_mut(half);
-    neighbours_together(candidates, i, left);
-    neighbours_together(candidates, i, right);
+    neighbours_together(columns, m, left);
+    neighbours_together(columns, m, right);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Candidates;
     use crate::candidates::CandidatesBuilder;
 
-    /// Objects with 1, 8, 9 and 101 candidates on curves.
-    fn ragged() -> (Candidates, Vec<f64>) {
+    /// Objects with 1, 8, 9 and 101 candidates on curves, and one with 300 where asked.
+    fn ragged(large: bool) -> (Candidates, Vec<f64>) {
         let mut builder = CandidatesBuilder::new(3);
-        for m in [1, 8, 9, 101] {
+        for m in [1, 8, 9, 101].into_iter().chain(large.then_some(300)) {
             let point = |j: usize| {
                 let t = (j * 37 % m) as f64 / m as f64 * 3.0;
                 [libm::cos(t), libm::sin(t), t * t]
@@ -258,51 +409,75 @@ mod tests {
             let rows: Vec<f64> = (0..m).flat_map(point).collect();
             builder.push(&rows, &[]).unwrap();
         }
-        let weights = (0..119).map(|j| 0.5 + f64::from(j)).collect();
-        (builder.build().unwrap(), weights)
+        let candidates = builder.build().unwrap();
+        let weights = (0..candidates.total()).map(|j| 0.5 + j as f64).collect();
+        (candidates, weights)
     }
 
     #[test]
-    fn every_candidate_is_in_one_run_with_its_weight_and_padding_weighs_nothing() {
-        let (candidates, weights) = ragged();
-        let blocks = Blocks::new(&candidates, &weights);
-        for i in 0..4 {
-            let mut seen = vec![0.0; candidates.count(i)];
-            for block in blocks.of(i) {
-                for lane in 0..LANES {
-                    let j = blocks.candidate(block * LANES + lane);
-                    seen[j as usize] += blocks.weights(block)[lane];
+    fn every_candidate_is_in_one_block_with_its_weight_and_padding_weighs_nothing() {
+        // Kept or loaded, with numbers of one byte or more.
+        for (large, kept) in [(false, KEPT_BYTES), (false, 0), (true, KEPT_BYTES), (true, 0)] {
+            let (candidates, weights) = ragged(large);
+            let blocks = Blocks::keeping(&candidates, of_all(&candidates, &weights), kept);
+            assert_eq!(blocks.values.is_empty(), kept == 0);
+            let mut reader = Reader::default();
+            for i in 0..candidates.objects() {
+                let mut seen = vec![0.0; candidates.count(i)];
+                reader.load(&blocks, i);
+                let own = reader.own(&blocks, i);
+                assert_eq!(own.len(), blocks.count(i));
+                for spot in 0..(own.len() * LANES) as u32 {
+                    let j = blocks.candidate(i, spot);
+                    let weight = own.weights(spot as usize / LANES)[spot as usize % LANES];
+                    assert_eq!(weight, blocks.weight(i, spot));
+                    seen[j as usize] += weight;
                     let mut row = vec![0.0; 3];
-                    blocks.copy_place(block * LANES + lane, &mut row);
+                    own.copy_place(spot, &mut row);
                     assert_eq!(row, candidates.candidate(i, j as usize));
-                    assert_eq!(blocks.candidate(blocks.spot_of(i, j)), j);
+                    assert_eq!(blocks.candidate(i, blocks.spot_of(i, j)), j);
                 }
+                let first = candidates.offsets()[i];
+                assert_eq!(seen, weights[first..first + seen.len()]);
+                let mut sorted = Vec::new();
+                blocks.in_order(i, own.all_weights(), &mut sorted);
+                assert_eq!(sorted, seen);
+                let mut extents = Extents::default();
+                extents.measure(own, &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+                assert_eq!(extents.len(), own.len().div_ceil(LANES));
+                let total: f64 = extents.groups().flat_map(|group| group.totals).sum();
+                assert!((total / seen.iter().sum::<f64>() - 1.0).abs() < 1e-12);
             }
-            let first = candidates.offsets()[i];
-            assert_eq!(seen, weights[first..first + seen.len()]);
-            let total: f64 = blocks.groups(i).flat_map(|group| blocks.totals(group)).sum();
-            assert!((total - seen.iter().sum::<f64>()).abs() < 1e-9);
+            assert_eq!((blocks.count(3), blocks.most()), (13, if large { 38 } else { 13 }));
         }
-        assert_eq!(blocks.of(3).len(), 13);
-        assert_eq!((blocks.groups(3).len(), blocks.most_groups()), (2, 2));
     }
 
     #[test]
     fn radii_hold_all_candidates_and_neighbours_make_them_small() {
-        let (candidates, weights) = ragged();
-        let blocks = Blocks::new(&candidates, &weights);
+        let (candidates, weights) = ragged(false);
         let low = [2.0, 0.0, 0.0, 0.3, 1.0, 0.0, -0.2, 0.1, 0.5];
-        let radii = blocks.extents(&low).radii;
-        for (at, block) in blocks.of(3).enumerate() {
-            let slot = blocks.groups(3).start * LANES + at;
-            let centre: Vec<f64> =
-                (0..3).map(|f| blocks.centres[(slot / LANES * 3 + f) * LANES + slot % LANES]).collect();
-            for lane in 0..LANES {
-                let d: Vec<[f64; LANES]> =
-                    (0..3).map(|f| [blocks.values(block)[f * LANES + lane] - centre[f]; LANES]).collect();
-                assert!(squares(&low, &d)[0].sqrt() <= radii[slot]);
+        let blocks = Blocks::new(&candidates, of_all(&candidates, &weights));
+        let (mut reader, mut extents) = (Reader::default(), Extents::default());
+        for i in 0..4 {
+            reader.load(&blocks, i);
+            let own = reader.own(&blocks, i);
+            extents.measure(own, &low);
+            let length = |d: [f64; 3]| squares(&low, &d.map(|v| [v; LANES]))[0].sqrt();
+            for (at, group) in extents.groups().enumerate() {
+                for lane in 0..LANES.min(own.len() - at * LANES) {
+                    let values = own.values(at * LANES + lane);
+                    let small = i < 3 || group.radii[lane] < 1.0;
+                    assert!(small, "the whole curve is more than 4 long: {group:?}");
+                    for spot in 0..LANES {
+                        let x: [f64; 3] = std::array::from_fn(|f| values[f * LANES + spot]);
+                        let from = |f: usize| x[f] - group.centres[f * LANES + lane];
+                        assert!(length(std::array::from_fn(from)) <= group.radii[lane]);
+                        let white = |r: usize| (0..3).map(|f| low[r * 3 + f] * x[f]).sum::<f64>();
+                        let apart: f64 = (0..3).map(|r| (white(r) - group.middle[r]).powi(2)).sum();
+                        assert!(apart.sqrt() <= group.reach + 1e-12);
+                    }
+                }
             }
-            assert!(radii[slot] < 1.0, "the whole curve is more than 4 long: {}", radii[slot]);
         }
     }
 }

@@ -24,12 +24,12 @@
 
 use rand::RngExt;
 
-use super::blocks::{Blocks, Extents, LANES};
-use super::cluster::{Cluster, Shape, bound_all, weigh, weigh_all, weigh_listed};
+use super::blocks::{Blocks, Extents, LANES, Reader};
+use super::cluster::{Cluster, Shape, bound_all, weigh, weigh_alone, weigh_listed};
 use super::matrix::{cholesky, inverse, lower_inverse, pick, wishart};
 use super::prior::{Cohesion, PartitionPrior};
 use super::screening::Screening;
-use crate::{Candidates, Stream};
+use crate::Stream;
 
 /// Blocks whose bounds sum up to less than this share of the whole are not weighed at first. The
 /// less is weighed the more often the draw is not decided; between a twentieth and a half it makes
@@ -44,13 +44,9 @@ const BATCH: usize = 32;
 
 /// What all chains share and none changes.
 pub(super) struct Data<'a> {
-    pub(super) candidates: &'a Candidates,
-    /// One a candidate, sum 1 for every object, in the order of the candidates.
-    pub(super) weights: &'a [f64],
-    pub(super) blocks: &'a Blocks,
+    pub(super) blocks: &'a Blocks<'a>,
     pub(super) prior: &'a PartitionPrior,
-    /// `w H(x)` of every candidate, and its sum for every object: what an object alone has.
-    pub(super) alone: &'a [f64],
+    /// The sum over candidates of `w H(x)` for every object: what an object alone has.
     pub(super) alone_sum: &'a [f64],
     /// `Psi ~ Wishart(metric_df, a / metric_df I)`, and whether it is drawn at all.
     pub(super) metric_df: f64,
@@ -58,18 +54,34 @@ pub(super) struct Data<'a> {
     pub(super) scales: &'a [f64],
     pub(super) learn: bool,
     /// Objects that lie near each object: pairs that are worth trying to split or merge.
-    pub(super) near: &'a [Vec<u32>],
+    pub(super) near: &'a Near,
 }
 
-impl Data<'_> {
-    pub(super) fn weights(&self, i: usize) -> &[f64] {
-        let offsets = self.candidates.offsets();
-        &self.weights[offsets[i]..offsets[i + 1]]
+/// A list of objects for every object.
+pub(super) struct Near {
+    starts: Vec<u32>,
+    objects: Vec<u32>,
+}
+
+impl Near {
+    /// Rows of at most `most` objects.
+    pub(super) fn new<R: IntoIterator<Item = u32>>(
+        rows: impl ExactSizeIterator<Item = R>,
+        most: usize,
+    ) -> Self {
+        let mut starts = Vec::with_capacity(rows.len() + 1);
+        let mut objects = Vec::with_capacity(rows.len() * most);
+        starts.push(0);
+        for row in rows {
+            objects.extend(row);
+            starts.push(objects.len() as u32);
+        }
+        Self { starts, objects }
     }
 
-    fn alone(&self, i: usize) -> &[f64] {
-        let offsets = self.candidates.offsets();
-        &self.alone[offsets[i]..offsets[i + 1]]
+    /// The objects near object `i`.
+    pub(super) fn of(&self, i: usize) -> &[u32] {
+        &self.objects[self.starts[i] as usize..self.starts[i + 1] as usize]
     }
 }
 
@@ -77,11 +89,11 @@ pub(super) struct Chain<'a> {
     pub(super) data: &'a Data<'a>,
     pub(super) shape: Shape,
     pub(super) labels: Vec<u32>,
-    pub(super) choice: Vec<u32>,
-    /// Where the chosen candidates are: which lane of all blocks' lanes, and their features. Side
-    /// by side, as candidates come from far in memory.
-    spots: Vec<usize>,
+    /// Where the chosen candidates are: which of all lanes of the object's blocks, and their
+    /// features. Side by side, as candidates come from far in memory.
+    spots: Vec<u32>,
     places: Vec<f64>,
+    pub(super) reader: Reader,
     pub(super) clusters: Vec<Cluster>,
     pub(super) cohesion: Cohesion,
     /// What the metric is expected to be: `scale I`.
@@ -91,7 +103,7 @@ pub(super) struct Chain<'a> {
     pub(super) rng: Stream,
     /// Split and merge moves tried and taken.
     pub(super) moves: [usize; 2],
-    /// How far candidates reach, in the metric of the moment.
+    /// How far the candidates of one object reach, in the metric of the moment.
     extents: Extents,
     screening: Screening,
     /// Objects that a sweep visits one after another, and the order of such batches.
@@ -103,6 +115,8 @@ pub(super) struct Chain<'a> {
     /// Clusters and blocks that were weighed, and what they weigh.
     listed: Vec<(u32, u32)>,
     sums: Vec<f64>,
+    /// What candidates of one object have alone, by lane and by candidate.
+    alone: [Vec<f64>; 2],
 }
 
 /// An object that is in no cluster for the moment.
@@ -114,7 +128,7 @@ impl<'a> Chain<'a> {
         data: &'a Data<'a>,
         shape: Shape,
         labels: Vec<u32>,
-        choice: Vec<u32>,
+        choice: &[u32],
         rng: Stream,
     ) -> Self {
         let n = labels.len();
@@ -125,7 +139,7 @@ impl<'a> Chain<'a> {
             spots: vec![0; n],
             places: vec![0.0; n * shape.q],
             shape,
-            choice: vec![0; n],
+            reader: Reader::default(),
             clusters: Vec::new(),
             cohesion: data.prior.first(),
             scale: data.scales[data.scales.len() / 2],
@@ -140,8 +154,9 @@ impl<'a> Chain<'a> {
             bounds: Vec::new(),
             listed: Vec::new(),
             sums: Vec::new(),
+            alone: [Vec::new(), Vec::new()],
         };
-        for (i, j) in choice.into_iter().enumerate() {
+        for (i, &j) in choice.iter().enumerate() {
             chain.choose(i, data.blocks.spot_of(i, j));
         }
         chain.rebuild();
@@ -149,16 +164,21 @@ impl<'a> Chain<'a> {
     }
 
     /// Object `i` is where this lane of its blocks is.
-    pub(super) fn choose(&mut self, i: usize, spot: usize) {
+    pub(super) fn choose(&mut self, i: usize, spot: u32) {
         let (q, blocks) = (self.shape.q, self.data.blocks);
         self.spots[i] = spot;
-        self.choice[i] = blocks.candidate(spot);
-        blocks.copy_place(spot, &mut self.places[i * q..(i + 1) * q]);
+        self.reader.load(blocks, i);
+        self.reader.own(blocks, i).copy_place(spot, &mut self.places[i * q..(i + 1) * q]);
     }
 
-    /// The lane of all blocks where object `i` is.
-    pub(super) fn spot(&self, i: usize) -> usize {
+    /// The lane of its blocks where object `i` is.
+    pub(super) fn spot(&self, i: usize) -> u32 {
         self.spots[i]
+    }
+
+    /// Which of its candidates object `i` is.
+    pub(super) fn choice(&self, i: usize) -> u32 {
+        self.data.blocks.candidate(i, self.spots[i])
     }
 
     /// The features of object `i` where it is.
@@ -179,7 +199,6 @@ impl<'a> Chain<'a> {
         }
         // The metric is positive definite: it was so when it was drawn.
         let low = cholesky(&self.shape.psi, q).map_or_else(|| vec![0.0; q * q], |l| lower_inverse(&l, q));
-        self.extents = self.data.blocks.extents(&low);
         self.screening = Screening::new(low, q, self.shape.nu);
         self.joins = self.data.prior.joins(self.cohesion);
         for k in 0..k {
@@ -238,29 +257,28 @@ impl<'a> Chain<'a> {
     /// comes from.
     fn draw(&mut self, i: usize, was: Option<usize>) -> Option<(u32, u32)> {
         let blocks = self.data.blocks;
+        self.reader.load(blocks, i);
         let alone = self.cohesion.alpha * self.cohesion.singleton_weight * self.data.alone_sum[i];
         // What is negligible is measured by what is known to be there: the object alone, and where
         // it has been.
         let mut known = alone;
         if let Some(k) = was {
-            let weights = weigh(&self.clusters[k], blocks, self.spots[i] / LANES);
+            let own = self.reader.own(blocks, i);
+            let weights = weigh(&self.clusters[k], own, self.spots[i] as usize / LANES);
             known += self.joins[self.clusters[k].size] * weights.iter().sum::<f64>();
         }
-        let groups = blocks.groups(i);
-        let least = NEGLIGIBLE * known / ((self.clusters.len() + 1) * groups.len()) as f64;
+        self.extents.measure(self.reader.own(blocks, i), self.screening.metric());
+        let least = NEGLIGIBLE * known / ((self.clusters.len() + 1) * self.extents.len()) as f64;
         let mut others = 0.0;
         self.listed.clear();
-        for (group, first) in groups.zip(blocks.of(i).step_by(LANES)) {
-            let (centre, reach) = (self.extents.centre(group), self.extents.reaches[group]);
-            others += self.screening.near(centre, reach, least, &mut self.near);
-            let radii = &self.extents.radii[group * LANES..(group + 1) * LANES];
-            let (centres, totals) = (blocks.centres(group), blocks.totals(group));
+        for (group, first) in self.extents.groups().zip((0..).step_by(LANES)) {
+            others += self.screening.near(group.middle, group.reach, least, &mut self.near);
             self.bounds.clear();
-            bound_all(&self.clusters, &self.near, &self.joins, centres, radii, totals, &mut self.bounds);
+            bound_all(&self.clusters, &self.near, &self.joins, group, &mut self.bounds);
             for (k, bounds) in self.near.iter().zip(&self.bounds) {
                 for (lane, &bound) in bounds.iter().enumerate() {
                     if bound > least / LANES as f64 {
-                        self.listed.push((*k, (first + lane) as u32));
+                        self.listed.push((*k, first + lane as u32));
                     } else {
                         others += bound;
                     }
@@ -268,7 +286,7 @@ impl<'a> Chain<'a> {
             }
         }
         self.sums.clear();
-        self.weigh_listed(0);
+        self.weigh_listed(i, 0);
         let u = self.rng.random::<f64>();
         let sum = alone + self.sums.iter().sum::<f64>();
         let at = self.reach(alone, u * sum);
@@ -276,21 +294,22 @@ impl<'a> Chain<'a> {
             return self.listed.get(at.wrapping_sub(1)).copied();
         }
         let begin = self.listed.len();
-        let all =
-            (0..self.clusters.len() as u32).flat_map(|k| blocks.of(i).map(move |block| (k, block as u32)));
+        let count = blocks.count(i) as u32;
+        let all = (0..self.clusters.len() as u32).flat_map(|k| (0..count).map(move |block| (k, block)));
         let mut known = self.listed.clone();
         known.sort_unstable();
         let rest: Vec<(u32, u32)> = all.filter(|pair| known.binary_search(pair).is_err()).collect();
         self.listed.extend(rest);
-        self.weigh_listed(begin);
+        self.weigh_listed(i, begin);
         let sum = alone + self.sums.iter().sum::<f64>();
         let at = self.reach(alone, u * sum).min(self.sums.len());
         self.listed.get(at.wrapping_sub(1)).copied()
     }
 
-    /// Weighs the listed blocks from `begin` on.
-    fn weigh_listed(&mut self, begin: usize) {
-        weigh_listed(&self.clusters, self.data.blocks, &self.listed[begin..], &mut self.sums);
+    /// Weighs the listed blocks of object `i` from `begin` on.
+    fn weigh_listed(&mut self, i: usize, begin: usize) {
+        let own = self.reader.own(self.data.blocks, i);
+        weigh_listed(&self.clusters, own, &self.listed[begin..], &mut self.sums);
         for (&(k, _), sum) in self.listed[begin..].iter().zip(&mut self.sums[begin..]) {
             *sum *= self.joins[self.clusters[k as usize].size];
         }
@@ -310,16 +329,21 @@ impl<'a> Chain<'a> {
 
     /// Into the cluster drawn, or a new one; the candidate is drawn within the block.
     fn put(&mut self, i: usize, drawn: Option<(u32, u32)>) {
+        let blocks = self.data.blocks;
+        let own = self.reader.own(blocks, i);
         let (to, spot) = match drawn {
             None => {
                 self.clusters.push(Cluster::empty(self.shape.q));
-                let j = pick(self.data.alone(i), self.data.alone_sum[i], &mut self.rng);
-                (self.clusters.len() - 1, self.data.blocks.spot_of(i, j as u32))
+                let [lanes, alone] = &mut self.alone;
+                weigh_alone(&self.shape.base, own, lanes);
+                blocks.in_order(i, lanes, alone);
+                let j = pick(alone, self.data.alone_sum[i], &mut self.rng);
+                (self.clusters.len() - 1, blocks.spot_of(i, j as u32))
             }
             Some((k, block)) => {
-                let weights = weigh(&self.clusters[k as usize], self.data.blocks, block as usize);
+                let weights = weigh(&self.clusters[k as usize], own, block as usize);
                 let lane = pick(&weights, weights.iter().sum(), &mut self.rng);
-                (k as usize, block as usize * LANES + lane)
+                (k as usize, block * LANES as u32 + lane as u32)
             }
         };
         self.labels[i] = to as u32;
@@ -332,11 +356,6 @@ impl<'a> Chain<'a> {
     /// The weight of joining a cluster of `size`.
     pub(super) fn join(&self, size: usize) -> f64 {
         self.joins[size]
-    }
-
-    /// What every candidate of `i` weighs in a cluster, block by block into `out`; returns the sum.
-    pub(super) fn weigh(&self, cluster: &Cluster, i: usize, out: &mut [[f64; LANES]]) -> f64 {
-        weigh_all(cluster, self.data.blocks, self.data.blocks.of(i), out)
     }
 
     /// Draws the metric and the prior's cohesion. False when numbers ran out of range, which leaves
@@ -388,8 +407,8 @@ impl<'a> Chain<'a> {
     /// trace plot shows.
     pub(super) fn ln_density(&self) -> f64 {
         let clusters: f64 = self.clusters.iter().map(|cluster| cluster.ln_density(&self.shape)).sum();
-        let choices: f64 =
-            (0..self.labels.len()).map(|i| libm::log(self.data.weights(i)[self.choice[i] as usize])).sum();
+        let chosen = self.spots.iter().enumerate();
+        let choices: f64 = chosen.map(|(i, &spot)| libm::log(self.data.blocks.weight(i, spot))).sum();
         clusters + choices + self.data.prior.ln_weight(self.clusters.iter().map(|c| c.size), self.cohesion)
     }
 }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use multiversion::multiversion;
 
-use super::blocks::{Blocks, LANES, squares};
+use super::blocks::{Group, LANES, Own, squares};
 use super::matrix::{cholesky, ln_det, lower_inverse};
 
 /// Degrees of freedom of the base density.
@@ -54,6 +54,11 @@ impl Base {
         Some(Self { q, middle, low: lower_inverse(&l, q), ln_scale })
     }
 
+    /// Number of features.
+    pub(super) fn features(&self) -> usize {
+        self.q
+    }
+
     /// `1 + d' S^-1 d / df`: the density is this to the power `-(df + q) / 2`, times a constant.
     fn shape(&self, x: &[f64]) -> f64 {
         let mut sum = 0.0;
@@ -67,6 +72,8 @@ impl Base {
         1.0 + sum / BASE_DF as f64
     }
 
+    /// By the operations of [`weigh_alone`].
+    #[cfg(test)]
     pub(super) fn density(&self, x: &[f64]) -> f64 {
         libm::exp(self.ln_scale) / half_power(self.shape(x), BASE_DF + self.q)
     }
@@ -257,69 +264,75 @@ impl Cluster {
 }
 
 /// What each candidate of one block multiplies the density of a cluster by, times its own weight.
-pub(super) fn weigh(cluster: &Cluster, blocks: &Blocks, block: usize) -> [f64; LANES] {
+pub(super) fn weigh(cluster: &Cluster, own: Own<'_>, block: usize) -> [f64; LANES] {
     let mut out = [[0.0; LANES]];
-    weigh_each(cluster, blocks, block..block + 1, &mut out);
+    weigh_each(cluster, own, block..block + 1, &mut out);
     out[0]
 }
 
-/// The same of several blocks, into `out`; returns the sum.
-pub(super) fn weigh_all(
-    cluster: &Cluster,
-    blocks: &Blocks,
-    of: Range<usize>,
-    out: &mut [[f64; LANES]],
-) -> f64 {
-    weigh_each(cluster, blocks, of.clone(), out);
-    out[..of.len()].iter().flatten().sum()
+/// The same of all blocks of an object, into `out`; returns the sum.
+pub(super) fn weigh_all(cluster: &Cluster, own: Own<'_>, out: &mut [[f64; LANES]]) -> f64 {
+    weigh_each(cluster, own, 0..own.len(), out);
+    out[..own.len()].iter().flatten().sum()
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn weigh_each(cluster: &Cluster, blocks: &Blocks, of: Range<usize>, out: &mut [[f64; LANES]]) {
+fn weigh_each(cluster: &Cluster, own: Own<'_>, of: Range<usize>, out: &mut [[f64; LANES]]) {
     for (block, slot) in of.zip(out) {
-        *slot = weigh_block(cluster, blocks.values(block), blocks.weights(block));
+        *slot = weigh_block(cluster, own.values(block), own.weights(block));
     }
 }
 
-/// Sums of [`weigh`] over blocks, of clusters and blocks that are listed.
+/// Sums of [`weigh`] over blocks, of clusters and blocks of an object that are listed.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-pub(super) fn weigh_listed(
-    clusters: &[Cluster],
-    blocks: &Blocks,
-    listed: &[(u32, u32)],
-    sums: &mut Vec<f64>,
-) {
+pub(super) fn weigh_listed(clusters: &[Cluster], own: Own<'_>, listed: &[(u32, u32)], sums: &mut Vec<f64>) {
     for &(k, block) in listed {
-        let (values, weights) = (blocks.values(block as usize), blocks.weights(block as usize));
+        let (values, weights) = (own.values(block as usize), own.weights(block as usize));
         sums.push(weigh_block(&clusters[k as usize], values, weights).iter().sum());
     }
 }
 
+/// What each candidate of an object has alone, the base density times its own weight: one a lane.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+pub(super) fn weigh_alone(base: &Base, own: Own<'_>, lanes: &mut Vec<f64>) {
+    lanes.clear();
+    let (q, scale) = (base.q, libm::exp(base.ln_scale));
+    let mut d = vec![[0.0; LANES]; q];
+    for block in 0..own.len() {
+        for ((d, column), middle) in d.iter_mut().zip(own.values(block).chunks_exact(LANES)).zip(&base.middle)
+        {
+            *d = std::array::from_fn(|lane| column[lane] - middle);
+        }
+        let shape = squares(&base.low, &d).map(|sum| 1.0 + sum / BASE_DF as f64);
+        let t = half_powers(shape, BASE_DF + q);
+        let weights = own.weights(block);
+        lanes.extend((0..LANES).map(|lane| weights[lane] * (scale / t[lane])));
+    }
+}
+
 /// Upper bounds of the sums of [`weigh`] over each block of a group in the clusters listed, each
-/// cluster's times its `join`: eight a cluster into `bounds`. `radii` are those of the blocks, in
-/// the metric of `Psi`. That of a cluster is wider, and the more so the more members it has
-/// (`shrink`), so no candidate is nearer to its mean than the centre of the block less the radius
-/// as the cluster sees it; and the base's part of the density is at most what `scale` has of it.
+/// cluster's times its `join`: eight a cluster into `bounds`. The radii of blocks are in the metric
+/// of `Psi`. That of a cluster is wider, and the more so the more members it has (`shrink`), so no
+/// candidate is nearer to its mean than the centre of the block less the radius as the cluster sees
+/// it; and the base's part of the density is at most what `scale` has of it.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(super) fn bound_all(
     clusters: &[Cluster],
     listed: &[u32],
     join: &[f64],
-    centres: &[f64],
-    radii: &[f64],
-    totals: &[f64],
+    group: Group<'_>,
     bounds: &mut Vec<[f64; LANES]>,
 ) {
     for &k in listed {
         let cluster = &clusters[k as usize];
         let factor = join[cluster.size] * cluster.scale * (1.0 + 1e-9);
-        let quadratic = quadratic_of(cluster, centres);
+        let quadratic = quadratic_of(cluster, group.centres);
         let near: [f64; LANES] = std::array::from_fn(|lane| {
-            let least = (quadratic[lane].sqrt() - cluster.shrink * radii[lane]).max(0.0);
+            let least = (quadratic[lane].sqrt() - cluster.shrink * group.radii[lane]).max(0.0);
             1.0 + cluster.share * (least * least)
         });
         let t = half_powers(near, cluster.twice);
-        bounds.push(std::array::from_fn(|lane| factor * totals[lane] / t[lane]));
+        bounds.push(std::array::from_fn(|lane| factor * group.totals[lane] / t[lane]));
     }
 }
 
@@ -471,7 +484,9 @@ fn half_power(x: f64, twice: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::blocks::{Blocks, Extents, Reader, of_all};
     use super::*;
+    use crate::Candidates;
     use crate::candidates::CandidatesBuilder;
 
     fn shape(q: usize, nu: usize) -> Shape {
@@ -501,18 +516,21 @@ mod tests {
                 let m = 11;
                 let rows: Vec<f64> = (0..m).flat_map(|j| point(20 + j, q)).collect();
                 let weights: Vec<f64> = (0..m).map(|j| 0.1 + j as f64).collect();
-                let blocks = blocks_of(&rows, q, &weights);
+                let (candidates, mut reader) = (one_object(&rows, q), Reader::default());
+                let blocks = Blocks::new(&candidates, of_all(&candidates, &weights));
+                reader.load(&blocks, 0);
+                let own = reader.own(&blocks, 0);
                 let (mut out, mut by_block) = (vec![0.0; m], vec![[0.0; LANES]; 2]);
-                let sum = weigh_all(&cluster, &blocks, 0..2, &mut by_block);
+                let sum = weigh_all(&cluster, own, &mut by_block);
                 for (block, values) in by_block.iter().enumerate() {
                     for (lane, v) in values.iter().enumerate() {
-                        out[blocks.candidate(block * LANES + lane) as usize] += v;
+                        out[blocks.candidate(0, (block * LANES + lane) as u32) as usize] += v;
                     }
-                    assert_eq!(*values, weigh(&cluster, &blocks, block));
+                    assert_eq!(*values, weigh(&cluster, own, block));
                 }
                 assert!((sum - out.iter().sum::<f64>()).abs() < 1e-12 * sum);
                 let mut sums = Vec::new();
-                weigh_listed(&[cluster.clone()], &blocks, &[(0, 0), (0, 1)], &mut sums);
+                weigh_listed(&[cluster.clone()], own, &[(0, 0), (0, 1)], &mut sums);
                 assert!((sum - sums[0] - sums[1]).abs() < 1e-12 * sum);
                 for j in 0..m {
                     let mut larger = cluster.clone();
@@ -524,10 +542,10 @@ mod tests {
         }
     }
 
-    fn blocks_of(rows: &[f64], q: usize, weights: &[f64]) -> Blocks {
+    fn one_object(rows: &[f64], q: usize) -> Candidates {
         let mut builder = CandidatesBuilder::new(q);
         builder.push(rows, &[]).unwrap();
-        Blocks::new(&builder.build().unwrap(), weights)
+        builder.build().unwrap()
     }
 
     #[test]
@@ -538,9 +556,13 @@ mod tests {
                 .flat_map(|j| (0..q).map(move |f| j as f64 * 0.1 - 5.0 + libm::sin((j + f) as f64) * 0.01))
                 .collect();
             let weights: Vec<f64> = (0..101).map(|j| 1.0 + f64::from(j % 7)).collect();
-            let blocks = blocks_of(&rows, q, &weights);
+            let (candidates, mut reader) = (one_object(&rows, q), Reader::default());
+            let blocks = Blocks::new(&candidates, of_all(&candidates, &weights));
             let low = lower_inverse(&cholesky(&shape.psi, q).unwrap(), q);
-            let radii = blocks.extents(&low).radii;
+            reader.load(&blocks, 0);
+            let own = reader.own(&blocks, 0);
+            let mut extents = Extents::default();
+            extents.measure(own, &low);
             let mut clusters = vec![Cluster::empty(q); 3];
             for i in 0..3 * members {
                 let place: Vec<f64> = point(i, q).iter().map(|v| v + 3.0 * (i % 3) as f64).collect();
@@ -548,10 +570,8 @@ mod tests {
             }
             let join: Vec<f64> = (0..=members).map(|n| (n as f64).sqrt()).collect();
             let mut bounds = [Vec::new(), Vec::new()];
-            for (group, bounds) in bounds.iter_mut().enumerate() {
-                let radii = &radii[group * LANES..(group + 1) * LANES];
-                let (centres, totals) = (blocks.centres(group), blocks.totals(group));
-                bound_all(&clusters, &[0, 1, 2], &join, centres, radii, totals, bounds);
+            for (group, bounds) in extents.groups().zip(&mut bounds) {
+                bound_all(&clusters, &[0, 1, 2], &join, group, bounds);
                 assert_eq!(bounds.len(), 3);
             }
             for (k, cluster) in clusters.iter().enumerate() {
@@ -561,12 +581,29 @@ mod tests {
                         assert_eq!(bound, 0.0);
                         continue;
                     }
-                    let sum: f64 = join[members] * weigh(cluster, &blocks, slot).iter().sum::<f64>();
+                    let sum: f64 = join[members] * weigh(cluster, own, slot).iter().sum::<f64>();
                     assert!(bound >= sum, "{bound} {sum}");
                     // In one dimension a block is short and the bound near.
                     assert!(q > 1 || bound < 100.0 * sum, "{bound} {sum}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_candidates_have_alone_is_the_base_density_times_their_weights_bit_for_bit() {
+        for q in [1, 3, 6] {
+            let shape = shape(q, q + 7);
+            let rows: Vec<f64> = (0..11).flat_map(|j| point(j, q)).collect();
+            let weights: Vec<f64> = (0..11).map(|j| 0.1 + f64::from(j)).collect();
+            let (candidates, mut reader) = (one_object(&rows, q), Reader::default());
+            let blocks = Blocks::new(&candidates, of_all(&candidates, &weights));
+            reader.load(&blocks, 0);
+            let (mut lanes, mut sorted) = (Vec::new(), Vec::new());
+            weigh_alone(&shape.base, reader.own(&blocks, 0), &mut lanes);
+            blocks.in_order(0, &lanes, &mut sorted);
+            let want: Vec<f64> = (0..11).map(|j| weights[j] * shape.base.density(&point(j, q))).collect();
+            assert_eq!(sorted, want);
         }
     }
 
@@ -598,9 +635,11 @@ mod tests {
             let (fine, count) = (0.05, 400);
             let rows: Vec<f64> =
                 (-count..=count).map(|b| f64::from(a) * step + f64::from(b) * fine).collect();
-            let blocks = blocks_of(&rows, 1, &vec![1.0; rows.len()]);
-            let mut out = vec![[0.0; LANES]; blocks.of(0).len()];
-            sum += first * weigh_all(&cluster, &blocks, blocks.of(0), &mut out) * step * fine;
+            let (candidates, weights) = (one_object(&rows, 1), vec![1.0; rows.len()]);
+            let blocks = Blocks::new(&candidates, of_all(&candidates, &weights));
+            let (mut reader, mut out) = (Reader::default(), vec![[0.0; LANES]; blocks.count(0)]);
+            reader.load(&blocks, 0);
+            sum += first * weigh_all(&cluster, reader.own(&blocks, 0), &mut out) * step * fine;
         }
         assert!((sum - 1.0).abs() < 5e-3, "{sum}");
     }

@@ -4,7 +4,7 @@
 //! probabilities are, and how many independent draws their traces of K and of the log density are
 //! worth (autocorrelations summed while pairs of them are positive, Geyer 1992).
 
-use super::{CoClustering, Trace};
+use super::Trace;
 
 /// Effective draws of K below which more sweeps are advised.
 pub const ENOUGH_DRAWS: f64 = 30.0;
@@ -26,19 +26,10 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    pub(super) fn new(traces: &[Trace]) -> Self {
-        let n = traces.first().and_then(|t| t.draws.first()).map_or(0, Vec::len);
-        let each: Vec<CoClustering> = traces.iter().map(|t| CoClustering::of_draws(&t.draws, n)).collect();
-        let mut pairs = Vec::new();
-        for a in 0..each.len() {
-            for b in a + 1..each.len() {
-                pairs.push(each[a].agreement(&each[b]));
-            }
-        }
-        let agreement = if pairs.is_empty() { 1.0 } else { pairs.iter().sum::<f64>() / pairs.len() as f64 };
-        let clusters = |t: &Trace| -> Vec<f64> {
-            t.draws.iter().map(|labels| labels.iter().max().map_or(0.0, |k| f64::from(*k) + 1.0)).collect()
-        };
+    /// Of chains whose co-clustering agrees so far.
+    pub(super) fn new(traces: &[Trace], agreement: f64) -> Self {
+        let clusters =
+            |t: &Trace| -> Vec<f64> { t.draws.iter().map(|draw| draw.clusters() as f64).collect() };
         let tried: usize = traces.iter().map(|t| t.moves[0]).sum();
         let taken: usize = traces.iter().map(|t| t.moves[1]).sum();
         Self {

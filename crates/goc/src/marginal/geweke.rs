@@ -10,8 +10,8 @@
 
 use rand_distr::{Distribution, Gamma, StandardNormal};
 
-use super::blocks::Blocks;
-use super::chain::{Chain, Data};
+use super::blocks::{Blocks, of_all};
+use super::chain::{Chain, Data, Near};
 use super::cluster::{Base, Shape};
 use super::matrix::{cholesky, inverse, ln_det, pick, wishart};
 use super::prior::{Cohesion, PartitionPrior};
@@ -116,21 +116,18 @@ impl State {
             places.zip(&weights).map(|((i, j), w)| w * base.density(&candidates.candidate(i, j))).collect();
         let offsets = candidates.offsets();
         let alone_sum: Vec<f64> = (0..N).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect();
-        let near = [vec![1, 3], vec![0], vec![], vec![2]];
+        let near = Near::new([vec![1, 3], vec![0], vec![], vec![2]].into_iter(), 2);
         let data = Data {
-            candidates: &candidates,
-            weights: &weights,
-            blocks: &Blocks::new(&candidates, &weights),
+            blocks: &Blocks::new(&candidates, of_all(&candidates, &weights)),
             near: &near,
             prior,
-            alone: &alone,
             alone_sum: &alone_sum,
             metric_df: METRIC_DF,
             scales: &SCALES,
             learn: true,
         };
         let shape = Shape::new(NU, self.psi.clone(), base, N);
-        let mut chain = Chain::new(&data, shape, self.labels.clone(), self.choice.clone(), rng.clone());
+        let mut chain = Chain::new(&data, shape, self.labels.clone(), &self.choice, rng.clone());
         (chain.cohesion, chain.scale) = (self.cohesion, self.scale);
         chain.rebuild();
         chain.sweep();
@@ -139,7 +136,7 @@ impl State {
         *rng = chain.rng.clone();
         (self.cohesion, self.scale) = (chain.cohesion, chain.scale);
         self.psi = chain.shape.psi.clone();
-        (self.labels, self.choice) = (chain.labels.clone(), chain.choice.clone());
+        (self.labels, self.choice) = (chain.labels.clone(), (0..N).map(|i| chain.choice(i)).collect());
     }
 
     /// Functions of everything whose means are compared.

@@ -15,23 +15,31 @@ mod chain;
 mod cluster;
 mod consensus;
 mod diagnostics;
+mod draws;
 mod matrix;
 mod model;
+mod narrow;
 mod prior;
 mod screening;
 mod split_merge;
 
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
 use rayon::prelude::*;
 
+use crate::objects::Objects;
 use crate::oracle::k_means::{KMeans, Seeding};
 use crate::oracle::{OracleError, Start};
 use crate::scale::median;
 use crate::{Candidates, Partition, Points, random};
-use blocks::Blocks;
-use chain::{Chain, Data};
-use cluster::{Base, Shape};
+use blocks::{Blocks, Reader};
+use chain::{Chain, Data, Near};
+use cluster::{Base, Shape, weigh_alone};
 pub use consensus::CoClustering;
 pub use diagnostics::{Diagnostics, ENOUGH_AGREEMENT, ENOUGH_DRAWS};
+pub use draws::Draw;
+use draws::Members;
 pub use model::{ClusterParts, Model, ModelError, ModelParts, Prediction};
 use prior::PartitionPrior;
 
@@ -140,7 +148,7 @@ pub struct Posterior {
     /// Whether the chains agree.
     pub diagnostics: Diagnostics,
     /// Drawn labels, chain after chain.
-    pub draws: Vec<Vec<u32>>,
+    pub draws: Vec<Draw>,
     /// How dense places are where each object is, by the density that the mixture expects of the
     /// places of clusters; its candidates summed over.
     pub base: Vec<f64>,
@@ -157,9 +165,7 @@ pub struct Posterior {
 
 /// What one chain leaves.
 struct Trace {
-    draws: Vec<Vec<u32>>,
-    /// How often each candidate was drawn.
-    counts: Vec<u32>,
+    draws: Vec<Draw>,
     ln_densities: Vec<f64>,
     moves: [usize; 2],
     /// Sums over the draws of the metric, of the logarithms of `alpha` and the singleton weight,
@@ -283,25 +289,20 @@ impl Marginal {
         self.run_watched(candidates, seed, &|| {})
     }
 
-    /// As [`Self::run`]; `tick` is called after every sweep, from any thread.
+    /// As [`Self::run`] of objects that are loaded one by one, such as scaled ones
+    /// ([`Scaled`](crate::objects::Scaled)): no copy of all candidates is made where they are many.
+    /// `tick` is called after every sweep, from any thread.
     pub fn run_watched(
         &self,
-        candidates: &Candidates,
+        objects: &dyn Objects,
         seed: u64,
         tick: &(dyn Fn() + Sync),
     ) -> Result<Posterior, MarginalError> {
-        let (n, q) = (candidates.objects(), candidates.features());
+        let (n, q) = (objects.objects(), objects.features());
         self.check(q)?;
         let nu = self.nu.unwrap_or(q + NU_BEYOND);
-        let base = base_of(candidates)?;
-        let weights = self.weights(candidates);
-        let alone: Vec<f64> = (0..n)
-            .flat_map(|i| (0..candidates.count(i)).map(move |j| (i, j)))
-            .zip(&weights)
-            .map(|((i, j), w)| w * base.density(&candidates.candidate(i, j)))
-            .collect();
-        let offsets = candidates.offsets();
-        let alone_sum: Vec<f64> = (0..n).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect();
+        let base = base_of(objects)?;
+        let near = near(objects);
         let prior = PartitionPrior::new(n, self.power, self.alpha, self.singleton_weight);
         // The mean of Psi is A; that of a covariance, Psi / (nu - q - 1).
         let metric_df = q as f64 + METRIC_DF_BEYOND;
@@ -314,56 +315,67 @@ impl Marginal {
         for f in 0..q {
             psi[f * q + f] = of(self.spread.unwrap_or(LEAST_SPREAD));
         }
-        let blocks = Blocks::new(candidates, &weights);
-        let near = near(candidates);
+        let mut penalties = Vec::new();
+        let blocks = Blocks::new(objects, |i, own| self.weigh(objects, i, &mut penalties, own));
+        let First { alone_sum, likeliest, points } = First::new(&blocks, &base);
         let data = Data {
-            candidates,
-            weights: &weights,
             blocks: &blocks,
             near: &near,
             prior: &prior,
-            alone: &alone,
             alone_sum: &alone_sum,
             metric_df,
             scales: &scales,
             learn: self.learn,
         };
         let shape = Shape::new(nu, psi, base, n);
-        let likeliest: Vec<u32> = (0..n).map(|i| likeliest(data.weights(i))).collect();
-        let points = candidates.chosen(&likeliest);
         let k = self.begin.unwrap_or_else(|| first_clusters(n)).clamp(1, n);
+        let tally = Tally::new(objects.total());
         let traces = (0..self.chains)
             .into_par_iter()
             .map(|c| {
                 let mut rng = random::stream(seed, c as u64);
                 let k_means = KMeans::default().starts(3).seeding(Seeding::PlusPlus);
                 let first = k_means.fit(&points, Start::K(k), &mut rng)?.partition;
-                let chain = Chain::new(&data, shape.clone(), first.labels().to_vec(), likeliest.clone(), rng);
-                Ok(self.walk(chain, tick))
+                let chain = Chain::new(&data, shape.clone(), first.labels().to_vec(), &likeliest, rng);
+                Ok(self.walk(chain, objects.offsets(), &tally, tick))
             })
             .collect::<Result<Vec<Trace>, OracleError>>()?;
-        Ok(summarise(candidates, alone_sum, traces, self.merge_cost))
+        drop((blocks, near, prior, points, likeliest));
+        Ok(summarise(objects, alone_sum, traces, tally, self.merge_cost))
     }
 
     /// The weights of all candidates beforehand, sum 1 for every object.
-    pub fn weights(&self, candidates: &Candidates) -> Vec<f64> {
-        let mut weights = Vec::with_capacity(candidates.total());
-        for i in 0..candidates.objects() {
-            let least =
-                (0..candidates.count(i)).map(|j| candidates.penalty(i, j)).fold(f64::INFINITY, f64::min);
-            let of = |j: usize| libm::exp(-self.penalty_strength * (candidates.penalty(i, j) - least));
-            let own: Vec<f64> = (0..candidates.count(i)).map(of).collect();
-            let sum: f64 = own.iter().sum();
-            weights.extend(own.iter().map(|w| w / sum));
+    pub fn weights(&self, objects: &dyn Objects) -> Vec<f64> {
+        let mut weights = Vec::with_capacity(objects.total());
+        let (mut penalties, mut own) = (Vec::new(), Vec::new());
+        for i in 0..objects.objects() {
+            self.weigh(objects, i, &mut penalties, &mut own);
+            weights.extend_from_slice(&own);
         }
         weights
     }
 
-    fn walk(&self, mut chain: Chain<'_>, tick: &(dyn Fn() + Sync)) -> Trace {
-        let candidates = chain.data.candidates;
+    /// Those of object `i`, into `weights`; its penalties into `penalties`.
+    fn weigh(&self, objects: &dyn Objects, i: usize, penalties: &mut Vec<f64>, weights: &mut Vec<f64>) {
+        objects.load_penalties(i, penalties);
+        let least = penalties.iter().copied().fold(f64::INFINITY, f64::min);
+        weights.clear();
+        weights.extend(penalties.iter().map(|p| libm::exp(-self.penalty_strength * (p - least))));
+        let sum: f64 = weights.iter().sum();
+        for w in weights {
+            *w /= sum;
+        }
+    }
+
+    fn walk(
+        &self,
+        mut chain: Chain<'_>,
+        offsets: &[usize],
+        tally: &Tally,
+        tick: &(dyn Fn() + Sync),
+    ) -> Trace {
         let mut trace = Trace {
             draws: Vec::with_capacity(self.keep),
-            counts: vec![0; candidates.total()],
             ln_densities: Vec::with_capacity(self.keep),
             moves: [0, 0],
             metric: vec![0.0; chain.shape.psi.len()],
@@ -378,9 +390,10 @@ impl Marginal {
             chain.split_and_merge(self.moves);
             chain.draw_shape();
             if t >= self.burn {
-                trace.draws.push(Partition::from_labels(&chain.labels).canonical().labels().to_vec());
-                for (i, &j) in chain.choice.iter().enumerate() {
-                    trace.counts[candidates.offsets()[i] + j as usize] += 1;
+                let partition = Partition::from_bounded(&chain.labels, chain.clusters.len());
+                trace.draws.push(Draw::new(partition.canonical().labels()));
+                for (i, from) in offsets[..offsets.len() - 1].iter().enumerate() {
+                    tally.add(from + chain.choice(i) as usize);
                 }
                 trace.ln_densities.push(chain.ln_density());
                 for (sum, psi) in trace.metric.iter_mut().zip(&chain.shape.psi) {
@@ -397,6 +410,36 @@ impl Marginal {
     }
 }
 
+/// What is known of every object before the chains begin.
+struct First {
+    /// What it has alone: the sum over candidates of weight and base density.
+    alone_sum: Vec<f64>,
+    /// The candidate of the largest weight, and its features.
+    likeliest: Vec<u32>,
+    points: Points,
+}
+
+impl First {
+    fn new(blocks: &Blocks<'_>, base: &Base) -> Self {
+        let (n, q) = (blocks.objects(), base.features());
+        let (mut alone_sum, mut likeliest) = (Vec::with_capacity(n), Vec::with_capacity(n));
+        let mut points = vec![0.0; n * q];
+        let (mut reader, mut lanes, mut sorted) = (Reader::default(), Vec::new(), Vec::new());
+        for (i, point) in points.chunks_exact_mut(q).enumerate() {
+            reader.load(blocks, i);
+            let own = reader.own(blocks, i);
+            weigh_alone(base, own, &mut lanes);
+            blocks.in_order(i, &lanes, &mut sorted);
+            alone_sum.push(sorted.iter().sum());
+            blocks.in_order(i, own.all_weights(), &mut sorted);
+            let best = largest(&sorted);
+            likeliest.push(best);
+            own.copy_place(blocks.spot_of(i, best), point);
+        }
+        Self { alone_sum, likeliest, points: Points::trusted(points, q) }
+    }
+}
+
 /// Clusters to begin with when none are said. Few: a large group that begins in pieces teaches the
 /// metric that clusters are small, and stays in pieces; splits are found more easily than such a
 /// state is left.
@@ -405,14 +448,14 @@ fn first_clusters(n: usize) -> usize {
 }
 
 /// The objects that lie near each, by the means of their sets.
-fn near(candidates: &Candidates) -> Vec<Vec<u32>> {
-    let count = NEAR.min(candidates.objects().saturating_sub(1));
-    let nearest = crate::oracle::graph::nearest(&candidates.means(), count);
-    nearest.into_iter().map(|row| row.into_iter().map(|(_, j)| j).collect()).collect()
+fn near(objects: &dyn Objects) -> Near {
+    let count = NEAR.min(objects.objects().saturating_sub(1));
+    let nearest = crate::oracle::graph::nearest(&objects.means(), count);
+    Near::new(nearest.into_iter().map(|row| row.into_iter().map(|(_, j)| j)), count)
 }
 
-/// The candidate of the largest weight, the lower one on a tie.
-fn likeliest(weights: &[f64]) -> u32 {
+/// The place of the largest weight, the lower one on a tie.
+fn largest(weights: &[f64]) -> u32 {
     let mut best = 0;
     for (j, w) in weights.iter().enumerate() {
         if *w > weights[best] {
@@ -423,16 +466,22 @@ fn likeliest(weights: &[f64]) -> u32 {
 }
 
 /// Where clusters may lie: around the median of the objects' medians, as wide as those.
-fn base_of(candidates: &Candidates) -> Result<Base, MarginalError> {
-    let (middle, scale) = base_parts(candidates);
+fn base_of(objects: &dyn Objects) -> Result<Base, MarginalError> {
+    let (middle, scale) = base_parts(objects);
     Base::new(middle, &scale).ok_or(MarginalError::Flat)
 }
 
 /// The middle and the scale of that density.
-fn base_parts(candidates: &Candidates) -> (Vec<f64>, Vec<f64>) {
-    let (n, q) = (candidates.objects(), candidates.features());
-    let medians: Vec<Vec<f64>> =
-        (0..q).map(|f| (0..n).map(|i| median(candidates.feature(i, f).to_vec())).collect()).collect();
+fn base_parts(objects: &dyn Objects) -> (Vec<f64>, Vec<f64>) {
+    let (n, q) = (objects.objects(), objects.features());
+    let mut medians = vec![Vec::with_capacity(n); q];
+    let mut values = Vec::new();
+    for i in 0..n {
+        objects.load(i, &mut values);
+        for (medians, column) in medians.iter_mut().zip(values.chunks_exact(objects.count(i))) {
+            medians.push(median(column.to_vec()));
+        }
+    }
     let middle: Vec<f64> = medians.iter().map(|column| median(column.clone())).collect();
     let means: Vec<f64> = medians.iter().map(|column| column.iter().sum::<f64>() / n as f64).collect();
     let mut scale = vec![0.0; q * q];
@@ -450,15 +499,50 @@ fn base_parts(candidates: &Candidates) -> (Vec<f64>, Vec<f64>) {
     (middle, scale)
 }
 
-fn summarise(candidates: &Candidates, base: Vec<f64>, traces: Vec<Trace>, merge_cost: f64) -> Posterior {
-    let (n, q) = (candidates.objects(), candidates.features());
-    let diagnostics = Diagnostics::new(&traces);
-    let mut counts = vec![0_u64; candidates.total()];
-    for trace in &traces {
-        for (sum, count) in counts.iter_mut().zip(&trace.counts) {
-            *sum += u64::from(*count);
+/// How often each candidate was drawn, by all chains together. A byte each, and a list of those
+/// that passed 255: additions of whole numbers give the same whatever the order of threads.
+struct Tally {
+    bytes: Vec<AtomicU8>,
+    /// Candidates whose byte has begun anew, once for every time.
+    passed: Mutex<Vec<usize>>,
+}
+
+impl Tally {
+    fn new(candidates: usize) -> Self {
+        Self { bytes: (0..candidates).map(|_| AtomicU8::new(0)).collect(), passed: Mutex::default() }
+    }
+
+    fn add(&self, at: usize) {
+        if self.bytes[at].fetch_add(1, Relaxed) == u8::MAX {
+            self.passed.lock().unwrap_or_else(PoisonError::into_inner).push(at);
         }
     }
+
+    /// The counts over `total`.
+    fn shares(self, total: f64) -> Vec<f64> {
+        let mut passed = self.passed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        passed.sort_unstable();
+        let mut passed = passed.into_iter().peekable();
+        let counts = self.bytes.into_iter().enumerate().map(|(at, byte)| {
+            let mut count = u64::from(byte.into_inner());
+            while passed.next_if_eq(&at).is_some() {
+                count += 256;
+            }
+            count
+        });
+        counts.map(|count| count as f64 / total).collect()
+    }
+}
+
+fn summarise(
+    objects: &dyn Objects,
+    base: Vec<f64>,
+    traces: Vec<Trace>,
+    tally: Tally,
+    merge_cost: f64,
+) -> Posterior {
+    let (n, q) = (objects.objects(), objects.features());
+    let (diagnostics, together) = co_clustering(&traces, n);
     let mut metric = vec![0.0; q * q];
     for trace in &traces {
         for (sum, psi) in metric.iter_mut().zip(&trace.metric) {
@@ -468,28 +552,22 @@ fn summarise(candidates: &Candidates, base: Vec<f64>, traces: Vec<Trace>, merge_
     let alpha: f64 = traces.iter().map(|trace| trace.alpha).sum();
     let singleton_weight: f64 = traces.iter().map(|trace| trace.singleton_weight).sum();
     let power: f64 = traces.iter().map(|trace| trace.power).sum();
-    let draws: Vec<Vec<u32>> = traces.into_iter().flat_map(|trace| trace.draws).collect();
+    let draws: Vec<Draw> = traces.into_iter().flat_map(|trace| trace.draws).collect();
     let total = draws.len() as f64;
     for sum in &mut metric {
         *sum /= total;
     }
-    let shares: Vec<f64> = counts.iter().map(|count| *count as f64 / total).collect();
-    let mut places = vec![0.0; n * q];
-    for i in 0..n {
-        let own = &shares[candidates.offsets()[i]..candidates.offsets()[i + 1]];
-        for f in 0..q {
-            places[i * q + f] = candidates.feature(i, f).iter().zip(own).map(|(x, p)| x * p).sum();
+    let partition = together.estimate(&draws, merge_cost);
+    let mut times_alone = vec![0_u32; n];
+    for draw in &draws {
+        let sizes = draw.sizes();
+        for (times, label) in times_alone.iter_mut().zip(draw.labels()) {
+            *times += u32::from(sizes[label as usize] == 1);
         }
     }
-    let together = CoClustering::of_draws(&draws, n);
-    let partition = together.estimate(&draws, merge_cost);
-    let sizes_of: Vec<Vec<usize>> =
-        draws.iter().map(|labels| Partition::from_labels(labels).sizes()).collect();
-    let alone: Vec<f64> = (0..n)
-        .map(|i| draws.iter().zip(&sizes_of).filter(|(d, s)| s[d[i] as usize] == 1).count() as f64 / total)
-        .collect();
+    let alone: Vec<f64> = times_alone.into_iter().map(|times| f64::from(times) / total).collect();
     let mut k: Vec<(usize, f64)> = Vec::new();
-    let mut numbers: Vec<usize> = sizes_of.iter().map(Vec::len).collect();
+    let mut numbers: Vec<usize> = draws.iter().map(Draw::clusters).collect();
     numbers.sort_unstable();
     for number in numbers {
         match k.last_mut() {
@@ -498,6 +576,16 @@ fn summarise(candidates: &Candidates, base: Vec<f64>, traces: Vec<Trace>, merge_
         }
     }
     let (membership, runner_up) = memberships(&partition, &together, &alone);
+    let shares = tally.shares(total);
+    let (mut places, mut values) = (Vec::with_capacity(n * q), Vec::new());
+    for (i, from) in objects.offsets()[..n].iter().enumerate() {
+        objects.load(i, &mut values);
+        let m = objects.count(i);
+        let own = &shares[*from..from + m];
+        places.extend(
+            values.chunks_exact(m).map(|column| column.iter().zip(own).map(|(x, p)| x * p).sum::<f64>()),
+        );
+    }
     Posterior {
         membership,
         runner_up,
@@ -515,6 +603,19 @@ fn summarise(candidates: &Candidates, base: Vec<f64>, traces: Vec<Trace>, merge_
         singleton_weight: libm::exp(singleton_weight / total),
         power: power / total,
     }
+}
+
+/// What the chains say of pairs, each by itself and all together.
+fn co_clustering(traces: &[Trace], n: usize) -> (Diagnostics, CoClustering) {
+    let members: Vec<Vec<Members>> =
+        traces.iter().map(|trace| trace.draws.par_iter().map(Members::of).collect()).collect();
+    let chains: Vec<Vec<(&Draw, &Members)>> = traces
+        .iter()
+        .zip(&members)
+        .map(|(trace, members)| trace.draws.iter().zip(members).collect())
+        .collect();
+    let diagnostics = Diagnostics::new(traces, consensus::agreement(&chains, n));
+    (diagnostics, CoClustering::of_members(&chains.concat(), n))
 }
 
 /// How sure each label is, and the next best one.

@@ -33,7 +33,7 @@ use rayon::prelude::*;
 use super::cluster::BASE_DF;
 use super::matrix::{cholesky, ln_det, lower_inverse};
 use super::{Marginal, NU_BEYOND, Posterior, base_parts};
-use crate::Candidates;
+use crate::objects::Objects;
 
 /// One cluster of a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -196,10 +196,10 @@ impl Model {
     /// The model that `marginal` found: `posterior` is what it gave for these candidates.
     pub fn fit(
         marginal: &Marginal,
-        candidates: &Candidates,
+        objects: &dyn Objects,
         posterior: &Posterior,
     ) -> Result<Self, ModelError> {
-        let q = candidates.features();
+        let q = objects.features();
         let labels = posterior.partition.labels();
         let empty = ClusterParts { size: 0, mean: vec![0.0; q], scatter: vec![0.0; q * q] };
         let mut clusters = vec![empty; posterior.partition.k()];
@@ -215,14 +215,17 @@ impl Model {
                 *sum /= cluster.size as f64;
             }
         }
+        let mut values = Vec::new();
         for (i, &label) in labels.iter().enumerate() {
             let cluster = &mut clusters[label as usize];
             let share = 1.0 - 1.0 / cluster.size as f64;
             let place = posterior.places.row(i);
-            let own = &posterior.candidates[candidates.offsets()[i]..candidates.offsets()[i + 1]];
+            let own = &posterior.candidates[objects.offsets()[i]..objects.offsets()[i + 1]];
+            objects.load(i, &mut values);
+            let column = |f: usize| &values[f * own.len()..(f + 1) * own.len()];
             for a in 0..q {
                 for b in 0..q {
-                    let (xa, xb) = (candidates.feature(i, a), candidates.feature(i, b));
+                    let (xa, xb) = (column(a), column(b));
                     let covariance: f64 =
                         (0..own.len()).map(|j| own[j] * (xa[j] - place[a]) * (xb[j] - place[b])).sum();
                     let apart = (place[a] - cluster.mean[a]) * (place[b] - cluster.mean[b]);
@@ -230,7 +233,7 @@ impl Model {
                 }
             }
         }
-        let (base_middle, base_scale) = base_parts(candidates);
+        let (base_middle, base_scale) = base_parts(objects);
         Self::new(ModelParts {
             clusters,
             metric: posterior.metric.clone(),
@@ -307,23 +310,31 @@ impl Model {
 
     /// Where each of these objects belongs, each by itself. Features scaled as those of the model
     /// were.
-    pub fn predict(&self, candidates: &Candidates) -> Result<Vec<Prediction>, ModelError> {
-        if candidates.features() != self.features() {
-            let (model, candidates) = (self.features(), candidates.features());
+    pub fn predict(&self, objects: &dyn Objects) -> Result<Vec<Prediction>, ModelError> {
+        if objects.features() != self.features() {
+            let (model, candidates) = (self.features(), objects.features());
             return Err(ModelError::Features { model, candidates });
         }
-        Ok((0..candidates.objects()).into_par_iter().map(|i| self.predict_one(candidates, i)).collect())
+        let of = |(values, penalties): &mut (Vec<f64>, Vec<f64>), i| {
+            objects.load(i, values);
+            objects.load_penalties(i, penalties);
+            self.predict_one(values, penalties)
+        };
+        Ok((0..objects.objects()).into_par_iter().map_init(Default::default, of).collect())
     }
 
-    fn predict_one(&self, candidates: &Candidates, i: usize) -> Prediction {
-        let (m, k, q) = (candidates.count(i), self.next.len(), self.features());
+    /// Of one object's candidates, feature after feature, and their penalties.
+    fn predict_one(&self, values: &[f64], penalties: &[f64]) -> Prediction {
+        let (m, k, q) = (penalties.len(), self.next.len(), self.features());
         // One row of candidates for each cluster, and a last one for none of them.
         let mut ln = vec![0.0; (k + 1) * m];
         let (mut x, mut moved) = (vec![0.0; q], vec![0.0; q]);
         let ln_alpha = libm::log(self.parts.alpha * self.parts.singleton_weight);
         for j in 0..m {
-            candidates.copy_candidate(i, j, &mut x);
-            let ln_weight = -self.parts.penalty_strength * candidates.penalty(i, j);
+            for (slot, column) in x.iter_mut().zip(values.chunks_exact(m)) {
+                *slot = column[j];
+            }
+            let ln_weight = -self.parts.penalty_strength * penalties[j];
             for (c, (student, ln_join, ln_base)) in self.next.iter().enumerate() {
                 let share = 1.0 / (self.parts.clusters[c].size as f64 + 1.0);
                 for f in 0..q {

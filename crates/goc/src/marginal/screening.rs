@@ -39,6 +39,11 @@ impl Screening {
         Self { q, count: 0, packed: Vec::new(), low, twice: nu + 1 }
     }
 
+    /// The inverse triangle of the metric.
+    pub(super) fn metric(&self) -> &[f64] {
+        &self.low
+    }
+
     fn slot(&self, k: usize, row: usize) -> usize {
         (k / LANES * (self.q + 2) + row) * LANES + k % LANES
     }
@@ -136,7 +141,7 @@ fn bound_eight(values: &[f64], centre: &[f64], radius: f64, twice: usize, bounds
 
 #[cfg(test)]
 mod tests {
-    use super::super::blocks::Blocks;
+    use super::super::blocks::{Blocks, Extents, Reader, of_all};
     use super::super::cluster::{Base, Shape, weigh_all};
     use super::super::matrix::{cholesky, lower_inverse};
     use super::*;
@@ -160,8 +165,9 @@ mod tests {
             builder.push(&rows, &[]).unwrap();
         }
         let candidates = builder.build().unwrap();
-        let blocks = Blocks::new(&candidates, &vec![1.0 / 30.0; candidates.total()]);
-        let extents = blocks.extents(&low);
+        let weights = vec![1.0 / 30.0; candidates.total()];
+        let blocks = Blocks::new(&candidates, of_all(&candidates, &weights));
+        let (mut reader, mut extents) = (Reader::default(), Extents::default());
         // Twenty clusters of one to fifty members, of which three go again.
         let mut clusters = vec![Cluster::empty(q); 20];
         for i in 0..250 {
@@ -181,16 +187,19 @@ mod tests {
         }
         let (mut near, mut pruned) = (Vec::new(), 0);
         for i in 0..candidates.objects() {
+            reader.load(&blocks, i);
+            let own = reader.own(&blocks, i);
+            extents.measure(own, screening.metric());
             // Thirty candidates are four blocks, so one group.
-            let group = blocks.groups(i).start;
+            let group = extents.groups().next().unwrap();
             for least in [0.0, 1e-9, 1e-3, 1.0] {
-                let others = screening.near(extents.centre(group), extents.reaches[group], least, &mut near);
+                let others = screening.near(group.middle, group.reach, least, &mut near);
                 assert!(near.iter().all(|k| (*k as usize) < clusters.len()));
                 let mut left_out = 0.0;
                 for (k, cluster) in clusters.iter().enumerate().filter(|(k, _)| !near.contains(&(*k as u32)))
                 {
-                    let mut out = vec![[0.0; LANES]; blocks.of(i).len()];
-                    let sum = join(cluster) * weigh_all(cluster, &blocks, blocks.of(i), &mut out);
+                    let mut out = vec![[0.0; LANES]; own.len()];
+                    let sum = join(cluster) * weigh_all(cluster, own, &mut out);
                     assert!(sum <= least, "object {i}, cluster {k}: {sum} above {least}");
                     left_out += sum;
                     pruned += 1;

@@ -13,7 +13,7 @@ use rand::RngExt;
 
 use super::blocks::LANES;
 use super::chain::Chain;
-use super::cluster::Cluster;
+use super::cluster::{Cluster, weigh_all};
 use super::matrix::pick;
 
 /// One pair in so many is drawn from all objects.
@@ -33,7 +33,7 @@ impl Chain<'_> {
         }
         for _ in 0..moves {
             let i = self.rng.random_range(0..n);
-            let near = &self.data.near[i];
+            let near = self.data.near.of(i);
             let j = if near.is_empty() || self.rng.random_range(0..ANYWHERE) == 0 {
                 let j = self.rng.random_range(0..n - 1);
                 if j >= i { j + 1 } else { j }
@@ -71,19 +71,20 @@ impl Chain<'_> {
         let (mut ln_weights_parts, mut ln_weights_whole) = (0.0, 0.0);
         let mut drawn = Vec::with_capacity(rest.len());
         let blocks = self.data.blocks;
-        let most = blocks.most_groups() * LANES;
+        let most = blocks.most();
         let mut weighed = [vec![[0.0; LANES]; most], vec![[0.0; LANES]; most], vec![[0.0; LANES]; most]];
         for &l in &rest {
-            let (first, weights) = (blocks.of(l).start * LANES, self.data.weights(l));
-            let fits: [f64; 2] = std::array::from_fn(|p| self.weigh(&parts[p], l, &mut weighed[p]));
-            let fit = self.weigh(&whole, l, &mut weighed[2]);
+            self.reader.load(blocks, l);
+            let own = self.reader.own(blocks, l);
+            let fits: [f64; 2] = std::array::from_fn(|p| weigh_all(&parts[p], own, &mut weighed[p]));
+            let fit = weigh_all(&whole, own, &mut weighed[2]);
             let joins: [f64; 2] = std::array::from_fn(|p| self.join(parts[p].size) * fits[p]);
             let total = joins[0] + joins[1];
             if !(total > 0.0 && total.is_finite() && fit > 0.0 && fit.is_finite()) {
                 return; // too far from all for numbers to tell: no such move
             }
-            let lanes = blocks.of(l).len() * LANES;
-            let now = self.spot(l) - first;
+            let lanes = own.len() * LANES;
+            let now = self.spot(l) as usize;
             let part = match splits {
                 true => pick(&joins, total, &mut self.rng),
                 false => usize::from(self.labels[l] == kj),
@@ -91,17 +92,17 @@ impl Chain<'_> {
             let of_part = weighed[part].as_flattened();
             let at = if splits { pick(&of_part[..lanes], fits[part], &mut self.rng) } else { now };
             ln_to_parts += libm::log(joins[part] / total) + libm::log(of_part[at] / fits[part]);
-            ln_weights_parts += libm::log(weights[blocks.candidate(first + at) as usize]);
-            blocks.copy_place(first + at, &mut place);
+            ln_weights_parts += libm::log(own.all_weights()[at]);
+            own.copy_place(at as u32, &mut place);
             parts[part].add(&place, &self.shape);
 
             let of_whole = weighed[2].as_flattened();
             let merged = if splits { now } else { pick(&of_whole[..lanes], fit, &mut self.rng) };
             ln_to_whole += libm::log(of_whole[merged] / fit);
-            ln_weights_whole += libm::log(weights[blocks.candidate(first + merged) as usize]);
-            blocks.copy_place(first + merged, &mut place);
+            ln_weights_whole += libm::log(own.all_weights()[merged]);
+            own.copy_place(merged as u32, &mut place);
             whole.add(&place, &self.shape);
-            drawn.push(if splits { (part, first + at) } else { (0, first + merged) });
+            drawn.push(if splits { (part, at as u32) } else { (0, merged as u32) });
         }
 
         let prior = self.data.prior;

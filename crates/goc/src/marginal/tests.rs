@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, of_all};
 use super::chain::{Chain, Data};
 use super::cluster::{Base, Cluster, Shape};
 use super::prior::{Cohesion, PartitionPrior};
@@ -77,15 +77,12 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
         .collect();
     let offsets = candidates.offsets();
     let alone_sum: Vec<f64> = (0..n).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect();
-    let blocks = Blocks::new(&candidates, &weights);
-    let near = [vec![1, 2], vec![0], vec![], vec![2, 4, 0], vec![0, 1, 2, 3]].map(|row| row);
+    let blocks = Blocks::new(&candidates, of_all(&candidates, &weights));
+    let near = Near::new([vec![1, 2], vec![0], vec![], vec![2, 4, 0], vec![0, 1, 2, 3]].into_iter(), 4);
     let data = Data {
-        candidates: &candidates,
-        weights: &weights,
         blocks: &blocks,
         near: &near,
         prior: &prior,
-        alone: &alone,
         alone_sum: &alone_sum,
         metric_df: 4.0,
         scales: &[4.0],
@@ -93,7 +90,7 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
     };
     let law = exact(&candidates, &weights, &shape, &prior, cohesion);
     assert_eq!(law.len(), 52);
-    let mut chain = Chain::new(&data, shape, vec![0; n], vec![0; n], stream(1, 0));
+    let mut chain = Chain::new(&data, shape, vec![0; n], &vec![0; n], stream(1, 0));
     let mut counts: HashMap<Vec<u32>, f64> = HashMap::new();
     for _ in 0..draws {
         if sweeps {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::candidates::CandidatesBuilder;
-use crate::{Partition, Points};
+use crate::{Candidates, Partition, Points};
 
 fn parts() -> ModelParts {
     let cluster = |size, mean: [f64; 2], scatter: [f64; 4]| ClusterParts {

@@ -1,0 +1,90 @@
+//! Drawn partitions, kept small: there are hundreds of them, each with a label for every object.
+
+use super::narrow::Narrow;
+
+/// One drawn partition: a label for every object.
+///
+/// ```
+/// use goc::marginal::Draw;
+/// let draw = Draw::new(&[0, 1, 0, 2]);
+/// assert_eq!((draw.len(), draw.clusters(), draw.label(3)), (4, 3, 2));
+/// assert_eq!(draw.labels().collect::<Vec<_>>(), [0, 1, 0, 2]);
+/// assert_eq!(draw.sizes(), [2, 1, 1]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draw {
+    labels: Narrow,
+    clusters: usize,
+}
+
+impl Draw {
+    /// From labels that begin at 0.
+    pub fn new(labels: &[u32]) -> Self {
+        let most = labels.iter().max().copied();
+        let mut narrow = Narrow::with_capacity(labels.len(), most.unwrap_or(0) as usize);
+        labels.iter().for_each(|label| narrow.push(*label));
+        Self { labels: narrow, clusters: most.map_or(0, |most| most as usize + 1) }
+    }
+
+    /// Number of objects.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// True when there are no objects.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One more than the largest label: the number of clusters where every label is used, as in the
+    /// draws of a [`Posterior`](super::Posterior).
+    pub fn clusters(&self) -> usize {
+        self.clusters
+    }
+
+    /// The label of object `i`.
+    pub fn label(&self, i: usize) -> u32 {
+        self.labels.get(i)
+    }
+
+    /// The labels of all objects.
+    pub fn labels(&self) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
+        self.labels.range(0..self.len())
+    }
+
+    /// Members of each cluster.
+    pub fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![0; self.clusters];
+        self.labels().for_each(|label| sizes[label as usize] += 1);
+        sizes
+    }
+}
+
+/// The members of each cluster of one draw: object numbers, cluster after cluster.
+pub(super) struct Members {
+    starts: Vec<u32>,
+    objects: Narrow,
+}
+
+impl Members {
+    pub(super) fn of(draw: &Draw) -> Self {
+        let mut starts = vec![0; draw.clusters + 1];
+        draw.labels().for_each(|label| starts[label as usize + 1] += 1);
+        for k in 0..draw.clusters {
+            starts[k + 1] += starts[k];
+        }
+        let mut next = starts.clone();
+        let mut objects = Narrow::zeros(draw.len(), draw.len().saturating_sub(1));
+        for (i, label) in draw.labels().enumerate() {
+            objects.set(next[label as usize] as usize, i as u32);
+            next[label as usize] += 1;
+        }
+        Self { starts, objects }
+    }
+
+    /// The members of cluster `k`, ascending.
+    pub(super) fn of_cluster(&self, k: u32) -> impl Iterator<Item = u32> + '_ {
+        let k = k as usize;
+        self.objects.range(self.starts[k] as usize..self.starts[k + 1] as usize)
+    }
+}
