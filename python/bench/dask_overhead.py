@@ -59,7 +59,7 @@ def main():
             # The same commands, the parts all here, one after the other.
             run, sources = found._run, [source for held in found._workers.held for source in held.result()]
             places = found._workers.places
-            parts = [goc.dask.tasks.part_of(source, place, run) for source, place in zip(sources, places)]
+            parts = [goc.dask.tasks.part_of(source, place, run)[0] for source, place in zip(sources, places)]
             conductor = goc._goc.Conductor(run["settings"], [n for _, _, n in places], 3, 20_000, 10)
             here = []
             while (command := conductor.command()) is not None:

@@ -142,9 +142,18 @@ class Candidates:
         return self._sets.n_features
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of the candidates, their penalties and offsets, as the library counts them."""
+        return 8 * (self.n_candidates * (self.n_features + self._has_penalties) + len(self) + 1)
+
+    @property
+    def _has_penalties(self) -> bool:
+        return self._penalties is not None
+
+    @property
     def log_density(self) -> bool:
         """Whether the penalties are minus log densities of the errors."""
-        return self._penalties is not None and self.metadata.get("goc_penalty", "").startswith("density")
+        return self._has_penalties and self.metadata.get("goc_penalty", "").startswith("density")
 
     @property
     def counts(self) -> NDArray[np.int64]:

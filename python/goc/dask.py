@@ -5,7 +5,7 @@ answers together in the order of the partitions. The answer has the same bytes a
 any cut into partitions: it is that of ``GreedyOptimisticClustering(..., oracle=goc.KMeans(algorithm="lloyd"), oracle_every="always")``.
 
 A part is a pure function of its partition, so a worker may die, and a worker need not have room for all its parts: what is gone is
-made again. Candidates never pass through the scheduler.
+made again. What there is room for is made once, in the first pass over the partitions. Candidates never pass through the scheduler.
 
 Needs dask, distributed, pandas and pyarrow (``pip install "goc[dask]"``). docs/scale.md says what it costs.
 """
@@ -31,6 +31,7 @@ from ._candidates import Candidates
 from ._estimators import METHODS
 from ._old_names import OF_ORACLES, renewed
 from ._oracle import NAMED, adapt
+from ._scaling import Moments
 
 __all__ = ["DaskClustering", "candidates", "fit", "partitions"]
 
@@ -115,29 +116,27 @@ def _pickled(item: Any) -> bytes:
 class _Workers:
     """Carries commands to the partitions and answers back, by a Dask client.
 
-    A task costs the scheduler some milliseconds, whatever it does, so neighbouring partitions share one: two tasks for each thread of the
-    cluster, which leaves the scheduler a little to balance.
+    A task costs the scheduler some milliseconds, whatever it does, so neighbouring partitions share one: one task for each thread of the
+    cluster. With more, an idle worker would take one over from a busy worker, and would have to make its parts anew.
     """
 
     def __init__(self, client: Any, sources: Sequence[tasks.Source]) -> None:
         self.client = client
         known = client.scheduler_info(n_workers=-1)["workers"]
-        slots = [address for address, worker in known.items() for _ in range(2 * worker["nthreads"])]
+        slots = [address for address, worker in known.items() for _ in range(worker["nthreads"])]
         count = min(len(sources), max(len(slots), 1))
         ends = [g * len(sources) // count for g in range(count + 1)]
         self.groups = [range(a, b) for a, b in zip(ends, ends[1:])]
         self.tag = uuid.uuid4().hex[:12]
-        # The sources of a group live on a worker and draw its tasks there, where its parts are kept. If the worker dies the scheduler,
-        # which remembers how they were made, puts them elsewhere.
+        # All tasks of a group go to one worker, where its parts are kept; the scheduler would else send them where it sees fit once there
+        # are many. If the worker dies they go where the group's sources are: the scheduler remembers how those were made and puts them
+        # elsewhere.
+        self.where: list[dict[str, Any]] = [
+            {"workers": [slots[g * len(slots) // count]], "allow_other_workers": True} if slots else {} for g in range(count)
+        ]
         self.held = [
-            client.submit(
-                _same,
-                [sources[i] for i in group],
-                key=f"goc-sources-{self.tag}-{g}",
-                workers=[slots[g * len(slots) // count]] if slots else None,
-                allow_other_workers=bool(slots),
-            )
-            for g, group in enumerate(self.groups)
+            client.submit(_same, [sources[i] for i in group], key=f"goc-sources-{self.tag}-{g}", **where)
+            for g, (group, where) in enumerate(zip(self.groups, self.where))
         ]
         self.places = [(index, 0, 0) for index in range(len(sources))]
         self.calls = 0
@@ -164,8 +163,9 @@ class _Workers:
                 [rest[i] for i in group],
                 key=f"{name}-{g}",
                 pure=False,
+                **where,
             )
-            for g, (held, group) in enumerate(zip(self.held, self.groups))
+            for g, (held, group, where) in enumerate(zip(self.held, self.groups, self.where))
         ]
         return [answer for answers in self.client.gather(futures) for answer in answers]
 
@@ -283,11 +283,11 @@ def fit(
         Columns, as for :meth:`goc.Candidates.from_table`. A table that looks like a star catalogue is refused unless `features` or
         `candidates` say what to do with it.
     candidates : function of a table, optional
-        Makes the candidates of a partition, such as ``functools.partial(goc.from_gaia, m=101)``: they need not be stored, and are drawn again,
-        the same, wherever they are needed. It must depend on the table alone.
+        Makes the candidates of a partition, such as ``functools.partial(goc.from_gaia, m=101)``: they need not be stored. It is called once
+        for a partition that fits into the `cache`; others are made again, the same, for every command. It must depend on the table alone.
     scale : "none", "standard" or (centre, spread), default "none"
-        Standard takes mean and standard deviation of all candidates, rounded to single precision so that they do not depend on the cut into
-        partitions; (centre, spread) has a number for each feature.
+        Standard takes mean and standard deviation of all candidates, by exact sums, which do not depend on the cut into partitions; they
+        are the library's but for the last digit. (centre, spread) has a number for each feature.
     sample : int
         With more objects than this the oracle gets about so many, drawn at random; `first_on_` says so.
     checkpoint : path, optional
@@ -297,8 +297,8 @@ def fit(
     client : distributed.Client, optional
         By default the current one.
     cache : int, optional
-        Bytes of parts that a worker keeps; by default as many as leave it below 55 per cent of its memory limit. What does not fit is made
-        again each time, so a worker needs room for a few times the candidates of one partition, not for all it is given.
+        Bytes of candidates and parts that a worker keeps; by default as many as leave it below 55 per cent of its memory limit. What does
+        not fit is made again each time, so a worker needs room for a few times the candidates of one partition, not for all it is given.
     threads : int
         Threads of one task.
     callback : function, optional
@@ -313,6 +313,8 @@ def fit(
             raise ValueError(f"{name}={settings[name]!r} needs all objects in one place; leave it out, or cluster on one machine")
     if "auto" in (n_clusters, penalty_weight):
         raise ValueError("over partitions n_clusters and penalty_weight must be numbers")
+    if isinstance(scale, str) and scale not in ("none", "standard"):
+        raise ValueError(f"scale='{scale}' is not known over partitions; give none, standard, or (centre, spread)")
     if resume and checkpoint is None:
         raise ValueError("resume=True needs checkpoint=, the file to go on from")
     if isinstance(oracle, str) and oracle == "k-means":
@@ -332,13 +334,14 @@ def fit(
     if candidates is None and features is None:
         _refuse_stars(data, sources)
     workers = _Workers(client, sources)
-    surveys = workers.all(tasks.survey)
+    first = {"id": workers.tag, "cache": cache, "moments": isinstance(scale, str) and scale == "standard"}
+    surveys = workers.all(tasks.survey, first)
     for index, survey in enumerate(surveys):
         if "error" in survey:
             raise ValueError(f"partition {index}: {survey['error']}")
     sizes = [survey["n"] for survey in surveys]
     workers.sized(sizes)
-    run = _prepared(surveys, estimator, scale) | {"id": workers.tag, "cache": cache, "threads": threads}
+    run = first | _prepared(surveys, estimator, scale) | {"threads": threads}
     rounds = run["settings"]["oracle_iterations"] or 10
     conductor = _goc.Conductor(run["settings"], sizes, len(run["names"]), sample, rounds, adapt(oracle))
     mark = _mark(run, reading, keys, oracle, candidates, missing)
@@ -386,21 +389,9 @@ def _prepared(surveys: list[dict[str, Any]], estimator: Any, scale: Any) -> dict
     }
 
 
-def _scaling(scale: Any, moments: list[tuple], q: int) -> tuple[list[float], list[float]]:
+def _scaling(scale: Any, moments: list[Moments], q: int) -> tuple[list[float], list[float]]:
     if isinstance(scale, str):
-        if scale == "none":
-            return [0.0] * q, [1.0] * q
-        if scale != "standard":
-            raise ValueError(f"scale='{scale}' is not known over partitions; give none, standard, or (centre, spread)")
-        count, mean, squares = moments[0]
-        for n, m, s in moments[1:]:
-            shift = m - mean
-            squares = squares + s + shift**2 * (count * n / (count + n))
-            mean = mean + shift * (n / (count + n))
-            count += n
-        spread = np.sqrt(squares / max(count - 1, 1)).astype(np.float32).astype(np.float64)
-        mean = mean.astype(np.float32).astype(np.float64)
-        return mean.tolist(), np.where(spread > 0, spread, 1.0).tolist()
+        return ([0.0] * q, [1.0] * q) if scale == "none" else Moments.together(moments).scale()
     centre, spread = (np.broadcast_to(np.asarray(part, np.float64), (q,)).tolist() for part in scale)
     return centre, spread
 
