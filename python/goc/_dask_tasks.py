@@ -1,8 +1,8 @@
-"""What a Dask worker does for :func:`goc.dask.fit`: makes parts of partitions, keeps those it has room for, answers commands.
+"""What a Dask worker does for :func:`goc.dask.fit`: makes shards of partitions, keeps those it has room for, answers commands.
 
 Making the candidates of a partition may cost more than all that follows (orbital actions), so it is done once where there is room: the
-first pass over the partitions, which counts objects, keeps the candidates, the first command makes parts of them, and the names of the
-objects stay with the parts for the table of labels.
+first pass over the partitions, which counts objects, keeps the candidates, the first command makes shards of them, and the names of the
+objects stay with the shards for the table of labels.
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ class Source:
 
 @dataclass
 class Kept:
-    """What a worker has of a partition: its candidates until a part is made of them, then the part; and what its objects are called."""
+    """What a worker has of a partition: its candidates until a shard is made of them, then the shard; and what its objects are called."""
 
     ids: Any = None
     sets: Any = None
-    # Of the candidates; a part has never fewer.
+    # Of the candidates; a shard has never fewer.
     size: int = 0
-    part: Any = None
+    shard: Any = None
 
     @classmethod
     def of(cls, made: Candidates | None) -> Kept:
@@ -87,11 +87,11 @@ class Kept:
 
     @property
     def nbytes(self) -> int:
-        return (self.size if self.part is None else self.part.nbytes) + (0 if self.ids is None else self.ids.nbytes)
+        return (self.size if self.shard is None else self.shard.nbytes) + (0 if self.ids is None else self.ids.nbytes)
 
 
 class Cache:
-    """Candidates and parts that a worker keeps, up to a number of bytes.
+    """Candidates and shards that a worker keeps, up to a number of bytes.
 
     A run visits all partitions in turn, again and again: throwing out what was used longest ago would throw out everything just before it
     is needed. So the first that fit stay, later ones are made again each time; those of other runs make room.
@@ -102,10 +102,10 @@ class Cache:
         self.kept: dict[tuple[str, int], tuple[Kept, int]] = {}
 
     def get(self, run: str, index: int) -> Kept | None:
-        """What is kept; candidates are handed over, since a part will take their place."""
+        """What is kept; candidates are handed over, since a shard will take their place."""
         with self.lock:
             found = self.kept.get((run, index))
-            if found is not None and found[0].part is None:
+            if found is not None and found[0].shard is None:
                 del self.kept[run, index]
             return None if found is None else found[0]
 
@@ -123,7 +123,7 @@ class Cache:
                 self.kept[run, index] = (kept, size)
             elif used > 0.7 * limit:
                 # A worker above four fifths is paused, and would wait for ever for memory that only this cache can free.
-                waiting = [key for key, (own, _) in self.kept.items() if own.part is None]
+                waiting = [key for key, (own, _) in self.kept.items() if own.shard is None]
                 for key in waiting or list(self.kept):
                     del self.kept[key]
 
@@ -151,26 +151,27 @@ def memory() -> tuple[float, float]:
     return float(psutil.Process().memory_info().rss), float(limit)
 
 
-def part_of(source: Source, place: tuple[int, int, int], run: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The part of a partition and the names of its objects."""
+def shard_of(source: Source, place: tuple[int, int, int], run: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The shard of a partition and the names of its objects."""
     index, first, n = place
     kept = CACHE.get(run["id"], index)
     if kept is None:
         made = source.candidates() if n else None
         kept = Kept.of(made)
         del made
-    if kept.part is None:
+    if kept.shard is None:
         count = 0 if kept.sets is None else kept.sets.n_objects
         if count != n:
             raise ValueError(f"partition {index} has {count} objects now, but had {n}; it must not change in a run")
-        kept.part = _goc.Part(kept.sets, first, run["settings"], run["centre"], run["spread"], run["penalty_divisor"])
+        map = _goc.Map([], "standard", run["centre"], run["spread"], run["penalty_divisor"])
+        kept.shard = _goc.Shard(kept.sets, first, run["settings"], map)
         kept.sets = None
         CACHE.put(run["id"], index, kept, run["cache"])
-    return kept.part, kept.ids
+    return kept.shard, kept.ids
 
 
 def perform(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], command: bytes) -> bytes:
-    return part_of(source, place, run)[0].perform(command, run["threads"])
+    return shard_of(source, place, run)[0].perform(command, run["threads"])
 
 
 def survey(source: Source, place: tuple[int, int, int], run: Mapping[str, Any]) -> dict[str, Any]:
@@ -197,14 +198,14 @@ def survey(source: Source, place: tuple[int, int, int], run: Mapping[str, Any]) 
     return told
 
 
-def seats(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], last: bytes) -> Any:
+def assignments(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], last: bytes) -> Any:
     """The rows of one partition: object, label, candidate, distance, penalty, the chosen features in the units of the data."""
     import pandas as pd
 
     _, first, n = place
-    part, ids = part_of(source, place, run)
+    shard, ids = shard_of(source, place, run)
     ids = np.arange(first, first + n) if ids is None else ids
-    found = part.finish(last, run["threads"])
+    found = shard.finish(last, run["threads"])
     columns: dict[str, Any] = {"object": np.asarray(ids, run["object_type"]), "label": found["labels"], "candidate": found["chosen"]}
     columns |= {"distance": found["distances"], "penalty": found["penalties"]}
     points = found["points"].reshape(n, len(run["names"])) * np.asarray(run["spread"]) + np.asarray(run["centre"])
@@ -216,7 +217,7 @@ def write(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], l
     import pyarrow
     import pyarrow.parquet
 
-    table = pyarrow.Table.from_pandas(seats(source, place, run, last), preserve_index=False)
+    table = pyarrow.Table.from_pandas(assignments(source, place, run, last), preserve_index=False)
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     # Another worker may be writing the same file after this one was given up for dead.
     temporary = f"{path}.{uuid.uuid4().hex}.tmp"

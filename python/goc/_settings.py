@@ -7,6 +7,7 @@ An entry has the keys
 
 name     what `_goc.fit` calls the setting
 python   what the estimators call it; where scikit-learn has a name, that one
+flag     what the command calls it
 default  None: the method, the preset or the oracle chooses
 help     one or two sentences
 kind     count (whole, at least 1), whole (at least 0), number, flag, word, text, labels; with " or auto" where it can be found
@@ -47,7 +48,7 @@ _HERE: dict[str, dict[str, Any]] = {
     "penalty_scale": {"kind": "flag", "words": None, "default": True, "help": "Divide the penalties by the largest."},
     "k": {"help": 'Number of clusters to begin with; "auto" finds it, by `k_by`.'},
 }
-_LABELS = {"name": "initial_labels", "python": "initial_labels", "default": None, "help": "Replaces the first clustering.",
+_LABELS = {"name": "initial_labels", "python": "initial_labels", "flag": "init-labels", "default": None, "help": "Replaces the first clustering.",
            "kind": "labels", "words": None}  # fmt: skip
 
 SETTINGS: list[dict[str, Any]] = [*(_entry(told) for told in _goc.settings() if told["name"] != "method"), _LABELS]
@@ -62,6 +63,7 @@ def own_default(method: str, name: str) -> Any:
 class Setting:
     name: str
     python: str
+    flag: str | None
     default: Any
     help: str
     kind: str

@@ -1,10 +1,10 @@
 """GOC on a Dask cluster: the partitions stay where they are, only sums travel.
 
-Every worker holds a few partitions as *parts* in Rust; one small *conductor* on the client says what all parts do next and puts their
+Every worker holds a few partitions as *shards* in Rust; one small *coordinator* on the client says what all shards do next and puts their
 answers together in the order of the partitions. The answer has the same bytes as on one machine, for any number of workers and
 any cut into partitions: it is that of ``GreedyOptimisticClustering(..., oracle=goc.KMeans(algorithm="lloyd"), oracle_every="always")``.
 
-A part is a pure function of its partition, so a worker may die, and a worker need not have room for all its parts: what is gone is
+A shard is a pure function of its partition, so a worker may die, and a worker need not have room for all its shards: what is gone is
 made again. What there is room for is made once, in the first pass over the partitions. Candidates never pass through the scheduler.
 
 Needs dask, distributed, pandas and pyarrow (``pip install "goc[dask]"``). docs/scale.md says what it costs.
@@ -221,7 +221,7 @@ class DaskClustering:
         meta = pd.DataFrame({name: np.empty(0, kind) for name, kind in (kinds | dict.fromkeys(names, "f8")).items()})
         one, workers = dask.delayed(tasks.one, pure=False), self._workers
         parts = [
-            one(held, offset, tasks.seats, workers.places[i], self._run, self._last)
+            one(held, offset, tasks.assignments, workers.places[i], self._run, self._last)
             for held, group in zip(workers.held, workers.groups)
             for offset, i in enumerate(group)
         ]
@@ -231,7 +231,7 @@ class DaskClustering:
         """All labels in one pandas dataframe."""
         import pandas as pd
 
-        return pd.concat(self._workers.all(tasks.seats, self._run, self._last), ignore_index=True)
+        return pd.concat(self._workers.all(tasks.assignments, self._run, self._last), ignore_index=True)
 
     def to_parquet(self, folder: str | os.PathLike) -> list[str]:
         """Writes the labels of each partition where its data are within theirs, on the workers; each file appears whole.
@@ -297,7 +297,7 @@ def fit(
     client : distributed.Client, optional
         By default the current one.
     cache : int, optional
-        Bytes of candidates and parts that a worker keeps; by default as many as leave it below 55 per cent of its memory limit. What does
+        Bytes of candidates and shards that a worker keeps; by default as many as leave it below 55 per cent of its memory limit. What does
         not fit is made again each time, so a worker needs room for a few times the candidates of one partition, not for all it is given.
     threads : int
         Threads of one task.
@@ -343,19 +343,19 @@ def fit(
     workers.sized(sizes)
     run = first | _prepared(surveys, estimator, scale) | {"threads": threads}
     rounds = run["settings"]["oracle_iterations"] or 10
-    conductor = _goc.Conductor(run["settings"], sizes, len(run["names"]), sample, rounds, adapt(oracle))
+    coordinator = _goc.Coordinator(run["settings"], sizes, len(run["names"]), sample, rounds, adapt(oracle))
     mark = _mark(run, reading, keys, oracle, candidates, missing)
     if resume and Path(checkpoint).exists():
-        conductor.resume(_read_checkpoint(Path(checkpoint), mark))
-    while (command := conductor.command()) is not None:
-        before = conductor.iterations
-        conductor.take(workers.all(tasks.perform, run, command))
-        if conductor.iterations > before or conductor.steps == 1:
+        coordinator.resume(_read_checkpoint(Path(checkpoint), mark))
+    while (command := coordinator.command()) is not None:
+        before = coordinator.iterations
+        coordinator.take(workers.all(tasks.perform, run, command))
+        if coordinator.iterations > before or coordinator.steps == 1:
             if checkpoint is not None:
-                _write_checkpoint(Path(checkpoint), mark, conductor.to_bytes())
-            if callback is not None and conductor.iterations:
-                callback(conductor.iterations, conductor.history[-1])
-    found = DaskClustering(workers, run, names, conductor.outcome(), conductor.history)
+                _write_checkpoint(Path(checkpoint), mark, coordinator.to_bytes())
+            if callback is not None and coordinator.iterations:
+                callback(coordinator.iterations, coordinator.history[-1])
+    found = DaskClustering(workers, run, names, coordinator.outcome(), coordinator.history)
     if not found.converged_:
         warnings.warn(f"goc.dask.fit {estimator._unsettled(found.cycle_)}", ConvergenceWarning, stacklevel=2)
     return found
@@ -380,7 +380,7 @@ def _prepared(surveys: list[dict[str, Any]], estimator: Any, scale: Any) -> dict
     centre, spread = _scaling(scale, [survey["moments"] for survey in filled], q)
     largest = max(survey["penalty"] for survey in filled)
     return {
-        "settings": estimator._settings(sum(survey["n"] for survey in surveys), []) | {"sample_weight": None},
+        "settings": estimator._settings(sum(survey["n"] for survey in surveys)),
         "names": list(filled[0]["names"] or (f"x{f}" for f in range(q))),
         "centre": centre,
         "spread": spread,
@@ -397,7 +397,7 @@ def _scaling(scale: Any, moments: list[Moments], q: int) -> tuple[list[float], l
 
 
 def _mark(run: Mapping[str, Any], reading: Any, keys: list[str], oracle: Any, candidates: Any, missing: Any) -> str:
-    """Tells runs apart: everything that the answer depends on and the conductor does not know itself."""
+    """Tells runs apart: everything that the answer depends on and the coordinator does not know itself."""
     named = lambda f: f if f is None or isinstance(f, str) else getattr(f, "__qualname__", repr(f))  # noqa: E731
     # Of an oracle that runs in Rust the settings say all.
     oracle = run["settings"]["oracle"] if adapt(oracle) is None else oracle

@@ -1,8 +1,6 @@
 //! A fit: candidates in, the pipeline run under watch, its answer as a dictionary of arrays in the units
 //! of the input.
 
-use std::sync::Arc;
-
 use goc::marginal::{ClusterParts, ModelParts, Posterior};
 use goc::optimistic::hierarchy::{Height, Leaves};
 use goc::scale::{Scaler, Scaling};

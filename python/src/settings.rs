@@ -63,6 +63,7 @@ fn entry<'py>(py: Python<'py>, setting: &Setting, own: &Settings) -> PyResult<Bo
     let put = PyDict::new(py);
     put.set_item("name", setting.name)?;
     put.set_item("python", setting.python)?;
+    put.set_item("flag", setting.flag)?;
     put.set_item("help", Speech::Keywords.of(setting.help))?;
     let least = |least| if least > 0 { "count" } else { "whole" };
     let default = setting.get(own);

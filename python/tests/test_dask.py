@@ -280,23 +280,23 @@ def test_candidates_wait_for_their_part_within_the_same_budget(monkeypatch):
     assert [cache.get("run", index) is not None for index in range(4)] == [True, True, True, False]
     assert cache.get("run", 0) is None, "handed over: a part takes their place"
     for index in range(4):
-        cache.put("run", index, tasks.Kept(part=FakePart(40), ids=np.zeros(1)), 100)
+        cache.put("run", index, tasks.Kept(shard=FakePart(40), ids=np.zeros(1)), 100)
     assert [cache.get("run", index) is not None for index in range(4)] == [True, True, False, False]
     assert cache.get("run", 0) is not None, "parts stay"
-    cache.put("other", 0, tasks.Kept(part=FakePart(40)), 100)
+    cache.put("other", 0, tasks.Kept(shard=FakePart(40)), 100)
     assert cache.get("run", 0) is None and cache.get("other", 0) is not None, "those of other runs make room"
     # By the worker's memory: kept below 55 per cent, candidates let go above 70 per cent, then parts.
     used = [0.5]
     monkeypatch.setattr(tasks, "memory", lambda: (used[0], 1.0))
-    cache.put("run", 0, tasks.Kept(part=FakePart(40)), None)
+    cache.put("run", 0, tasks.Kept(shard=FakePart(40)), None)
     cache.put("run", 1, tasks.Kept(sets="candidates", size=30), None)
     used[0] = 0.6
     cache.put("run", 2, tasks.Kept(sets="candidates", size=30), None)
     assert sorted(index for _, index in cache.kept) == [0, 1]
     used[0] = 0.75
-    cache.put("run", 3, tasks.Kept(part=FakePart(40)), None)
+    cache.put("run", 3, tasks.Kept(shard=FakePart(40)), None)
     assert sorted(index for _, index in cache.kept) == [0]
-    cache.put("run", 3, tasks.Kept(part=FakePart(40)), None)
+    cache.put("run", 3, tasks.Kept(shard=FakePart(40)), None)
     assert not cache.kept
 
 

@@ -43,6 +43,12 @@ pub fn numbered_groups(labels: &[String]) -> Vec<i64> {
     numbered(&labels.iter().enumerate().map(apart).collect::<Vec<String>>())
 }
 
+/// Whole-number labels with every -1 a number of its own.
+pub fn apart(labels: &[i64]) -> Vec<i64> {
+    let own = |(i, &label): (usize, &i64)| if label == -1 { i64::MIN + i as i64 } else { label };
+    labels.iter().enumerate().map(own).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
