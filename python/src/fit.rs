@@ -64,7 +64,8 @@ fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     let Outcome { fit, model, tree, places, said } = outcome;
     let q = fit.centres.features();
     let centres = fit.input_centres();
-    let Fit { prepared, settings, grouped, auto, found, stability, significance, solitude, remarks, .. } = fit;
+    let Fit { prepared, settings, grouped, auto, found, stability, significance, solitude, remarks, .. } =
+        fit;
     let put = PyDict::new(py);
     let labels = |labels: &[u32]| whole(py, labels.iter().map(|&l| i64::from(l)));
     put.set_item("labels", labels(grouped.partition.labels()))?;
@@ -108,7 +109,10 @@ fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     put.set_item("digest", prepared.data.digest())?;
     put.set_item("model", model.map(|model| Py::new(py, Model { model, map: map.clone() })).transpose()?)?;
     put.set_item("map", Py::new(py, map)?)?;
-    put.set_item("remarks", remarks.iter().map(|r| goc_pipeline::Speech::Keywords.of(r)).collect::<Vec<_>>())?;
+    put.set_item(
+        "remarks",
+        remarks.iter().map(|r| goc_pipeline::Speech::Keywords.of(r)).collect::<Vec<_>>(),
+    )?;
     put.set_item("said", said)?;
     Ok(put)
 }
@@ -309,7 +313,8 @@ pub fn compare<'py>(
         let kinds = kinds.join(", ");
         return Err(PyValueError::new_err(format!("only: no such method {name}; there are {kinds}")));
     }
-    let wanted = move |row: &Row| only.as_ref().is_none_or(|only| only.iter().any(|name| row.is_called(name)));
+    let wanted =
+        move |row: &Row| only.as_ref().is_none_or(|only| only.iter().any(|name| row.is_called(name)));
     let data = candidates.data.clone();
     type Run = (String, u64, Result<Outcome, String>);
     let work = move |watch: &watch::Watch| -> Result<Vec<Run>, PipelineError> {

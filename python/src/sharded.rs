@@ -137,9 +137,11 @@ impl Coordinator {
     ) -> PyResult<Self> {
         settings.settings.check().map_err(refused)?;
         let plan = Plan { sample, rounds };
-        let coordinator = sharded::Coordinator::new(greedy(&settings)?, &sizes, features, settings.seed, plan)
-            .map_err(value_error)?;
-        let (coordinator, oracle) = (Arc::new(Mutex::new(coordinator)), Arc::new(Mutex::new(settings.settings.oracle())));
+        let coordinator =
+            sharded::Coordinator::new(greedy(&settings)?, &sizes, features, settings.seed, plan)
+                .map_err(value_error)?;
+        let (coordinator, oracle) =
+            (Arc::new(Mutex::new(coordinator)), Arc::new(Mutex::new(settings.settings.oracle())));
         Ok(Self { coordinator, oracle, function })
     }
 

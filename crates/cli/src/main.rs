@@ -1,21 +1,21 @@
-//! The `goc` command: reads tables, calls the library, prints and writes.
+//! The `goc` command: parse, call, print.
 //!
-//! One file a command under `commands/`. What several need stands beside: [`long_table`] turns a table with a
-//! row a candidate into candidates, [`features`] says which columns are its features, [`measured_table`] one with a row an object into uncertainty sets, [`star_table`] finds the columns of stars,
-//! [`model_file`] keeps a fitted mixture, [`choices`] names oracles and methods, [`screen`] talks to people, [`fail`] decides the exit code. There is
-//! no arithmetic here.
+//! One file or folder per command under `commands/`. What several need stands beside: [`long_table`],
+//! [`measured_table`] and [`star_table`] are the flags that say which columns are what, [`choices`] parses
+//! values of flags, [`console`] talks to people, [`failure`] decides the exit code. Rules, names and
+//! defaults are in `goc-pipeline`.
 
 mod choices;
 mod commands;
-mod fail;
+mod console;
+mod failure;
 mod long_table;
 mod measured_table;
-mod screen;
 mod star_table;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use fail::Fail;
+use failure::Failure;
 
 /// Cluster objects whose measurements have error bars.
 #[derive(Parser)]
@@ -68,15 +68,15 @@ fn numbers_may_be_negative(command: clap::Command) -> clap::Command {
         .mut_subcommands(numbers_may_be_negative)
 }
 
-fn run(goc: Goc) -> Result<(), Fail> {
+fn run(goc: Goc) -> Result<(), Failure> {
     if let Some(threads) = goc.threads {
         if threads == 0 {
-            return Err(Fail::usage("--threads must be at least 1"));
+            return Err(Failure::usage("--threads must be at least 1"));
         }
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build_global()
-            .map_err(|e| Fail::failed(format!("cannot start {threads} threads: {e}")))?;
+            .map_err(|e| Failure::failed(format!("cannot start {threads} threads: {e}")))?;
     }
     match goc.command {
         Command::Demo(demo) => demo.run(),

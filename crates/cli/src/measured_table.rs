@@ -10,8 +10,8 @@ use goc_pipeline::{BadRows, Measured, MeasuredColumns, Shape};
 use goc_tables::{Missing, Table};
 
 use crate::choices::words;
-use crate::fail::Fail;
-use crate::screen::Console;
+use crate::console::Console;
+use crate::failure::Failure;
 
 /// Which columns of a measured table are what.
 #[derive(Args, Clone, Debug)]
@@ -54,10 +54,10 @@ impl MeasuredArgs {
     }
 
     /// Reads the table.
-    pub fn open(&self) -> Result<Table, Fail> {
+    pub fn open(&self) -> Result<Table, Failure> {
         let table = goc_tables::read(&self.input)?;
         if table.rows() == 0 {
-            return Err(Fail::failed(format!("{}: the table has no rows", self.input.display())));
+            return Err(Failure::failed(format!("{}: the table has no rows", self.input.display())));
         }
         Ok(table)
     }
@@ -73,7 +73,7 @@ impl MeasuredArgs {
         table: &Table,
         shape: Option<Shape>,
         star: Option<(&StarColumns, Angles)>,
-    ) -> Result<Measured, Fail> {
+    ) -> Result<Measured, Failure> {
         let (source, missing) = (self.source(), Missing::parse(&self.missing)?);
         let columns = TableColumns::new(table, &source);
         let object = columns.object(self.object.as_deref())?;

@@ -7,7 +7,7 @@ use goc_galaxy::catalogue::schema::Quantity;
 use goc_galaxy::frames::{JphiSign, Sun};
 use goc_pipeline::StarModel;
 
-use crate::fail::Fail;
+use crate::failure::Failure;
 
 /// How a star catalogue is read, and the model of the Galaxy.
 #[derive(Args, Clone, Debug)]
@@ -44,12 +44,12 @@ pub struct StarArgs {
 
 impl StarArgs {
     /// What they say.
-    pub fn model(&self) -> Result<StarModel, Fail> {
+    pub fn model(&self) -> Result<StarModel, Failure> {
         let mut other_names = Vec::new();
         for pair in self.columns.iter().filter(|pair| !pair.trim().is_empty()) {
             let named = pair.split_once('=').map(|(name, column)| (name.trim().parse(), column.trim()));
             let Some((Ok(quantity), column)) = named else {
-                return Err(Fail::usage(format!(
+                return Err(Failure::usage(format!(
                     "--columns {pair}: give NAME=COLUMN, with NAME one of {}",
                     Quantity::ALL.map(Quantity::name).join(", ")
                 )));

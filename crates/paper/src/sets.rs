@@ -109,6 +109,9 @@ mod tests {
     fn a_star_of_two_groups_is_named() {
         let folder = folder([2, 9, 2, 9, 8]);
         let said = Set::from_folder(folder.path()).unwrap_err().to_string();
-        assert!(said.ends_with("row 5, column `true_cluster_id`: 8 contradicts 9 for the same object 3"), "{said}");
+        assert!(
+            said.ends_with("row 5, column `true_cluster_id`: 8 contradicts 9 for the same object 3"),
+            "{said}"
+        );
     }
 }

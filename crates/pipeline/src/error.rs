@@ -2,8 +2,8 @@
 
 use goc::choose_k::ChooseError;
 use goc::confidence::ConfidenceError;
-use goc::metrics::MetricsError;
 use goc::method::MethodError;
+use goc::metrics::MetricsError;
 use goc::optimistic::hierarchy::HierarchyError;
 
 use crate::Speech;

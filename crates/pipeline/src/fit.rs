@@ -86,12 +86,7 @@ pub struct AutoFound {
 /// assert_eq!(found.labels()[0], found.labels()[1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn fit(
-    data: &Dataset,
-    settings: &Settings,
-    seed: u64,
-    watch: &dyn Watch,
-) -> Result<Fit, PipelineError> {
+pub fn fit(data: &Dataset, settings: &Settings, seed: u64, watch: &dyn Watch) -> Result<Fit, PipelineError> {
     fit_owned(data.without_extras(), settings, seed, watch)
 }
 

@@ -41,12 +41,15 @@ pub(crate) fn judge(fit: &mut Fit, job: &Job<'_>) -> Result<(), PipelineError> {
         fit.stability = Some(judged?);
     }
     let strength = settings.penalty_strength.unwrap_or(goc::candidates::PENALTY_STRENGTH);
-    if settings.noise && let Some(posterior) = &fit.grouped.posterior {
+    if settings.noise
+        && let Some(posterior) = &fit.grouped.posterior
+    {
         fit.solitude = noise::solitude(&fit.prepared.objects(), posterior, strength);
     }
     if let Some(runs) = settings.background_runs() {
         job.watch.begin("backgrounds", Some(runs as u64));
-        let test = Significance { runs, background: settings.background.background(), penalty_strength: strength };
+        let test =
+            Significance { runs, background: settings.background.background(), penalty_strength: strength };
         let judged = test.judge(candidates, &fit.found, fit.seed, &repeat, &tick);
         job.watch.end();
         let verdict = judged?;
@@ -75,8 +78,7 @@ pub(crate) fn judge(fit: &mut Fit, job: &Job<'_>) -> Result<(), PipelineError> {
 /// Takes the objects that are in no group out of the clusters.
 fn set_noise(fit: &mut Fit) {
     let n = fit.found.len();
-    let mut is_noise =
-        if fit.grouped.noise.is_empty() { vec![false; n] } else { fit.grouped.noise.clone() };
+    let mut is_noise = if fit.grouped.noise.is_empty() { vec![false; n] } else { fit.grouped.noise.clone() };
     let mut reasons = Vec::new();
     let count = |noise: &[bool]| noise.iter().filter(|noise| **noise).count();
     let mut clusters = fit.found.clone();

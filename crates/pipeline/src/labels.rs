@@ -514,4 +514,3 @@ pub fn linkage_table(tree: &Hierarchy<'_>) -> Made<Table> {
         Column::new("members", whole(3)),
     ])?)
 }
-

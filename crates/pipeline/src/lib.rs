@@ -53,10 +53,8 @@ pub use dataset::{Dataset, DatasetError, Extra, Feature, PenaltyKind};
 pub use error::PipelineError;
 pub use fit::{AutoFound, Fit, NOISE, fit, fit_owned, fit_with};
 pub use judge::counted;
-pub use names::{
-    BackgroundName, FeatureMapName, MethodName, OracleName, PenaltyScale, SetDistanceName,
-};
 pub use measured::{Measured, MeasuredColumns};
+pub use names::{BackgroundName, FeatureMapName, MethodName, OracleName, PenaltyScale, SetDistanceName};
 pub use prepared::Prepared;
 pub use sampling::{Loss, Origin, Sampling, Transformation, star_candidates};
 pub use sampling_names::{BadRows, PenaltyName, SamplerName, Shape, TransformName, WhenEmpty};

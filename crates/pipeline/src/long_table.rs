@@ -146,7 +146,8 @@ impl LongTable {
                         return Err(not_finite(column, row).into());
                     }
                     if asked[f] && v[row] < 0.0 {
-                        let problem = "is negative and has no square root; mend it, or take the column as it is";
+                        let problem =
+                            "is negative and has no square root; mend it, or take the column as it is";
                         return Err(column.value_error(row, problem).into());
                     }
                     row_values.push(if asked[f] { v[row].sqrt() } else { v[row] });
@@ -181,12 +182,15 @@ impl LongTable {
                 )));
             }
             let pushed = match weight {
-                Some(_) => builder.push_weighted(&row_values, &row_penalties, self.penalty_strength).map(|_| ()),
+                Some(_) => {
+                    builder.push_weighted(&row_values, &row_penalties, self.penalty_strength).map(|_| ())
+                }
                 None => builder.push(&row_values, &row_penalties).map(|_| ()),
             };
             pushed.map_err(|e| PipelineError::Failed(e.to_string()))?;
         }
-        let candidates = builder.build_with(ids.into_ids()).map_err(|e| PipelineError::Failed(e.to_string()))?;
+        let candidates =
+            builder.build_with(ids.into_ids()).map_err(|e| PipelineError::Failed(e.to_string()))?;
         let truth = truth.map(|column| truth_of(column, &groups, &candidates)).transpose()?;
         let unknown = truth.iter().flatten().filter(|truth| truth.is_empty()).count();
         if unknown > 0 {
@@ -304,7 +308,11 @@ impl LongTable {
 }
 
 /// The column that a flag names (`none`: no column), or the first of the usual names that is there.
-pub fn named<'t>(table: &'t Table, flag: Option<&str>, usual: &[&str]) -> Result<Option<&'t Column>, PipelineError> {
+pub fn named<'t>(
+    table: &'t Table,
+    flag: Option<&str>,
+    usual: &[&str],
+) -> Result<Option<&'t Column>, PipelineError> {
     match flag {
         Some("none") => Ok(None),
         Some(name) => Ok(Some(table.require(name)?)),
@@ -447,7 +455,11 @@ fn truth_of(column: &Column, groups: &Groups, candidates: &Candidates) -> Result
 }
 
 /// Labels by object from a table: one row an object, in any order, each object once and none too many.
-pub fn labels_for(candidates: &Candidates, path: &Path, label_names: &[&str]) -> Result<Vec<String>, PipelineError> {
+pub fn labels_for(
+    candidates: &Candidates,
+    path: &Path,
+    label_names: &[&str],
+) -> Result<Vec<String>, PipelineError> {
     let table = goc_tables::read(path)?;
     let objects = match named(&table, None, &["object", "source_id", "i", "star", "id"])? {
         Some(column) => column,
@@ -483,7 +495,11 @@ pub fn labels_for(candidates: &Candidates, path: &Path, label_names: &[&str]) ->
         .enumerate()
         .map(|(i, label)| {
             label.ok_or_else(|| {
-                PipelineError::Failed(format!("{}: object {} has no label", path.display(), candidates.name(i)))
+                PipelineError::Failed(format!(
+                    "{}: object {} has no label",
+                    path.display(),
+                    candidates.name(i)
+                ))
             })
         })
         .collect()

@@ -1,5 +1,6 @@
 //! From settings to the method and the oracle themselves: the one place that knows them all.
 
+use goc::Candidates;
 use goc::baselines::boxes::Boxes;
 use goc::baselines::clusterer::Clusterer;
 use goc::baselines::expected_k_means::ExpectedKMeans;
@@ -33,7 +34,6 @@ use goc::oracle::mean_shift::{Bandwidth, MeanShift};
 use goc::oracle::spectral::Spectral;
 use goc::pessimistic::Pessimistic;
 use goc::set_distance::SetDistance;
-use goc::Candidates;
 
 use crate::error::PipelineError;
 use crate::names::{MethodName, OracleName, SetDistanceName};
@@ -118,9 +118,7 @@ impl Run<'_> {
                 let fdbscan = s.eps.map_or(fdbscan.clone(), |eps| fdbscan.eps(eps));
                 self.run(&fdbscan, candidates, seed)
             }
-            MethodName::Affinity => {
-                self.by_set_distance(Clusterer::Affinity(s.affinity()), candidates, seed)
-            }
+            MethodName::Affinity => self.by_set_distance(Clusterer::Affinity(s.affinity()), candidates, seed),
             MethodName::Medoids => {
                 self.by_set_distance(Clusterer::KMedoids { search: s.medoids(), k }, candidates, seed)
             }
@@ -317,10 +315,7 @@ impl Settings {
     fn weighted(&self, k: usize) -> Result<Weighted, PipelineError> {
         let usage = |text: String| Err(PipelineError::Usage(text));
         if !matches!(self.method, MethodName::Goc | MethodName::UkMeans | MethodName::Oracle) {
-            return usage(format!(
-                "weights of objects need {{method}} goc or uk-means, not {}",
-                self.method
-            ));
+            return usage(format!("weights of objects need {{method}} goc or uk-means, not {}", self.method));
         }
         if self.oracle != OracleName::KMeans {
             return usage(format!(

@@ -35,9 +35,9 @@ pub struct ModelFile {
 impl ModelFile {
     /// Of a fit; an error where it has no model to keep.
     pub fn of(fit: &Fit) -> Result<Self, PipelineError> {
-        let model = fit
-            .model()
-            .ok_or_else(|| PipelineError::Usage("only {method} marginal without {noise} has a model".into()))??;
+        let model = fit.model().ok_or_else(|| {
+            PipelineError::Usage("only {method} marginal without {noise} has a model".into())
+        })??;
         let prepared = &fit.prepared;
         Ok(Self {
             features: prepared.data.features.clone(),
@@ -55,8 +55,8 @@ impl ModelFile {
     /// Reads and checks it.
     pub fn read(path: &Path) -> Result<Self, PipelineError> {
         let name = path.display();
-        let bytes =
-            std::fs::read(path).map_err(|error| PipelineError::Failed(format!("{name}: cannot read it: {error}")))?;
+        let bytes = std::fs::read(path)
+            .map_err(|error| PipelineError::Failed(format!("{name}: cannot read it: {error}")))?;
         Self::from_bytes(&bytes).map_err(|problem| PipelineError::Failed(format!("{name}: {problem}")))
     }
 

@@ -52,8 +52,13 @@ impl Dataset {
         let object = columns.object(None)?;
         let missing = Missing::default();
         let is_missing = |number| missing.is_missing(number);
-        let measured = usual(object.map(|column| column.name()), &is_missing)
-            .measure(&columns, columns.ids(object)?, None, sampling.shape, watch)?;
+        let measured = usual(object.map(|column| column.name()), &is_missing).measure(
+            &columns,
+            columns.ids(object)?,
+            None,
+            sampling.shape,
+            watch,
+        )?;
         let f = sampling.transformation(&measured)?;
         Ok(sampling.sample(&measured, &f, seed, watch)?.0)
     }

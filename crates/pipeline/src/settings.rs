@@ -8,9 +8,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use goc::baselines::boxes::BoxDistance;
 use goc::choice::Choice;
 use goc::choose_k::Criterion;
-use goc::baselines::boxes::BoxDistance;
 use goc::optimistic::{Beginning, Distance, KRule, OracleEvery, Preset, Search};
 use goc::oracle::k_means::{Algorithm, Seeding};
 use goc::oracle::k_medoids;
@@ -20,9 +20,7 @@ use goc::scale::Scaling;
 use serde_json::{Value as Json, json};
 
 use crate::error::PipelineError;
-use crate::names::{
-    BackgroundName, FeatureMapName, MethodName, OracleName, PenaltyScale, SetDistanceName,
-};
+use crate::names::{BackgroundName, FeatureMapName, MethodName, OracleName, PenaltyScale, SetDistanceName};
 
 /// A number, or the wish to have it found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -526,7 +524,8 @@ impl Settings {
 
     /// The choices that made a result, as its metadata keep them. Those of the preset go by its name.
     pub fn described(&self, seed: u64) -> Vec<(&'static str, Json)> {
-        let mut all = vec![("version", json!(env!("CARGO_PKG_VERSION"))), ("method", json!(self.method.word()))];
+        let mut all =
+            vec![("version", json!(env!("CARGO_PKG_VERSION"))), ("method", json!(self.method.word()))];
         let mut put = |key, value: Json| all.push((key, value));
         if self.method.uses_oracle() {
             put("oracle", json!(self.oracle.word()));

@@ -17,8 +17,8 @@ use goc_tables::{Column, Data, Missing, Table};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use crate::fail::Fail;
-use crate::screen::{self, Console};
+use crate::console::{self, Console};
+use crate::failure::Failure;
 use crate::star_table::StarArgs;
 
 /// Compute orbital actions of stars: adds Jr, Jz, Jphi and energy to the table
@@ -54,12 +54,12 @@ pub struct Actions {
 }
 
 impl Actions {
-    pub fn run(self) -> Result<(), Fail> {
-        screen::check_output_of(&self.input, self.output.as_deref())?;
+    pub fn run(self) -> Result<(), Failure> {
+        console::check_output_of(&self.input, self.output.as_deref())?;
         let (missing, model) = (Missing::parse(&self.missing)?, self.stars.model()?);
         let mut table = goc_tables::read(&self.input)?;
         if table.rows() == 0 {
-            return Err(Fail::failed(format!("{}: the table has no rows", self.input.display())));
+            return Err(Failure::failed(format!("{}: the table has no rows", self.input.display())));
         }
         let source = self.input.display().to_string();
         let columns = TableColumns::new(&table, &source);
@@ -94,7 +94,7 @@ impl Actions {
             table.set_metadata(format!("goc_{key}"), plain(&value));
         }
         if self.output.is_some() || !self.json {
-            screen::write_table(&table, self.output.as_deref())?;
+            console::write_table(&table, self.output.as_deref())?;
         }
         let without: usize = reasons.values().sum();
         if self.json {
@@ -109,22 +109,22 @@ impl Actions {
             if let Some(path) = &self.output {
                 object.insert("output".into(), json!(path.display().to_string()));
             }
-            return screen::print_json(&Value::Object(object));
+            return console::print_json(&Value::Object(object));
         }
         if without > 0 {
             let all: Vec<String> =
                 reasons.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
-            screen::note(format!(
+            console::note(format!(
                 "{without} of {} stars have no actions: {}",
                 outcomes.len(),
                 all.join(", ")
             ));
         }
         if without == outcomes.len() {
-            screen::note("no star has actions: check the units (degrees, mas or kpc, mas/yr, km/s)");
+            console::note("no star has actions: check the units (degrees, mas or kpc, mas/yr, km/s)");
         }
         let to = self.output.as_ref().map_or_else(String::new, |path| format!(", in {}", path.display()));
-        screen::note(format!("actions of {} stars{to}", outcomes.len() - without));
+        console::note(format!("actions of {} stars{to}", outcomes.len() - without));
         Ok(())
     }
 }
@@ -135,7 +135,7 @@ struct Added {
     notes: Vec<String>,
 }
 
-fn outcome_columns(sign: JphiSign, outcomes: &[Result<Outcome, String>]) -> Result<Added, Fail> {
+fn outcome_columns(sign: JphiSign, outcomes: &[Result<Outcome, String>]) -> Result<Added, Failure> {
     let n = outcomes.len();
     let (mut values, mut notes) = (vec![vec![f64::NAN; n]; 4], vec![String::new(); n]);
     for (row, outcome) in outcomes.iter().enumerate() {
@@ -167,7 +167,7 @@ fn outcome_columns(sign: JphiSign, outcomes: &[Result<Outcome, String>]) -> Resu
 }
 
 /// Frequencies and angles; empty where there are no actions. Azimuth turns with the sign of Jphi.
-fn motion_columns(finder: &ActionFinder, places: &[Place], sign: JphiSign) -> Result<Vec<Column>, Fail> {
+fn motion_columns(finder: &ActionFinder, places: &[Place], sign: JphiSign) -> Result<Vec<Column>, Failure> {
     let mut values = vec![vec![f64::NAN; places.len()]; 6];
     let found: Vec<Option<Motion>> = places
         .par_iter()
@@ -188,7 +188,7 @@ fn motion_columns(finder: &ActionFinder, places: &[Place], sign: JphiSign) -> Re
 }
 
 /// A column of numbers, null where NaN.
-pub fn optional(name: &str, unit: &str, values: Vec<f64>) -> Result<Column, Fail> {
+pub fn optional(name: &str, unit: &str, values: Vec<f64>) -> Result<Column, Failure> {
     let valid: Vec<bool> = values.iter().map(|v| !v.is_nan()).collect();
     let all = valid.iter().all(|v| *v);
     let column = Column::new(name, Data::F64(values)).with_unit(unit);
@@ -196,10 +196,10 @@ pub fn optional(name: &str, unit: &str, values: Vec<f64>) -> Result<Column, Fail
 }
 
 /// Adds a column under its name with the prefix; refuses one that is there already.
-pub fn push(table: &mut Table, column: Column, prefix: &str) -> Result<(), Fail> {
+pub fn push(table: &mut Table, column: Column, prefix: &str) -> Result<(), Failure> {
     let name = format!("{prefix}{}", column.name());
     if table.column(&name).is_some() {
-        return Err(Fail::usage(format!(
+        return Err(Failure::usage(format!(
             "the table has a column `{name}` already; use another --prefix, such as --prefix new_"
         )));
     }

@@ -11,9 +11,9 @@ use goc_pipeline::scores::{numbered_groups, scores_of};
 use goc_pipeline::{NOISE, counted};
 use serde_json::{Value, json};
 
-use crate::fail::Fail;
+use crate::console::{self, Console};
+use crate::failure::Failure;
 use crate::long_table::LongTableArgs;
-use crate::screen::{self, Console};
 
 /// Groups of new objects, from a model that goc cluster --method marginal --save-model kept
 #[derive(Args)]
@@ -38,8 +38,8 @@ pub struct Predict {
 }
 
 impl Predict {
-    pub fn run(self) -> Result<(), Fail> {
-        screen::check_output_of(&self.table.input, self.output.as_deref())?;
+    pub fn run(self) -> Result<(), Failure> {
+        console::check_output_of(&self.table.input, self.output.as_deref())?;
         let file = ModelFile::read(&self.model)?;
         let found = file.predict(&self.table.table(), &Console::default())?;
         let (data, labels) = (&found.prepared.data, found.labels());
@@ -55,7 +55,7 @@ impl Predict {
             None => None,
         };
         if self.output.is_some() || !self.json {
-            screen::write_table(&table, self.output.as_deref())?;
+            console::write_table(&table, self.output.as_deref())?;
         }
         let k = file.model.parts().clusters.len();
         if self.json {
@@ -78,7 +78,7 @@ impl Predict {
                     ("ari".to_string(), json!(s.ari)),
                 ]);
             }
-            return screen::print_json(&summary);
+            return console::print_json(&summary);
         }
         let mut text = format!(
             "{}, {}: {} in the model's {}, {none} in none of them (label {NOISE})",
@@ -93,7 +93,7 @@ impl Predict {
         if let Some(path) = &self.output {
             text.push_str(&format!("\nlabels in {}", path.display()));
         }
-        screen::note(text);
+        console::note(text);
         Ok(())
     }
 }

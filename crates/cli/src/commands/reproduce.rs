@@ -11,8 +11,8 @@ use serde_json::json;
 
 use super::plot::write_both;
 use crate::choices::words;
-use crate::fail::Fail;
-use crate::screen;
+use crate::console;
+use crate::failure::Failure;
 
 /// Run the paper's experiments and print each figure beside the published one
 #[derive(Args)]
@@ -60,17 +60,19 @@ pub struct Reproduce {
 }
 
 impl Reproduce {
-    pub fn run(self) -> Result<(), Fail> {
+    pub fn run(self) -> Result<(), Failure> {
         if self.seeds == 0 {
-            return Err(Fail::usage("--seeds must be at least 1"));
+            return Err(Failure::usage("--seeds must be at least 1"));
         }
         if self.init_labels.is_some() && (self.data.is_none() || self.seeds > 1) {
-            return Err(Fail::usage("--init-labels needs --data and a single seed: nothing is left to draw"));
+            return Err(Failure::usage(
+                "--init-labels needs --data and a single seed: nothing is left to draw",
+            ));
         }
         let sets = match &self.data {
             Some(folder) => Set::from_folder(folder)?,
             None => {
-                screen::note(
+                console::note(
                     "no --data: ten sets made here; the paper's figures are for other data and left out",
                 );
                 Set::made_here()?
@@ -82,13 +84,13 @@ impl Reproduce {
         let oracles = self.oracles.as_ref().map(|names| names.iter().filter_map(of_paper).collect());
         let plan = Plan { preset: self.preset, seeds: self.seeds, oracles, first };
         std::fs::create_dir_all(&self.output)
-            .map_err(|e| Fail::failed(format!("{}: cannot create: {e}", self.output.display())))?;
-        let bar = screen::progress(plan.runs(&sets) as u64, "runs");
+            .map_err(|e| Failure::failed(format!("{}: cannot create: {e}", self.output.display())))?;
+        let bar = console::progress(plan.runs(&sets) as u64, "runs");
         let outcomes = plan.run(&sets, &|| bar.inc(1))?;
         bar.finish_and_clear();
         // The authors' first labels and the presets are for GOC; these rows have neither.
         let affinity = if self.oracles.is_none() {
-            let bar = screen::progress(sets.len() as u64, "sets by affinity propagation");
+            let bar = console::progress(sets.len() as u64, "sets by affinity propagation");
             let outcomes = goc_paper::affinity(&sets, &|| bar.inc(1))?;
             bar.finish_and_clear();
             Some(outcomes)
@@ -110,7 +112,7 @@ impl Reproduce {
         let drawn: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
         let cycles = outcomes.iter().filter(|outcome| outcome.cycles()).count();
         if self.json {
-            return screen::print_json(&json!({
+            return console::print_json(&json!({
                 "preset": self.preset.word(),
                 "sets": sets.len(),
                 "runs": outcomes.len(),
@@ -121,21 +123,21 @@ impl Reproduce {
                 "figures": drawn,
             }));
         }
-        screen::print(&tables(self.format))?;
-        screen::note(format!(
+        console::print(&tables(self.format))?;
+        console::note(format!(
             "{} runs, {cycles} of them in a cycle; every run in {}, convergence in {}",
             outcomes.len(),
             runs.display(),
             convergence.display()
         ));
         if !drawn.is_empty() {
-            screen::note(format!("figures in {}: {}", self.output.display(), drawn.join(", ")));
+            console::note(format!("figures in {}: {}", self.output.display(), drawn.join(", ")));
         }
         Ok(())
     }
 }
 
-impl From<PaperError> for Fail {
+impl From<PaperError> for Failure {
     fn from(error: PaperError) -> Self {
         match error {
             PaperError::Table(inner) => inner.into(),
@@ -144,7 +146,7 @@ impl From<PaperError> for Fail {
             PaperError::Baseline(inner) => inner.into(),
             PaperError::Oracle(inner) => inner.into(),
             PaperError::Figure(inner) => inner.into(),
-            other => Fail::failed(other.to_string()),
+            other => Failure::failed(other.to_string()),
         }
     }
 }

@@ -10,8 +10,8 @@ use serde_json::json;
 use goc_pipeline::long_table::{OBJECT_NAMES, TRUTH_NAMES};
 use goc_pipeline::scores::{NO_GROUP, numbered_groups};
 
-use crate::fail::Fail;
-use crate::screen;
+use crate::console;
+use crate::failure::Failure;
 
 pub const LABEL_NAMES: [&str; 4] = ["label", "labels", "cluster", "goc_label"];
 
@@ -46,10 +46,10 @@ pub struct Score {
 }
 
 impl Score {
-    pub fn run(self) -> Result<(), Fail> {
+    pub fn run(self) -> Result<(), Failure> {
         let table = goc_tables::read(&self.labels)?;
         if table.rows() == 0 {
-            return Err(Fail::failed(format!("{}: the table has no rows", self.labels.display())));
+            return Err(Failure::failed(format!("{}: the table has no rows", self.labels.display())));
         }
         let label = column(&table, self.label.as_deref(), &LABEL_NAMES, "label", &self.labels)?;
         let labels = table.require(&label)?;
@@ -71,14 +71,14 @@ impl Score {
         let judged: Vec<usize> =
             (0..table.rows()).filter(|&row| !labels.is_null(row) && !truth[row].is_empty()).collect();
         if judged.is_empty() {
-            return Err(Fail::failed(format!(
+            return Err(Failure::failed(format!(
                 "{}: no object has a label and a truth",
                 self.labels.display()
             )));
         }
         if judged.len() < table.rows() {
-            let left = screen::counted(table.rows() - judged.len(), "object");
-            screen::note(format!("{left} of {} without a label or a truth: left out", table.rows()));
+            let left = console::counted(table.rows() - judged.len(), "object");
+            console::note(format!("{left} of {} without a label or a truth: left out", table.rows()));
         }
         let truth: Vec<String> = judged.iter().map(|&row| truth[row].clone()).collect();
         let groups: Vec<String> = judged.iter().map(|&row| labels.text(row).into_owned()).collect();
@@ -105,8 +105,8 @@ impl Score {
         let (k, k_true) = (distinct(&groups), distinct(&truth));
         for (count, what) in [(noise, "cluster (label"), (no_truth, "true group (truth")] {
             if count > 0 {
-                let objects = screen::counted(count, "object");
-                screen::note(format!(
+                let objects = console::counted(count, "object");
+                console::note(format!(
                     "{objects} in no {what} {NO_GROUP}): each counts as a group of its own in the scores"
                 ));
             }
@@ -116,22 +116,22 @@ impl Score {
             for (name, value) in rows {
                 object[name] = json!(value);
             }
-            return screen::print_json(&object);
+            return console::print_json(&object);
         }
         let mut text = format!(
             "{}, {}, {}\n",
-            screen::counted(judged.len(), "object"),
-            screen::counted(k, "cluster"),
-            screen::counted(k_true, "true group")
+            console::counted(judged.len(), "object"),
+            console::counted(k, "cluster"),
+            console::counted(k_true, "true group")
         );
         for (name, value) in rows {
             text.push_str(&format!("{name:<13} {value:.4}\n"));
         }
-        screen::print(&text)
+        console::print(&text)
     }
 
     /// The truth of each labelled object, from a table of its own.
-    fn truth_from(&self, labels: &Table, path: &std::path::Path) -> Result<Vec<String>, Fail> {
+    fn truth_from(&self, labels: &Table, path: &std::path::Path) -> Result<Vec<String>, Failure> {
         let truths = goc_tables::read(path)?;
         let object = column(labels, self.object.as_deref(), &OBJECT_NAMES, "object", &self.labels)?;
         let there = column(&truths, self.object.as_deref(), &OBJECT_NAMES, "object", path)?;
@@ -167,12 +167,12 @@ fn column(
     usual: &[&str],
     what: &str,
     path: &std::path::Path,
-) -> Result<String, Fail> {
+) -> Result<String, Failure> {
     if let Some(name) = flag {
         return Ok(table.require(name)?.name().to_string());
     }
     usual.iter().find(|name| table.column(name).is_some()).map(|name| name.to_string()).ok_or_else(|| {
-        Fail::failed(format!(
+        Failure::failed(format!(
             "{}: no {what} column (looked for {}; the table has {}); name it with --{what}",
             path.display(),
             usual.join(", "),

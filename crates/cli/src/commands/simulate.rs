@@ -19,9 +19,9 @@ use serde_json::{Value, json};
 
 use super::actions::optional;
 use crate::choices::at_least_one;
-use crate::fail::Fail;
+use crate::console::{self, Console};
+use crate::failure::Failure;
 use crate::measured_table::MeasuredArgs;
-use crate::screen::{self, Console};
 
 /// Make a mock Milky Way: stars of torn dwarf galaxies near the Sun, measured with Gaia's errors
 #[derive(Args)]
@@ -135,25 +135,25 @@ struct ModelArgs {
 }
 
 impl Simulate {
-    pub fn run(self) -> Result<(), Fail> {
+    pub fn run(self) -> Result<(), Failure> {
         for path in [&self.output, &self.stars_out] {
-            screen::check_output(path.as_deref())?;
+            console::check_output(path.as_deref())?;
         }
         let sampling = Sampling {
             draws: self.draws,
-            size: Size::sigmas(self.sigmas).map_err(|error| Fail::usage(error.to_string()))?,
+            size: Size::sigmas(self.sigmas).map_err(|error| Failure::usage(error.to_string()))?,
             distance_prior: self.distance_prior,
             ..Sampling::of_the_authors()
         };
         let ModelArgs { variant, sun, jphi } = self.model;
         let model = StarModel { variant, sun, jphi, ..StarModel::default() };
         let params = self.params()?;
-        let valid = params.check().map_err(|e| Fail::usage(e.to_string()))?;
+        let valid = params.check().map_err(|e| Failure::usage(e.to_string()))?;
         let finder = Arc::new(model.finder()?);
-        let bar = screen::progress(valid.all_dwarfs() as u64, "dwarfs");
+        let bar = console::progress(valid.all_dwarfs() as u64, "dwarfs");
         let mock = valid
             .draw(finder.potential().as_ref(), self.seed, &|done| bar.set_position(done as u64))
-            .map_err(|e| Fail::failed(e.to_string()))?;
+            .map_err(|e| Failure::failed(e.to_string()))?;
         bar.finish_and_clear();
 
         let places: Vec<Galactocentric> = mock.stars.iter().map(|star| star.place).collect();
@@ -167,7 +167,7 @@ impl Simulate {
         if let Some(path) = &self.stars_out {
             goc_tables::write(&table, path)?;
         } else if self.output.is_none() && !self.json {
-            screen::write_table(&table, None)?;
+            console::write_table(&table, None)?;
         }
         let mut candidates = None;
         if let Some(path) = &self.output {
@@ -175,7 +175,7 @@ impl Simulate {
             let args = MeasuredArgs::of_stars(name);
             let columns = model
                 .find(&TableColumns::new(&table, &args.source()))?
-                .ok_or_else(|| Fail::failed("the mock catalogue lacks a column of stars"))?;
+                .ok_or_else(|| Failure::failed("the mock catalogue lacks a column of stars"))?;
             let measured = args.measure(&table, sampling.shape, Some((&columns, model.angles)))?;
             let f = model.actions(&columns, finder, sampling.distance_prior)?;
             let (dataset, origin) = sampling.sample(&measured, &f, self.seed, &Console::default())?;
@@ -188,9 +188,9 @@ impl Simulate {
             candidates = Some((objects, long.rows()));
         }
         if self.json {
-            return screen::print_json(&self.summary(&settings, &mock, candidates));
+            return console::print_json(&self.summary(&settings, &mock, candidates));
         }
-        screen::note(format!(
+        console::note(format!(
             "{} stars of {} dwarfs near the Sun; {} orbits followed, {} dwarfs drawn anew",
             mock.stars.len(),
             self.dwarfs + self.field,
@@ -199,15 +199,17 @@ impl Simulate {
         ));
         for (what, path) in [("stars", &self.stars_out), ("candidates", &self.output)] {
             if let Some(path) = path {
-                screen::note(format!("{what} in {}", path.display()));
+                console::note(format!("{what} in {}", path.display()));
             }
         }
         Ok(())
     }
 
-    fn params(&self) -> Result<MockParams, Fail> {
+    fn params(&self) -> Result<MockParams, Failure> {
         let [bright, faint] = self.magnitudes[..] else {
-            return Err(Fail::usage("--magnitudes takes two numbers, bright and faint: --magnitudes -2,2"));
+            return Err(Failure::usage(
+                "--magnitudes takes two numbers, bright and faint: --magnitudes -2,2",
+            ));
         };
         Ok(MockParams {
             dwarfs: self.dwarfs,
@@ -271,7 +273,7 @@ impl Simulate {
 }
 
 /// The catalogue as a table.
-fn catalogue_table(columns: Vec<MockColumn>) -> Result<Table, Fail> {
+fn catalogue_table(columns: Vec<MockColumn>) -> Result<Table, Failure> {
     let column = |column: MockColumn| {
         let MockColumn { name, unit, description, values } = column;
         let made = match values {
@@ -282,5 +284,5 @@ fn catalogue_table(columns: Vec<MockColumn>) -> Result<Table, Fail> {
         };
         Ok(made.with_description(description))
     };
-    Ok(Table::new(columns.into_iter().map(column).collect::<Result<_, Fail>>()?)?)
+    Ok(Table::new(columns.into_iter().map(column).collect::<Result<_, Failure>>()?)?)
 }

@@ -18,9 +18,9 @@ use super::actions::{optional, push};
 use super::candidates::SamplingArgs;
 use super::cluster::{self, FitArgs};
 use crate::choices::words;
-use crate::fail::Fail;
+use crate::console::{self, Console};
+use crate::failure::Failure;
 use crate::measured_table::MeasuredArgs;
-use crate::screen::{self, Console};
 use crate::star_table::StarArgs;
 
 /// Group stars: catalogue with errors in, the same rows with label and actions out
@@ -75,16 +75,16 @@ pub struct Stars {
 }
 
 impl Stars {
-    pub fn run(self) -> Result<(), Fail> {
+    pub fn run(self) -> Result<(), Failure> {
         let sampling = self.sampling.sampling()?;
         let sampling = Sampling { extras: self.candidates.is_some(), ..sampling };
         let model = self.stars.model()?;
         self.fit.check(&self.input)?;
         for path in [&self.output, &self.candidates] {
-            screen::check_output_of(&self.input, path.as_deref())?;
+            console::check_output_of(&self.input, path.as_deref())?;
         }
         if self.sampling.transform.is_some() {
-            return Err(Fail::usage(
+            return Err(Failure::usage(
                 "goc stars always clusters actions; for others use goc candidates --transform",
             ));
         }
@@ -156,7 +156,7 @@ impl Stars {
             out.set_metadata(key.clone(), value.clone());
         }
         if self.output.is_some() || !self.json {
-            screen::write_table(&out, self.output.as_deref())?;
+            console::write_table(&out, self.output.as_deref())?;
         }
         if self.json {
             let mut all = origin
@@ -168,15 +168,15 @@ impl Stars {
                 all.extend(more);
             }
             all.insert("n_stars".into(), json!(n));
-            return screen::print_json(&Value::Object(all));
+            return console::print_json(&Value::Object(all));
         }
-        screen::note(cluster::sentence(&done, self.output.as_deref()));
+        console::note(cluster::sentence(&done, self.output.as_deref()));
         Ok(())
     }
 }
 
 /// The next best group of each row, null where there is none.
-fn spread_runner_up(column: &Column, row_of: &[Option<usize>]) -> Result<Column, Fail> {
+fn spread_runner_up(column: &Column, row_of: &[Option<usize>]) -> Result<Column, Failure> {
     let value = |i: &Option<usize>| i.filter(|&i| !column.is_null(i)).map(|i| column.text(i).parse::<i32>());
     let found: Vec<Option<i32>> = row_of.iter().map(|i| value(i).and_then(Result::ok)).collect();
     let valid = found.iter().map(Option::is_some).collect();
@@ -185,7 +185,7 @@ fn spread_runner_up(column: &Column, row_of: &[Option<usize>]) -> Result<Column,
 }
 
 /// The label of each row of the input, null for a star that was not clustered.
-fn spread_labels(labels: &goc_tables::Table, row_of: &[Option<usize>]) -> Result<Column, Fail> {
+fn spread_labels(labels: &goc_tables::Table, row_of: &[Option<usize>]) -> Result<Column, Failure> {
     let label = labels.require("label")?.integers()?;
     let spread = row_of.iter().map(|i| i.map_or(-1, |i| label[i] as i32)).collect();
     let column = Column::new("label", Data::I32(spread))

@@ -222,9 +222,10 @@ impl Method for WeightedGreedy<'_> {
     ) -> Result<Grouped, MethodError> {
         let means = match self.means {
             // One candidate an object, its mean: then the descent is that of k-means.
-            true => Some(Candidates::from_points(&candidates.means()).map_err(|error| {
-                MethodError::Failed { method: "weighted", reason: error.to_string() }
-            })?),
+            true => Some(
+                Candidates::from_points(&candidates.means())
+                    .map_err(|error| MethodError::Failed { method: "weighted", reason: error.to_string() })?,
+            ),
             false => None,
         };
         let sets = means.as_ref().unwrap_or(candidates);
@@ -248,8 +249,7 @@ impl Method for Plain<'_> {
 
     fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
         let points = candidates.means();
-        let partition =
-            self.oracle.cluster(&points, Start::K(self.k), &mut random::stream(seed, 0))?;
+        let partition = self.oracle.cluster(&points, Start::K(self.k), &mut random::stream(seed, 0))?;
         let sizes = partition.sizes();
         let noise = match self.single_is_noise {
             true => partition.labels().iter().map(|&label| sizes[label as usize] == 1).collect(),

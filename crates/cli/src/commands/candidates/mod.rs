@@ -14,9 +14,9 @@ use goc_pipeline::{Dataset, Origin, Sampling, StarModel, TransformName};
 use goc_tables::{Column, Table};
 use serde_json::{Map, Value, json};
 
-use crate::fail::Fail;
+use crate::console::{self, Console};
+use crate::failure::Failure;
 use crate::measured_table::MeasuredArgs;
-use crate::screen::{self, Console};
 use crate::star_table::StarArgs;
 pub use sampling::SamplingArgs;
 
@@ -59,15 +59,15 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    pub fn run(self) -> Result<(), Fail> {
+    pub fn run(self) -> Result<(), Failure> {
         let (sampling, model) = (self.sampling.sampling()?, self.stars.model()?); // before the table is read for nothing
         for path in [&self.output, &self.losses] {
-            screen::check_output(path.as_deref())?;
+            console::check_output(path.as_deref())?;
         }
         let table = self.table.open()?;
         let stars = self.star_columns(&table, &sampling, &model)?;
         if stars.is_none() && sampling.distance_prior.is_some() {
-            return Err(Fail::usage("--distance-prior needs a star catalogue and --transform actions"));
+            return Err(Failure::usage("--distance-prior needs a star catalogue and --transform actions"));
         }
         let star = stars.as_ref().map(|stars| (stars, model.angles));
         let measured = self.table.measure(&table, sampling.shape, star)?;
@@ -85,15 +85,15 @@ impl Candidates {
         let features = dataset.features.len();
         let made = into_candidate_table(dataset, &origin, &kept)?;
         if self.output.is_some() || !self.json {
-            screen::write_table(&made, self.output.as_deref())?;
+            console::write_table(&made, self.output.as_deref())?;
         }
         if self.json {
             if let Some(path) = &self.output {
                 summary.insert("output".into(), json!(path.display().to_string()));
             }
-            return screen::print_json(&summary.into());
+            return console::print_json(&summary.into());
         }
-        screen::note(format!(
+        console::note(format!(
             "{candidates} candidates of {objects} objects, {features} features{}",
             self.output.as_ref().map_or_else(String::new, |path| format!(", in {}", path.display()))
         ));
@@ -106,7 +106,7 @@ impl Candidates {
         table: &Table,
         sampling: &Sampling,
         model: &StarModel,
-    ) -> Result<Option<StarColumns>, Fail> {
+    ) -> Result<Option<StarColumns>, Failure> {
         let source = self.table.source();
         let columns = TableColumns::new(table, &source);
         match sampling.transform {
@@ -115,7 +115,7 @@ impl Candidates {
                 if model.find(&columns)?.is_none_or(|found| found.form == Form::Galactocentric) {
                     return Ok(None);
                 }
-                screen::note(
+                console::note(
                     "a star catalogue: its candidates are actions (--transform none for the values themselves)",
                 );
             }
@@ -125,7 +125,7 @@ impl Candidates {
     }
 
     /// The columns that are carried along.
-    fn kept<'t>(&self, table: &'t Table) -> Result<Vec<&'t Column>, Fail> {
+    fn kept<'t>(&self, table: &'t Table) -> Result<Vec<&'t Column>, Failure> {
         let mut kept: Vec<&Column> = Vec::new();
         for name in self.keep.iter().filter(|name| !name.is_empty()) {
             kept.push(table.require(name)?);

@@ -16,9 +16,9 @@ use goc_pipeline::{Dataset, Fit, MethodName, Settings, fit_owned};
 use goc_tables::Table;
 use serde_json::Value;
 
-use crate::fail::Fail;
+use crate::console::{self, Console};
+use crate::failure::Failure;
 use crate::long_table::LongTableArgs;
-use crate::screen::{self, Console};
 pub use print::{sentence, summary};
 
 /// Cluster uncertain objects; every object gets a label and its chosen candidate
@@ -85,20 +85,20 @@ pub struct FitArgs {
 
 impl FitArgs {
     /// What can be said before any table is read.
-    pub fn check(&self, input: &Path) -> Result<(), Fail> {
+    pub fn check(&self, input: &Path) -> Result<(), Failure> {
         self.settings.check()?;
         self.settings.check_initial_labels(self.init_labels.is_some())?;
-        screen::check_output_of(input, self.clusters.as_deref())
+        console::check_output_of(input, self.clusters.as_deref())
     }
 
     /// Clusters the data; writes `--clusters`.
-    pub fn run(&self, data: Dataset, full_history: bool) -> Result<Fit, Fail> {
+    pub fn run(&self, data: Dataset, full_history: bool) -> Result<Fit, Failure> {
         let mut settings = Settings { full_history, ..self.settings.clone() };
         if let Some(path) = self.init_labels.as_ref().filter(|_| settings.method.is_greedy()) {
             let labels = labels_for(&data.candidates, path, &["label", "init_cluster", "cluster"])?;
             settings.initial_labels = Some(numbered(&labels));
         } else if self.init_labels.is_some() {
-            screen::note(format!("not used by --method {}: --init-labels", settings.method));
+            console::note(format!("not used by --method {}: --init-labels", settings.method));
         }
         let fit = fit_owned(data, &settings, self.seed, &Console::default())?;
         if let Some(path) = &self.clusters {
@@ -144,38 +144,36 @@ impl PosteriorArgs {
     }
 
     /// What can be said before any table is read.
-    fn check(&self, settings: &Settings, input: &Path) -> Result<(), Fail> {
+    fn check(&self, settings: &Settings, input: &Path) -> Result<(), Failure> {
         let asked = self.outputs().into_iter().find(|(_, path)| path.is_some());
         if let Some((flag, _)) = asked.filter(|_| settings.method != MethodName::Marginal) {
-            return Err(Fail::usage(format!("{flag} needs --method marginal, not {}", settings.method)));
+            return Err(Failure::usage(format!("{flag} needs --method marginal, not {}", settings.method)));
         }
         if !(0.0..=1.0).contains(&self.together_above) {
-            return Err(Fail::usage(format!(
+            return Err(Failure::usage(format!(
                 "--together-above is {}, but must be from 0 to 1",
                 self.together_above
             )));
         }
         for path in [&self.together, &self.k_posterior, &self.candidate_weights] {
-            screen::check_output_of(input, path.as_deref())?;
+            console::check_output_of(input, path.as_deref())?;
         }
         let Some(path) = &self.save_model else { return Ok(()) };
         if path.extension().is_none_or(|end| end != "json") {
-            return Err(Fail::usage(format!("{}: a model is kept as .json", path.display())));
+            return Err(Failure::usage(format!("{}: a model is kept as .json", path.display())));
         }
         if settings.noise {
-            return Err(Fail::usage(
+            return Err(Failure::usage(
                 "--save-model keeps the clusters as they were found, --noise changes them: run without --noise to save",
             ));
         }
-        screen::check_place(path)
+        console::check_place(path)
     }
 
     /// Writes what was asked for.
-    fn write(&self, fit: &Fit) -> Result<(), Fail> {
-        let tables = [
-            (&self.together, fit.together_table(self.together_above)?),
-            (&self.k_posterior, fit.k_table()?),
-        ];
+    fn write(&self, fit: &Fit) -> Result<(), Failure> {
+        let tables =
+            [(&self.together, fit.together_table(self.together_above)?), (&self.k_posterior, fit.k_table()?)];
         for (path, table) in tables {
             if let (Some(path), Some(table)) = (path, table) {
                 goc_tables::write(&table, path)?;
@@ -203,32 +201,32 @@ pub struct Done {
 }
 
 impl Cluster {
-    pub fn run(self) -> Result<(), Fail> {
+    pub fn run(self) -> Result<(), Failure> {
         let done = self.work()?;
         if self.json {
             if self.output.is_some() {
-                screen::write_table(&done.labels, self.output.as_deref())?;
+                console::write_table(&done.labels, self.output.as_deref())?;
             }
-            return screen::print_json(&done.summary);
+            return console::print_json(&done.summary);
         }
         // The sentence says where the labels are, so they must be there.
-        screen::write_table(&done.labels, self.output.as_deref())?;
-        screen::note(done.sentence);
+        console::write_table(&done.labels, self.output.as_deref())?;
+        console::note(done.sentence);
         Ok(())
     }
 
     /// What can be said before any table is read; whether the tree is to be in Newick's form.
-    fn check(&self) -> Result<bool, Fail> {
+    fn check(&self) -> Result<bool, Failure> {
         let (settings, input) = (&self.fit.settings, &self.table.input);
         self.fit.check(input)?;
         if self.trace.is_some() && settings.method != MethodName::Goc {
-            return Err(Fail::usage("--trace needs --method goc"));
+            return Err(Failure::usage("--trace needs --method goc"));
         }
         if self.history.is_some() && !matches!(settings.method, MethodName::Goc | MethodName::GocTree) {
-            return Err(Fail::usage("--history needs --method goc or goc-tree"));
+            return Err(Failure::usage("--history needs --method goc or goc-tree"));
         }
         if self.k_curve.is_some() && !settings.looks_for_k() {
-            return Err(Fail::usage("--k-curve needs --k auto and a method that takes K"));
+            return Err(Failure::usage("--k-curve needs --k auto and a method that takes K"));
         }
         self.posterior.check(settings, input)?;
         let mut outputs =
@@ -236,25 +234,25 @@ impl Cluster {
         outputs.extend(self.posterior.outputs().map(|(_, path)| path));
         for (at, path) in outputs.iter().enumerate().filter_map(|(at, path)| Some((at, path.as_ref()?))) {
             if outputs[..at].iter().any(|other| other.as_ref() == Some(path)) {
-                return Err(Fail::usage(format!(
+                return Err(Failure::usage(format!(
                     "{}: named for two outputs; give each a file of its own",
                     path.display()
                 )));
             }
         }
         for path in [&self.output, &self.history, &self.trace, &self.k_curve] {
-            screen::check_output_of(input, path.as_deref())?;
+            console::check_output_of(input, path.as_deref())?;
         }
         let newick = self.tree.as_ref().is_some_and(|path| path.extension().is_some_and(|end| end == "nwk"));
         if !newick {
-            screen::check_output_of(input, self.tree.as_deref())
-                .map_err(|fail| Fail::usage(format!("--tree: {fail}, or .nwk for Newick")))?;
+            console::check_output_of(input, self.tree.as_deref())
+                .map_err(|fail| Failure::usage(format!("--tree: {fail}, or .nwk for Newick")))?;
         }
         Ok(newick)
     }
 
     /// Everything but the printing; writes whatever else was asked for.
-    pub fn work(&self) -> Result<Done, Fail> {
+    pub fn work(&self) -> Result<Done, Failure> {
         let newick = self.check()?;
         let mut columns = self.table.table();
         if let Some(strength) = self.fit.settings.penalty_strength {
@@ -275,7 +273,7 @@ impl Cluster {
             goc_tables::write(&fit.trace_table()?, path)?;
         }
         if let Some(path) = &self.tree {
-            let tree = fit.tree().map_err(|error| Fail::from(error).because("--tree"))?;
+            let tree = fit.tree().map_err(|error| Failure::from(error).because("--tree"))?;
             if newick {
                 goc_tables::write_text(&tree.newick(Leaves::Objects, Height::Total)?, path)?;
             } else {

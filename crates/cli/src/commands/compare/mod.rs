@@ -17,9 +17,9 @@ use goc_pipeline::{Auto, FeatureMapName, PenaltyScale, Prepared, Settings};
 use serde_json::{Value, json};
 
 use crate::choices::{at_least_one, words};
-use crate::fail::Fail;
+use crate::console::{self, Console};
+use crate::failure::Failure;
 use crate::long_table::ColumnArgs;
-use crate::screen::{self, Console};
 use print::Summary;
 
 /// Run every method and every oracle on the same candidates; one table
@@ -120,20 +120,20 @@ pub struct Run {
 }
 
 impl Compare {
-    pub fn run(self) -> Result<(), Fail> {
+    pub fn run(self) -> Result<(), Failure> {
         let rows = self.rows()?;
         if self.list {
             let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
             let lines = rows.iter().map(|row| format!("{:<width$}  {}\n", row.name, row.flags()));
-            return screen::print(&lines.collect::<String>());
+            return console::print(&lines.collect::<String>());
         }
         for input in &self.inputs {
-            screen::check_output_of(input, self.output.as_deref())?;
+            console::check_output_of(input, self.output.as_deref())?;
         }
         let base = self.base()?;
         let methods = rows.iter().map(|row| row.settings(&base)).collect::<Result<Vec<_>, _>>()?;
         if !(self.lambda.is_finite() && self.lambda >= 0.0) {
-            return Err(Fail::usage(format!(
+            return Err(Failure::usage(format!(
                 "lambda is {}, but must be a finite number not below 0",
                 self.lambda
             )));
@@ -141,7 +141,7 @@ impl Compare {
         let sets = self.inputs.iter().map(|path| self.read(path, &base)).collect::<Result<Vec<_>, _>>()?;
         for (set, path) in sets.iter().zip(&self.inputs) {
             check_k(self.k(), &set.data.candidates)
-                .map_err(|error| Fail::usage(format!("{}: {error}", path.display())))?;
+                .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
         }
         let jobs: Vec<(usize, usize, u64)> = (0..rows.len())
             .flat_map(|row| (0..sets.len()).map(move |set| (row, set)))
@@ -150,11 +150,12 @@ impl Compare {
                 (0..seeds).map(move |s| (row, set, self.seed.wrapping_add(s)))
             })
             .collect();
-        let bar = screen::progress(jobs.len() as u64, "runs");
+        let bar = console::progress(jobs.len() as u64, "runs");
         let mut runs = Vec::with_capacity(jobs.len());
         for (row, set, seed) in jobs {
             bar.set_message(rows[row].name.clone());
-            let outcome = compare::outcome(&sets[set], &methods[row], seed).map_err(|error| error.to_string());
+            let outcome =
+                compare::outcome(&sets[set], &methods[row], seed).map_err(|error| error.to_string());
             runs.push(Run { row, set, seed, outcome });
             bar.inc(1);
         }
@@ -175,20 +176,20 @@ impl Compare {
             let inputs: Vec<String> = self.inputs.iter().map(|path| path.display().to_string()).collect();
             object.insert("inputs".into(), json!(inputs));
             object.insert("methods".into(), json!(print::json_rows(&rows, &table)));
-            return screen::print_json(&Value::Object(object));
+            return console::print_json(&Value::Object(object));
         }
-        screen::print(&match self.format {
+        console::print(&match self.format {
             Layout::Csv => print::csv(&rows, &table),
             _ => print::markdown(&rows, &table, runs.len() > rows.len()),
         })?;
         if runs.len() > rows.len() {
-            screen::note("±: standard deviation over seeds and tables together");
+            console::note("±: standard deviation over seeds and tables together");
         }
         for text in print::remarks(&rows, &runs, self.inputs.len()) {
-            screen::note(text);
+            console::note(text);
         }
         if runs.iter().all(|run| run.outcome.is_err()) {
-            return Err(Fail::failed("no method had an answer"));
+            return Err(Failure::failed("no method had an answer"));
         }
         Ok(())
     }
@@ -215,7 +216,7 @@ impl Compare {
     }
 
     /// The rows that are asked for.
-    fn rows(&self) -> Result<Vec<Row>, Fail> {
+    fn rows(&self) -> Result<Vec<Row>, Failure> {
         let all = compare::rows();
         let Some(only) = &self.only else { return Ok(all) };
         let only: Vec<&str> = only.iter().map(|name| name.trim()).collect();
@@ -223,7 +224,7 @@ impl Compare {
             if !all.iter().any(|row| row.is_called(name)) {
                 let mut kinds: Vec<&str> = all.iter().map(|row| row.kind()).collect();
                 kinds.dedup();
-                return Err(Fail::usage(format!(
+                return Err(Failure::usage(format!(
                     "--only {name}: no such method; there are {} (goc compare --list names them all)",
                     kinds.join(", ")
                 )));
@@ -233,7 +234,7 @@ impl Compare {
     }
 
     /// What all rows share: the flags here, then those behind `--`.
-    fn base(&self) -> Result<Settings, Fail> {
+    fn base(&self) -> Result<Settings, Failure> {
         let mut base = Settings {
             k: Some(Auto::Number(self.k())),
             lambda: Auto::Number(self.lambda),
@@ -244,7 +245,7 @@ impl Compare {
             ..Settings::default()
         };
         let said = |error: clap::Error| {
-            Fail::usage(error.to_string().trim_start_matches("error: ").trim_end().to_string())
+            Failure::usage(error.to_string().trim_start_matches("error: ").trim_end().to_string())
         };
         let matches = Flags::command().try_get_matches_from(&self.flags).map_err(said)?;
         base.update_from_arg_matches(&matches).map_err(said)?;
@@ -252,9 +253,9 @@ impl Compare {
     }
 
     /// The candidates of a table, scaled.
-    fn read(&self, path: &std::path::Path, base: &Settings) -> Result<Prepared, Fail> {
+    fn read(&self, path: &std::path::Path, base: &Settings) -> Result<Prepared, Failure> {
         let data = self.columns.of(path).read(&Console::default())?;
         Prepared::new(data, base, &Console::default())
-            .map_err(|error| Fail::from(error).because(&path.display().to_string()))
+            .map_err(|error| Failure::from(error).because(&path.display().to_string()))
     }
 }

@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use goc::scale::{Scaler, Scaling};
-use goc_report::figures::{
-    ClusterPanel, Components, Figure, Plane, TruthPanel, clusters, most_clusters, truth,
-};
 use goc_pipeline::feature_map::root_of;
 use goc_pipeline::labels::check_candidates;
 use goc_pipeline::long_table::{LongTable, MISSING, OBJECT_NAMES, named, not_finite};
 use goc_pipeline::{Dataset, Feature, NOISE, Unwatched};
+use goc_report::figures::{
+    ClusterPanel, Components, Figure, Plane, TruthPanel, clusters, most_clusters, truth,
+};
 use goc_tables::{Column, Table};
 
 use super::super::score::{LABEL_NAMES, prefix_of};
 use super::{about, stem};
-use crate::fail::Fail;
-use crate::screen::{counted, note};
+use crate::console::{counted, note};
+use crate::failure::Failure;
 
 /// What the kinds `clusters` and `truth` want to know.
 #[derive(Args, Clone, Debug)]
@@ -103,14 +103,14 @@ impl PlaneArgs {
         ]
     }
 
-    pub fn clusters(&self, labels: &[PathBuf]) -> Result<Figure, Fail> {
+    pub fn clusters(&self, labels: &[PathBuf]) -> Result<Figure, Failure> {
         self.check_titles(labels.len())?;
         let path = match &self.candidates {
             Some(path) => path,
             // A table of labels has columns beside the features, which only a name can tell apart.
             None if self.features.is_some() || !self.axes.is_empty() => &labels[0],
             None => {
-                return Err(Fail::usage(
+                return Err(Failure::usage(
                     "plot clusters needs --candidates FILE, or --features with columns of the labels",
                 ));
             }
@@ -132,7 +132,7 @@ impl PlaneArgs {
         Ok(figure)
     }
 
-    pub fn truth(&self, inputs: &[PathBuf]) -> Result<Figure, Fail> {
+    pub fn truth(&self, inputs: &[PathBuf]) -> Result<Figure, Failure> {
         self.check_titles(inputs.len())?;
         let mut chosen: Vec<String> = self.groups.clone();
         let mut panels = Vec::new();
@@ -141,7 +141,7 @@ impl PlaneArgs {
             let sets = self.sets(path)?;
             self.check_sets(path, &sets.table)?;
             let truth = sets.table.truth.as_ref().ok_or_else(|| {
-                Fail::failed(format!(
+                Failure::failed(format!(
                     "{}: no column of the true groups (looked for truth, true_cluster_id); name it with --truth",
                     path.display()
                 ))
@@ -150,7 +150,7 @@ impl PlaneArgs {
                 chosen = spread_groups(truth);
             }
             if let Some(group) = chosen.iter().find(|group| !truth.contains(group)) {
-                return Err(Fail::failed(format!(
+                return Err(Failure::failed(format!(
                     "{}: there is no true group {group}; choose others with --groups",
                     path.display()
                 )));
@@ -165,7 +165,7 @@ impl PlaneArgs {
             panels.push(TruthPanel { title, points: sets.points, groups });
             plane.get_or_insert(sets.plane);
         }
-        let mut plane = plane.ok_or_else(|| Fail::usage("plot truth needs an input table"))?;
+        let mut plane = plane.ok_or_else(|| Failure::usage("plot truth needs an input table"))?;
         if panels.len() > 1 && self.axes.is_empty() {
             // Each set has components and shares of its own.
             plane.names = ["PC 1".into(), "PC 2".into()];
@@ -179,14 +179,14 @@ impl PlaneArgs {
     }
 
     /// Labels have the true groups beside them too, but one place an object: no set to draw.
-    fn check_sets(&self, path: &Path, table: &Dataset) -> Result<(), Fail> {
+    fn check_sets(&self, path: &Path, table: &Dataset) -> Result<(), Failure> {
         if table.candidates.total() > table.candidates.objects() {
             return Ok(());
         }
         // Points with a true group called `label` may be drawn, if that is said.
         let labels = goc_tables::read(path)?;
         match ["label", "goc_label"].into_iter().find(|name| labels.column(name).is_some()) {
-            Some(name) if self.truth.as_deref() != Some(name) => Err(Fail::usage(format!(
+            Some(name) if self.truth.as_deref() != Some(name) => Err(Failure::usage(format!(
                 "{}: a table of labels (one row an object, column `{name}`), but plot truth draws candidates: give the \
                  table that was clustered, or draw the labels with plot clusters",
                 path.display()
@@ -195,14 +195,14 @@ impl PlaneArgs {
         }
     }
 
-    fn check_titles(&self, panels: usize) -> Result<(), Fail> {
+    fn check_titles(&self, panels: usize) -> Result<(), Failure> {
         if self.titles.len() > panels {
-            return Err(Fail::usage(format!("--titles has {} for {panels} panels", self.titles.len())));
+            return Err(Failure::usage(format!("--titles has {} for {panels} panels", self.titles.len())));
         }
         Ok(())
     }
 
-    fn sets(&self, path: &Path) -> Result<Sets, Fail> {
+    fn sets(&self, path: &Path) -> Result<Sets, Failure> {
         let args = LongTable {
             object: self.object.clone(),
             features: match (&self.features, &self.axes) {
@@ -220,13 +220,13 @@ impl PlaneArgs {
         let axes = match &self.axes[..] {
             [] => None,
             [x, y] => Some([x, y].map(|wanted| (wanted, names.iter().position(|name| name == wanted)))),
-            other => return Err(Fail::usage(format!("--axes takes two features, not {}", other.len()))),
+            other => return Err(Failure::usage(format!("--axes takes two features, not {}", other.len()))),
         };
         let axes = match axes {
             None => None,
             Some([(_, Some(x)), (_, Some(y))]) => Some([x, y]),
             Some([(x, at), (y, _)]) => {
-                return Err(Fail::usage(format!(
+                return Err(Failure::usage(format!(
                     "{}: --axes: {} is not a feature of the table, which has {}",
                     path.display(),
                     if at.is_none() { x } else { y },
@@ -236,7 +236,7 @@ impl PlaneArgs {
         };
         let scaling = if axes.is_some() { Scaling::None } else { Scaling::Standard };
         let scaler = Scaler::fit(scaling, &table.candidates)
-            .map_err(|e| Fail::failed(format!("{}: {e}", path.display())))?;
+            .map_err(|e| Failure::failed(format!("{}: {e}", path.display())))?;
         table.candidates = scaler.apply(table.candidates);
         let rows: Vec<Vec<f64>> = (0..table.candidates.objects())
             .flat_map(|i| (0..table.candidates.count(i)).map(move |j| (i, j)))
@@ -275,12 +275,17 @@ impl Way {
 
 impl Sets {
     /// The clustering of a label table over these sets.
-    fn panel(&self, path: &Path, title: Option<&String>, object: Option<&str>) -> Result<ClusterPanel, Fail> {
+    fn panel(
+        &self,
+        path: &Path,
+        title: Option<&String>,
+        object: Option<&str>,
+    ) -> Result<ClusterPanel, Failure> {
         let labels = goc_tables::read(path)?;
         check_candidates(&self.table, &labels, path, &self.path)?;
         let column = |flag: Option<&str>, usual: &[&str], what: &str| match named(&labels, flag, usual)? {
             Some(column) => Ok(column),
-            None => Err(Fail::failed(format!(
+            None => Err(Failure::failed(format!(
                 "{}: no {what} column (looked for {}; the table has {})",
                 path.display(),
                 usual.join(", "),
@@ -329,7 +334,7 @@ impl Sets {
             };
         }
         if let Some(i) = seen.iter().position(|seen| !seen) {
-            return Err(Fail::failed(format!(
+            return Err(Failure::failed(format!(
                 "{}: object {} has no label",
                 path.display(),
                 candidates.name(i)
@@ -354,7 +359,11 @@ impl Sets {
     }
 
     /// The columns of a label table with the features of each object, and whether to take the root; none if it lacks one.
-    fn representatives<'t>(&self, labels: &'t Table, prefix: &str) -> Result<Option<Vec<Place<'t>>>, Fail> {
+    fn representatives<'t>(
+        &self,
+        labels: &'t Table,
+        prefix: &str,
+    ) -> Result<Option<Vec<Place<'t>>>, Failure> {
         // With the prefix first: the catalogue may have had a column of the plain name.
         let of = |name: &str| labels.column(&format!("{prefix}{name}")).or_else(|| labels.column(name));
         let mut found = Vec::new();

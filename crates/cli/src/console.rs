@@ -9,7 +9,7 @@ use goc_pipeline::{Speech, Watch};
 use goc_tables::{Format, Table};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::fail::Fail;
+use crate::failure::Failure;
 
 /// A remark on standard error.
 pub fn note(message: impl AsRef<str>) {
@@ -82,37 +82,37 @@ pub fn counter(what: &str) -> ProgressBar {
 }
 
 /// Text to standard output; a closed pipe is reported as such.
-pub fn print(text: &str) -> Result<(), Fail> {
+pub fn print(text: &str) -> Result<(), Failure> {
     print_bytes(text.as_bytes())
 }
 
-fn print_bytes(bytes: &[u8]) -> Result<(), Fail> {
+fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| match Fail::from(error) {
-        Fail::Failed(problem) => Fail::failed(format!("cannot write to standard output: {problem}")),
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| match Failure::from(error) {
+        Failure::Failed(problem) => Failure::failed(format!("cannot write to standard output: {problem}")),
         other => other,
     })
 }
 
 /// One JSON object to standard output.
-pub fn print_json(object: &serde_json::Value) -> Result<(), Fail> {
+pub fn print_json(object: &serde_json::Value) -> Result<(), Failure> {
     print(&format!("{object:#}\n"))
 }
 
 /// Refuses a file that could not be written, before the work is done for nothing.
-pub fn check_output(path: Option<&Path>) -> Result<(), Fail> {
+pub fn check_output(path: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     Format::of(path)?;
     check_place(path)
 }
 
 /// Refuses a file of any kind that could not be written.
-pub fn check_place(path: &Path) -> Result<(), Fail> {
+pub fn check_place(path: &Path) -> Result<(), Failure> {
     if path.is_dir() {
-        return Err(Fail::failed(format!("{}: is a folder; name a file", path.display())));
+        return Err(Failure::failed(format!("{}: is a folder; name a file", path.display())));
     }
     match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => Err(Fail::failed(format!(
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => Err(Failure::failed(format!(
             "{}: there is no folder {}; make it first",
             path.display(),
             folder.display()
@@ -122,17 +122,19 @@ pub fn check_place(path: &Path) -> Result<(), Fail> {
 }
 
 /// As [`check_output`], and refuses to overwrite the input.
-pub fn check_output_of(input: &Path, path: Option<&Path>) -> Result<(), Fail> {
+pub fn check_output_of(input: &Path, path: Option<&Path>) -> Result<(), Failure> {
     check_output(path)?;
     if path.is_some_and(|path| path == input) {
         let name = input.display();
-        return Err(Fail::usage(format!("{name}: the output would overwrite the input; name another file")));
+        return Err(Failure::usage(format!(
+            "{name}: the output would overwrite the input; name another file"
+        )));
     }
     Ok(())
 }
 
 /// A table to `path`, or as CSV to standard output when there is none.
-pub fn write_table(table: &Table, path: Option<&Path>) -> Result<(), Fail> {
+pub fn write_table(table: &Table, path: Option<&Path>) -> Result<(), Failure> {
     match path {
         Some(path) => Ok(goc_tables::write(table, path)?),
         None => print_bytes(&goc_tables::to_bytes(table, Format::Csv)?),
