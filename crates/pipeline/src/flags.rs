@@ -13,10 +13,8 @@ use crate::speech::Speech;
 /// The flag of a setting.
 fn flag(setting: &'static Setting) -> Arg {
     let kind = (setting.kind)();
-    let mut arg = Arg::new(setting.name)
-        .long(setting.flag)
-        .help(StyledStr::from(Speech::Flags.of(setting.help)))
-        .allow_negative_numbers(true);
+    let mut arg =
+        Arg::new(setting.name).long(setting.flag).help(StyledStr::from(Speech::Flags.of(setting.help)));
     if !setting.heading.is_empty() {
         arg = arg.help_heading(setting.heading);
     }
@@ -27,7 +25,7 @@ fn flag(setting: &'static Setting) -> Arg {
         "" => setting.name.to_uppercase(),
         name => name.to_string(),
     };
-    arg = arg.value_name(value_name).action(ArgAction::Set);
+    arg = arg.value_name(value_name).action(ArgAction::Set).allow_negative_numbers(true);
     if let Some(default) = setting.default() {
         arg = arg.default_value(default);
     }
