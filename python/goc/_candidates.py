@@ -148,12 +148,12 @@ class Candidates:
 
     @property
     def _has_penalties(self) -> bool:
-        return self._penalties is not None
+        return self._sets.has_penalties
 
     @property
     def log_density(self) -> bool:
         """Whether the penalties are minus log densities of the errors."""
-        return self._has_penalties and self.metadata.get("goc_penalty", "").startswith("density")
+        return self._sets.log_density
 
     @property
     def counts(self) -> NDArray[np.int64]:

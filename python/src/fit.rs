@@ -32,12 +32,12 @@ struct Outcome {
 pub fn fit<'py>(
     py: Python<'py>,
     candidates: &Candidates,
-    settings: Asked,
+    settings: &Bound<'py, PyDict>,
     function: Option<Bound<'py, PyAny>>,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let Asked { settings, seed, sample_weight } = settings;
+    let Asked { settings, seed, sample_weight } = Asked::of(settings)?;
     settings.check().map_err(refused)?;
     let named = function.is_none();
     let data = candidates.data.clone();
@@ -99,7 +99,9 @@ fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     if let Some(verdict) = significance {
         put.set_item("p_values", verdict.p.into_pyarray(py))?;
         put.set_item("q_values", verdict.q.into_pyarray(py))?;
-        put.set_item("log_odds", verdict.evidence.objects.into_pyarray(py))?;
+        let odds =
+            verdict.evidence.objects.iter().map(|odds| if odds.is_finite() { *odds } else { f64::NAN });
+        put.set_item("log_odds", odds.collect::<Vec<f64>>().into_pyarray(py))?;
     }
     if let Some(posterior) = &grouped.posterior {
         posterior_items(py, &put, posterior)?;
@@ -297,7 +299,7 @@ type Parts = (Vec<(usize, Vec<f64>, Vec<f64>)>, Vec<f64>, (usize, f64, f64, f64,
 pub fn compare<'py>(
     py: Python<'py>,
     candidates: &Candidates,
-    settings: Asked,
+    settings: &Bound<'py, PyDict>,
     truth: Option<Vec<String>>,
     only: Option<Vec<String>>,
     seeds: u64,
@@ -305,7 +307,7 @@ pub fn compare<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     use goc_pipeline::compare::{Outcome, Row, outcome, rows};
-    let Asked { settings, seed, .. } = settings;
+    let Asked { settings, seed, .. } = Asked::of(settings)?;
     let all = rows();
     if let Some(name) = only.iter().flatten().find(|name| !all.iter().any(|row| row.is_called(name))) {
         let mut kinds: Vec<&str> = all.iter().map(Row::kind).collect();

@@ -11,6 +11,7 @@ use goc_pipeline::settings::LAMBDA;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::candidates::{Candidates, table};
 use crate::fit::Map;
@@ -96,13 +97,13 @@ pub fn cluster_sums<'py>(
 pub fn oracle<'py>(
     py: Python<'py>,
     points: PyReadonlyArray2<'py, f64>,
-    settings: Asked,
+    settings: &Bound<'py, PyDict>,
     key: u64,
     function: Option<Bound<'py, PyAny>>,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let points = self::points(&points)?;
-    let Asked { settings, seed, .. } = settings;
+    let Asked { settings, seed, .. } = Asked::of(settings)?;
     let (oracle, k) = (settings.oracle(), settings.wanted().map_err(refused)?);
     let named = function.is_none();
     let found = watch::run(py, threads, None, function.as_ref(), move |watch| {

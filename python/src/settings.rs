@@ -19,12 +19,11 @@ pub struct Asked {
     pub sample_weight: Option<Vec<f64>>,
 }
 
-impl<'py> FromPyObject<'_, 'py> for Asked {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+impl Asked {
+    /// From a dictionary; None is the default.
+    pub fn of(told: &Bound<'_, PyDict>) -> PyResult<Self> {
         let mut asked = Self { settings: Settings::default(), seed: 1, sample_weight: None };
-        for (key, value) in object.cast::<PyDict>()?.iter() {
+        for (key, value) in told.iter() {
             let name: String = key.extract()?;
             match name.as_str() {
                 "seed" => asked.seed = value.extract()?,

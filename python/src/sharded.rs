@@ -46,10 +46,10 @@ impl Shard {
         py: Python<'_>,
         candidates: Option<&Candidates>,
         first: usize,
-        settings: Asked,
+        settings: &Bound<'_, PyDict>,
         map: Option<PyRef<'_, Map>>,
     ) -> PyResult<Self> {
-        let goc = greedy(&settings)?;
+        let goc = greedy(&Asked::of(settings)?)?;
         let scaled = match (candidates, map) {
             (None, _) => None,
             (Some(given), None) => Some(given.data.candidates.clone()),
@@ -128,13 +128,14 @@ impl Coordinator {
     #[new]
     #[pyo3(signature = (settings, sizes, features, sample, rounds, function=None))]
     fn new(
-        settings: Asked,
+        settings: &Bound<'_, PyDict>,
         sizes: Vec<usize>,
         features: usize,
         sample: usize,
         rounds: usize,
         function: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
+        let settings = Asked::of(settings)?;
         settings.settings.check().map_err(refused)?;
         let plan = Plan { sample, rounds };
         let coordinator =

@@ -126,7 +126,7 @@ def test_what_is_wrong_with_a_question_is_said(params, said, sets):
 
 
 def test_repeats_do_not_know_weights_of_objects(sets):
-    with pytest.raises(ValueError, match="sample_weight.*stability"):
+    with pytest.raises(ValueError, match="stability.* do not go with weights of objects"):
         goc.GreedyOptimisticClustering(6, stability=2).fit(sets[0], sample_weight=np.ones(80))
 
 
@@ -202,7 +202,7 @@ class TestCompare:
 
     def test_what_is_wrong_is_said_and_what_fails_is_told(self, sets):
         X = sets[0]
-        with pytest.raises(ValueError, match="g-means.*no such method; there are goc, goc-best-of-10, gpc"):
+        with pytest.raises(ValueError, match="no such method g-means; there are goc, goc-best-of-10, gpc"):
             goc.compare(X, 6, only=["g-means"])
         with pytest.raises(ValueError, match="n_cluster is no setting of any of these methods"):
             goc.compare(X, 6, n_cluster=3)

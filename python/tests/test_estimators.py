@@ -296,7 +296,7 @@ class TestSampleWeight:
 
     def test_what_cannot_be_weighted_is_refused(self, sets):
         X, weights = sets[0], np.ones(80)
-        for params, said in [({"oracle": "k-medoids"}, "oracle='k-means'"), ({"search": "thorough"}, "search"), ({"swaps": 5}, "swaps")]:
+        for params, said in [({"oracle": "k-medoids"}, "oracle k-means"), ({"search": "thorough"}, "search"), ({"swaps": 5}, "swaps")]:
             with pytest.raises(ValueError, match=said):
                 goc.GreedyOptimisticClustering(3, **params).fit(X, sample_weight=weights)
         with pytest.raises(ValueError, match="object 7: weight -1"):

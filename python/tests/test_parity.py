@@ -85,9 +85,10 @@ def test_every_setting_has_a_flag_and_a_keyword_with_one_default(told, command):
     assert f"--{told['flag']}" in text
     own = keywords(told["name"])
     assert own, f"no estimator has {told['python']}"
-    flag = text.split(f"--{told['flag']} ")[-1].split("\n      --")[0]
+    flag = text.split(f"\n      --{told['flag']} ")[-1].split("\n      --")[0]
+    number = f"{told['default']:g}" if isinstance(told["default"], float) else told["default"]
     if told["default"] is not None and told["kind"] not in ("flag",) and told["name"] not in ("scale", "feature_map"):
-        assert f"[default: {told['default']}]" in " ".join(flag.split()), flag
+        assert f"[default: {number}]" in " ".join(flag.split()), flag
     # Where a class has a default of its own, it is the library's for its method.
     theirs = {method: {e["name"]: e["default"] for e in _goc.settings(method)} for method in {cls._method for cls, _, _ in own}}
     for cls, word, known in own:

@@ -305,7 +305,7 @@ settings! {
         |s| s.method.has_preset_distance();
     tolerance: f64 = 0.0, "tolerance", "tol", "SHARE", 0, "",
         "Stop once no more than this share of the objects change; 0 is perfect convergence", GREEDY;
-    max_iterations: usize = 200, "max-iterations", "max_iter", "N", 0, "",
+    max_iterations: usize = 200, "max-iterations", "max_iter", "N", 1, "",
         "Iterations at most", |s| GREEDY_OR_GPC(s) || s.method.has_rounds();
     oracle_starts: Option<usize> = None, "oracle-starts", "n_init", "N", 1, "",
         "Starts of the oracle [default: the oracle's own; 100 for k-means]",
