@@ -242,6 +242,9 @@ fn positions<'py>(py: Python<'py>, rows: &[usize]) -> Bound<'py, PyArray1<i64>> 
     rows.iter().map(|&row| row as i64).collect::<Vec<i64>>().into_pyarray(py)
 }
 
+/// Numbers, form and depth of stars.
+type Rows<'py> = (Bound<'py, PyArray2<f64>>, &'static str, Option<&'static str>);
+
 /// The six numbers of every star in the units that are needed (n, 6), the form (icrs, galactic or galactocentric) and what the third
 /// is (parallax, distance or distance_modulus).
 #[pyfunction]
@@ -250,7 +253,7 @@ pub fn star_rows<'py>(
     stars: Bound<'py, PyAny>,
     columns: Vec<(String, String)>,
     angles: &str,
-) -> PyResult<(Bound<'py, PyArray2<f64>>, &'static str, Option<&'static str>)> {
+) -> PyResult<Rows<'py>> {
     let model = StarModel {
         other_names: other_names(&columns)?,
         angles: parsed("angles", angles)?,

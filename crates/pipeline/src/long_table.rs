@@ -333,7 +333,7 @@ pub fn not_finite(column: &Column, row: usize) -> TableError {
 }
 
 /// How the objects of a table are called.
-pub enum Names {
+pub(crate) enum Names {
     /// By their position.
     Position,
     /// By a number.
@@ -362,7 +362,7 @@ impl Names {
 }
 
 /// The rows of each object, objects in order of appearance.
-pub struct Groups {
+pub(crate) struct Groups {
     /// Rows, object after object; none when the table has them in that order already.
     order: Option<Vec<usize>>,
     offsets: Vec<usize>,
@@ -381,7 +381,7 @@ impl Groups {
 }
 
 /// Groups the rows by object; without an object column every row is one.
-pub fn group(table: &Table, object: Option<&Column>) -> Result<(Groups, Names), PipelineError> {
+pub(crate) fn group(table: &Table, object: Option<&Column>) -> Result<(Groups, Names), PipelineError> {
     let Some(column) = object else {
         let groups = Groups { order: None, offsets: (0..=table.rows()).collect() };
         return Ok((groups, Names::Position));

@@ -186,8 +186,8 @@ impl Settings {
         let (starts, iterations) = (self.oracle_starts, self.oracle_iterations);
         let mclust = |model| {
             let oracle = Mclust::new(model);
-            let oracle = iterations.map_or(oracle.clone(), |most| oracle.max_iterations(most));
-            self.oracle_tolerance.map_or(oracle.clone(), |gain| oracle.tolerance(gain))
+            let oracle = iterations.map_or(oracle, |most| oracle.max_iterations(most));
+            self.oracle_tolerance.map_or(oracle, |gain| oracle.tolerance(gain))
         };
         match self.oracle {
             OracleName::KMeans => Box::new(self.k_means()),

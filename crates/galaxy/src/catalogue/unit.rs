@@ -41,7 +41,7 @@ pub struct Unit {
 const MAS_PER_DEGREE: f64 = 3.6e6;
 const SECONDS_PER_YEAR: f64 = 31_557_600.0;
 /// IAU 2015: 648000 / pi astronomical units.
-const KM_PER_PARSEC: f64 = 3.085_677_581_491_367_3e13;
+const KM_PER_PARSEC: f64 = 3.085_677_581_491_367e13;
 
 /// Names of angles, and milliarcseconds in each.
 const ANGLES: [(&[&str], f64); 7] = [
