@@ -1,12 +1,15 @@
-//! The candidates of a catalogue are in memory once: counted by an allocator that knows the most there ever was.
+//! The candidates of a catalogue are in memory about once, while they are made and while they are clustered:
+//! counted by an allocator that knows the most there ever was.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use goc::Ids;
+use goc::oracle::k_means::Algorithm;
 use goc_galaxy::catalogue::schema::Columns;
 use goc_pipeline::{
-    BadRows, MeasuredColumns, PipelineError, Sampling, StarModel, Unwatched, star_candidates,
+    BadRows, Dataset, MeasuredColumns, MethodName, PipelineError, Sampling, Settings, StarModel, Unwatched,
+    fit, fit_owned, star_candidates,
 };
 
 struct Counting;
@@ -44,10 +47,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Ten thousand stars, made up as they are read.
-struct Stars;
-
-const STARS: usize = 10_000;
+/// So many stars, made up as they are read.
+struct Stars(usize);
 
 const COLUMNS: [(&str, f64, f64); 10] = [
     ("l", 0.0, 360.0),
@@ -82,12 +83,12 @@ impl Columns for Stars {
         let (_, from, width) = COLUMNS[at];
         // Even steps of an irrational number, another for each column.
         let step = (2.0 + at as f64).sqrt();
-        Ok((0..STARS).map(|i| from + width * (step * i as f64).fract()).collect())
+        Ok((0..self.0).map(|i| from + width * (step * i as f64).fract()).collect())
     }
 }
 
-#[test]
-fn ten_thousand_stars_with_101_candidates_each_are_in_memory_once() {
+/// The candidates of so many stars, 101 each.
+fn candidates(stars: usize, extras: bool) -> Dataset {
     let reading = MeasuredColumns {
         values: None,
         errors: None,
@@ -95,15 +96,49 @@ fn ten_thousand_stars_with_101_candidates_each_are_in_memory_once() {
         missing: &|_| false,
         bad_rows: BadRows::Refuse,
     };
-    let sampling = Sampling { extras: false, ..Sampling::default() };
+    let (sampling, model) = (Sampling { extras, ..Sampling::default() }, StarModel::default());
+    star_candidates(&Stars(stars), Ids::Position, &reading, &model, &sampling, 1, &Unwatched).unwrap().0
+}
+
+/// The most bytes that were there at a time while `work` was done.
+fn most<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = NOW.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);
-    let made =
-        star_candidates(&Stars, Ids::Position, &reading, &StarModel::default(), &sampling, 1, &Unwatched);
-    let (data, _) = made.unwrap();
-    let most = MOST.load(Ordering::Relaxed) - before;
+    let done = work();
+    (MOST.load(Ordering::Relaxed) - before, done)
+}
+
+fn at_most(limit: f64, bytes: usize, own: usize, what: &str) {
+    let ratio = bytes as f64 / own as f64;
+    println!("{what}: {bytes} bytes at most for candidates of {own}: {ratio:.3}");
+    assert!(ratio <= limit, "{what}: {ratio:.3} times the candidates, not {limit}");
+}
+
+/// One test: what is counted is counted for the whole program.
+#[test]
+fn candidates_are_in_memory_about_once_from_the_catalogue_to_the_labels() {
+    // `goc stars`: the energy is of no use, and the data set goes into the fit.
+    let (bytes, data) = most(|| candidates(10_000, false));
     let own = data.candidates.bytes();
     assert!(data.candidates.total() > 1_000_000);
-    println!("{most} bytes at most for candidates of {own}: {:.3}", most as f64 / own as f64);
-    assert!(most as f64 <= 1.25 * own as f64, "{most} bytes for candidates of {own}");
+    at_most(1.25, bytes, own, "candidates");
+    drop(data);
+    let settings = Settings {
+        algorithm: Algorithm::Lloyd,
+        oracle_starts: Some(1),
+        oracle_iterations: Some(10),
+        max_iterations: 3,
+        ..Settings::of(MethodName::Goc).clusters(50)
+    };
+    let (bytes, found) = most(|| fit_owned(candidates(10_000, false), &settings, 1, &Unwatched).unwrap());
+    at_most(1.6, bytes, own, "GOC, the catalogue not counted");
+    drop(found);
+
+    // `from_gaia` and `MarginalMixture.fit`: the energy is kept, and the data set stays.
+    let (_, data) = most(|| candidates(2_000, true));
+    let own = data.candidates.bytes() + data.extras.iter().map(|extra| extra.values.len() * 8).sum::<usize>();
+    let settings = Settings::of(MethodName::Marginal);
+    let (bytes, found) = most(|| fit(&data, &settings, 1, &Unwatched).unwrap());
+    at_most(2.2, bytes + own, own, "mixture, with the data set itself");
+    assert_eq!(found.labels().len(), data.candidates.objects());
 }
