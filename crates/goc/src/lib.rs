@@ -23,6 +23,7 @@ pub mod candidates;
 pub mod choice;
 pub mod choose_k;
 pub mod confidence;
+pub mod eigen;
 mod elementary;
 mod kernel;
 pub mod marginal;

@@ -1,51 +1,50 @@
-//! The largest eigenvalues of a large symmetric matrix, and all of a small one.
+//! The largest eigenvalues of a large symmetric matrix, which is only multiplied with.
 //!
-//! Large: block Lanczos with thick restarts (Wu & Simon 2000). Eight vectors at a time are multiplied by the
+//! Block Lanczos with thick restarts (Wu & Simon 2000). Eight vectors at a time are multiplied by the
 //! matrix and made orthogonal to all before them; when the basis is full, the best combinations (Ritz
 //! vectors) are kept and the rest is built anew. A Krylov space of eight vectors can miss copies of an
 //! eigenvalue that occurs more often than that, and near-copies are common: every tight cluster gives one
 //! near 1. So when all residuals are small the search is begun once more from fresh random vectors, and only
-//! if that finds nothing larger is it done.
+//! if that finds nothing larger is it done. A matrix hardly larger than the basis is taken apart whole.
 //!
-//! Small: Householder's tridiagonal form, then QL steps with implicit shifts.
-//!
-//! Plain arithmetic in a fixed order (no library of linear algebra, whose sums depend on the width of the
-//! machine's vectors), so the bytes are the same on any machine and any number of threads.
+//! Plain arithmetic in a fixed order, so the bytes are the same on any machine and any number of threads.
 //! Cost a restart: O(n m^2 + m^3) and m products, `m = 3 k + 64`.
 
 use crate::Stream;
 use multiversion::multiversion;
 use rand::RngExt;
 
+use super::ql::{add_multiple, largest_first};
+
 /// Vectors handled at once.
-pub(super) const BLOCK: usize = 8;
+pub(crate) const BLOCK: usize = 8;
 
 /// One row of a block of vectors.
-pub(super) type Lane = [f64; BLOCK];
+pub(crate) type Lane = [f64; BLOCK];
 
 /// Eigenvalues from the largest down, and their vectors.
 #[derive(Clone, Debug)]
-pub(super) struct Eigen {
-    pub(super) values: Vec<f64>,
+pub(crate) struct Largest {
+    pub(crate) values: Vec<f64>,
     /// One vector after another, each of unit length.
-    pub(super) vectors: Vec<f64>,
+    pub(crate) vectors: Vec<f64>,
     /// Restarts of the basis.
-    pub(super) restarts: usize,
+    pub(crate) restarts: usize,
     /// False when the limit on restarts came before the residuals were small.
-    pub(super) converged: bool,
+    pub(crate) converged: bool,
 }
 
 /// The `k` largest eigenpairs of the symmetric matrix of side `n` that `apply(x, y)` multiplies with,
-/// `y = A x`. The residual
-/// `|A x - theta x|` of each is at most `tolerance` when converged.
-pub(super) fn largest(
+/// `y = A x`. The residual `|A x - theta x|` of each is at most `tolerance` when converged. The matrix should
+/// have a norm of about 1: what is below 1e-12 counts as nothing.
+pub(crate) fn largest(
     n: usize,
     k: usize,
     apply: impl Fn(&[Lane], &mut [Lane]),
     tolerance: f64,
     max_restarts: usize,
     stream: &mut Stream,
-) -> Eigen {
+) -> Largest {
     let k = k.min(n);
     let room = (3 * k + 64).next_multiple_of(BLOCK);
     // The last block of a full basis needs room of its own.
@@ -70,9 +69,11 @@ pub(super) fn largest(
         let residual = basis.largest_residual(k, &values, &apply);
         let sum: f64 = values[..k].iter().sum();
         let small = residual <= tolerance;
-        let confirmed = small && settled.is_some_and(|before| sum - before <= tolerance * tolerance.sqrt());
+        // A sum is known to its rounding only.
+        let known = (tolerance * tolerance.sqrt()).max(4.0 * f64::EPSILON * sum.abs());
+        let confirmed = small && settled.is_some_and(|before| sum - before <= known);
         if confirmed || restart >= max_restarts {
-            return Eigen {
+            return Largest {
                 values: values[..k].to_vec(),
                 vectors: basis.columns[..k * n].to_vec(),
                 restarts: restart,
@@ -87,7 +88,7 @@ pub(super) fn largest(
 }
 
 /// All eigenpairs by the dense method, the best `k` returned.
-fn direct(n: usize, k: usize, apply: impl Fn(&[Lane], &mut [Lane])) -> Eigen {
+fn direct(n: usize, k: usize, apply: impl Fn(&[Lane], &mut [Lane])) -> Largest {
     let mut a = vec![0.0; n * n];
     let mut x = vec![[0.0; BLOCK]; n];
     let mut y = vec![[0.0; BLOCK]; n];
@@ -102,8 +103,8 @@ fn direct(n: usize, k: usize, apply: impl Fn(&[Lane], &mut [Lane])) -> Eigen {
             a[i * n + first..i * n + first + wide].copy_from_slice(&y[i][..wide]);
         }
     }
-    let (values, vectors) = symmetric(a, n);
-    Eigen { values: values[..k].to_vec(), vectors: vectors[..k * n].to_vec(), restarts: 0, converged: true }
+    let (values, vectors) = largest_first(a, n);
+    Largest { values: values[..k].to_vec(), vectors: vectors[..k * n].to_vec(), restarts: 0, converged: true }
 }
 
 /// Orthonormal vectors `V` and the projected matrix `V^T A V`.
@@ -203,7 +204,7 @@ impl Basis {
         for j in 0..m {
             small.extend_from_slice(&self.projected[j * self.room..j * self.room + m]);
         }
-        let (values, combinations) = symmetric(small, m);
+        let (values, combinations) = largest_first(small, m);
         let mut columns = vec![0.0; self.n * self.room];
         for (kept, weights) in combinations.chunks_exact(m).take(keep).enumerate() {
             let new = &mut columns[kept * self.n..(kept + 1) * self.n];
@@ -264,194 +265,11 @@ fn take_out(column: &[f64], block: &mut [Lane]) -> Lane {
     dot
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn add_multiple(to: &mut [f64], factor: f64, from: &[f64]) {
-    for (t, f) in to.iter_mut().zip(from) {
-        *t += factor * f;
-    }
-}
-
-/// Turns two vectors by the angle of cosine `c` and sine `s`.
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn turn(x: &mut [f64], y: &mut [f64], c: f64, s: f64) {
-    for (x, y) in x.iter_mut().zip(y.iter_mut()) {
-        let (a, b) = (*x, *y);
-        *x = c * a - s * b;
-        *y = s * a + c * b;
-    }
-}
-
-/// All eigenpairs of the symmetric matrix `a` of side `m`: values from the largest down, vectors one after
-/// another.
-pub(super) fn symmetric(mut a: Vec<f64>, m: usize) -> (Vec<f64>, Vec<f64>) {
-    let (mut diagonal, mut beside, mut vectors) = tridiagonal(&mut a, m);
-    implicit_ql(&mut diagonal, &mut beside, &mut vectors, m);
-    let mut order: Vec<usize> = (0..m).collect();
-    order.sort_by(|&i, &j| diagonal[j].total_cmp(&diagonal[i]).then(i.cmp(&j)));
-    let values = order.iter().map(|&i| diagonal[i]).collect();
-    let vectors = order.iter().flat_map(|&i| vectors[i * m..(i + 1) * m].iter().copied()).collect();
-    (values, vectors)
-}
-
-/// Householder's reduction `A = Q T Q^T`: the diagonal of T, what stands beside it, and the columns of Q one
-/// after another.
-fn tridiagonal(a: &mut [f64], m: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-    let mut beside = vec![0.0; m];
-    // The mirrors: a normal vector each, and 2 over its squared length (0 for no mirror).
-    let mut mirrors: Vec<(Vec<f64>, f64)> = Vec::with_capacity(m);
-    for k in 0..m.saturating_sub(1) {
-        let mut v: Vec<f64> = a[k * m + k + 1..(k + 1) * m].to_vec();
-        let below: f64 = v[1..].iter().map(|x| x * x).sum();
-        if below == 0.0 {
-            beside[k] = v[0];
-            mirrors.push((v, 0.0));
-            continue;
-        }
-        let length = (v[0] * v[0] + below).sqrt();
-        let target = if v[0] > 0.0 { -length } else { length };
-        beside[k] = target;
-        v[0] -= target;
-        let scale = 2.0 / (v[0] * v[0] + below);
-        let rest = |i: usize| (k + 1 + i) * m + k + 1..(k + 2 + i) * m;
-        let mut w: Vec<f64> = (0..v.len())
-            .map(|i| scale * a[rest(i)].iter().zip(&v).map(|(x, y)| x * y).sum::<f64>())
-            .collect();
-        let along = 0.5 * scale * w.iter().zip(&v).map(|(x, y)| x * y).sum::<f64>();
-        w.iter_mut().zip(&v).for_each(|(w, v)| *w -= along * v);
-        for i in 0..v.len() {
-            let row = &mut a[rest(i)];
-            add_multiple(row, -v[i], &w);
-            add_multiple(row, -w[i], &v);
-        }
-        mirrors.push((v, scale));
-    }
-    let diagonal = (0..m).map(|k| a[k * m + k]).collect();
-    // Q = H_0 H_1 ...; its columns are kept as rows, where a mirror acts on the right.
-    let mut q = vec![0.0; m * m];
-    (0..m).for_each(|k| q[k * m + k] = 1.0);
-    for (k, (v, scale)) in mirrors.iter().enumerate().rev().filter(|(_, (_, scale))| *scale > 0.0) {
-        for row in q.chunks_exact_mut(m).skip(k + 1) {
-            let tail = &mut row[k + 1..];
-            let along = scale * tail.iter().zip(v).map(|(x, y)| x * y).sum::<f64>();
-            add_multiple(tail, -along, v);
-        }
-    }
-    (diagonal, beside, q)
-}
-
-/// Makes the tridiagonal matrix diagonal by QL steps, each a chase of plane turns that the vectors (rows)
-/// follow.
-fn implicit_ql(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], m: usize) {
-    for low in 0..m {
-        // Three steps a value are usual; the limit is never met but for matrices that are not finite.
-        for _ in 0..100 {
-            let negligible = |i: &usize| e[*i].abs() <= f64::EPSILON * (d[*i].abs() + d[*i + 1].abs());
-            let high = (low..m - 1).find(negligible).unwrap_or(m - 1);
-            if high == low {
-                break;
-            }
-            let half = (d[low + 1] - d[low]) / (2.0 * e[low]);
-            let root = (half * half + 1.0).sqrt();
-            let mut bulge = d[high] - d[low] + e[low] / (half + if half < 0.0 { -root } else { root });
-            let (mut s, mut c, mut shift) = (1.0, 1.0, 0.0);
-            let mut split = false;
-            for i in (low..high).rev() {
-                let (f, b) = (s * e[i], c * e[i]);
-                let r = (f * f + bulge * bulge).sqrt();
-                e[i + 1] = r;
-                if r == 0.0 {
-                    d[i + 1] -= shift;
-                    e[high] = 0.0;
-                    split = true;
-                    break;
-                }
-                s = f / r;
-                c = bulge / r;
-                let g = d[i + 1] - shift;
-                let t = (d[i] - g) * s + 2.0 * c * b;
-                shift = s * t;
-                d[i + 1] = g + shift;
-                bulge = c * t - b;
-                let (upper, lower) = vectors[i * m..(i + 2) * m].split_at_mut(m);
-                turn(upper, lower, c, s);
-            }
-            if !split {
-                d[low] -= shift;
-                e[low] = bulge;
-                e[high] = 0.0;
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::oracle::graph::tests::congruential;
+    use crate::eigen::tests::{random_symmetric, worst_overlap, worst_residual};
     use crate::random::stream;
-
-    fn random_symmetric(seed: u64, m: usize) -> Vec<f64> {
-        let mut uniform = congruential(seed);
-        let mut a = vec![0.0; m * m];
-        for i in 0..m {
-            for j in 0..=i {
-                let x = 2.0 * uniform() - 1.0;
-                a[i * m + j] = x;
-                a[j * m + i] = x;
-            }
-        }
-        a
-    }
-
-    fn worst_residual(a: &[f64], m: usize, values: &[f64], vectors: &[f64]) -> f64 {
-        let mut worst: f64 = 0.0;
-        for (value, x) in values.iter().zip(vectors.chunks_exact(m)) {
-            for i in 0..m {
-                let ax: f64 = (0..m).map(|j| a[i * m + j] * x[j]).sum();
-                worst = worst.max((ax - value * x[i]).abs());
-            }
-        }
-        worst
-    }
-
-    fn worst_overlap(vectors: &[f64], m: usize) -> f64 {
-        let rows: Vec<&[f64]> = vectors.chunks_exact(m).collect();
-        let mut worst: f64 = 0.0;
-        for (i, x) in rows.iter().enumerate() {
-            for (j, y) in rows.iter().enumerate() {
-                let dot: f64 = x.iter().zip(*y).map(|(a, b)| a * b).sum();
-                worst = worst.max((dot - f64::from(u8::from(i == j))).abs());
-            }
-        }
-        worst
-    }
-
-    #[test]
-    fn small_matrices_are_taken_apart_into_orthonormal_eigenvectors() {
-        for m in [1, 2, 3, 10, 61] {
-            for a in [random_symmetric(m as u64, m), vec![1.0; m * m], vec![0.0; m * m]] {
-                let (values, vectors) = symmetric(a.clone(), m);
-                assert!(values.is_sorted_by(|x, y| x >= y));
-                assert!(worst_residual(&a, m, &values, &vectors) < 1e-12);
-                assert!(worst_overlap(&vectors, m) < 1e-13);
-            }
-        }
-    }
-
-    #[test]
-    fn eigenvalues_of_a_path_are_the_cosines() {
-        // The path of m nodes: adjacency eigenvalues 2 cos(pi j / (m + 1)).
-        let m = 40;
-        let mut a = vec![0.0; m * m];
-        for i in 0..m - 1 {
-            a[i * m + i + 1] = 1.0;
-            a[(i + 1) * m + i] = 1.0;
-        }
-        for (j, value) in symmetric(a, m).0.iter().enumerate() {
-            let want = 2.0 * (std::f64::consts::PI * (j + 1) as f64 / (m + 1) as f64).cos();
-            assert!((value - want).abs() < 1e-13, "{value} {want}");
-        }
-    }
 
     fn apply_dense(a: &[f64], m: usize) -> impl Fn(&[Lane], &mut [Lane]) {
         move |x, y| {
@@ -465,7 +283,7 @@ mod tests {
     fn the_iteration_finds_what_the_dense_method_finds() {
         let (m, k) = (300, 7);
         let a = random_symmetric(5, m);
-        let all = symmetric(a.clone(), m).0;
+        let all = largest_first(a.clone(), m).0;
         let found = largest(m, k, apply_dense(&a, m), 1e-7, 200, &mut stream(1, 1));
         assert!(found.converged && found.restarts > 1);
         assert!(found.values.iter().zip(&all).all(|(x, y)| (x - y).abs() < 1e-9));
