@@ -9,7 +9,7 @@ use goc::oracle::k_means::Algorithm;
 use goc_galaxy::catalogue::schema::Columns;
 use goc_pipeline::{
     BadRows, Dataset, MeasuredColumns, MethodName, PipelineError, Sampling, Settings, StarModel, Unwatched,
-    fit, fit_owned, star_candidates,
+    fit_owned, star_candidates,
 };
 
 struct Counting;
@@ -88,7 +88,7 @@ impl Columns for Stars {
 }
 
 /// The candidates of so many stars, 101 each.
-fn candidates(stars: usize, extras: bool) -> Dataset {
+fn candidates(stars: usize) -> Dataset {
     let reading = MeasuredColumns {
         values: None,
         errors: None,
@@ -96,7 +96,7 @@ fn candidates(stars: usize, extras: bool) -> Dataset {
         missing: &|_| false,
         bad_rows: BadRows::Refuse,
     };
-    let (sampling, model) = (Sampling { extras, ..Sampling::default() }, StarModel::default());
+    let (sampling, model) = (Sampling { extras: false, ..Sampling::default() }, StarModel::default());
     star_candidates(&Stars(stars), Ids::Position, &reading, &model, &sampling, 1, &Unwatched).unwrap().0
 }
 
@@ -118,7 +118,7 @@ fn at_most(limit: f64, bytes: usize, own: usize, what: &str) {
 #[test]
 fn candidates_are_in_memory_about_once_from_the_catalogue_to_the_labels() {
     // `goc stars`: the energy is of no use, and the data set goes into the fit.
-    let (bytes, data) = most(|| candidates(10_000, false));
+    let (bytes, data) = most(|| candidates(10_000));
     let own = data.candidates.bytes();
     assert!(data.candidates.total() > 1_000_000);
     at_most(1.25, bytes, own, "candidates");
@@ -130,15 +130,6 @@ fn candidates_are_in_memory_about_once_from_the_catalogue_to_the_labels() {
         max_iterations: 3,
         ..Settings::of(MethodName::Goc).clusters(50)
     };
-    let (bytes, found) = most(|| fit_owned(candidates(10_000, false), &settings, 1, &Unwatched).unwrap());
+    let (bytes, _) = most(|| fit_owned(candidates(10_000), &settings, 1, &Unwatched).unwrap());
     at_most(1.6, bytes, own, "GOC, the catalogue not counted");
-    drop(found);
-
-    // `from_gaia` and `MarginalMixture.fit`: the energy is kept, and the data set stays.
-    let (_, data) = most(|| candidates(2_000, true));
-    let own = data.candidates.bytes() + data.extras.iter().map(|extra| extra.values.len() * 8).sum::<usize>();
-    let settings = Settings::of(MethodName::Marginal);
-    let (bytes, found) = most(|| fit(&data, &settings, 1, &Unwatched).unwrap());
-    at_most(2.2, bytes + own, own, "mixture, with the data set itself");
-    assert_eq!(found.labels().len(), data.candidates.objects());
 }

@@ -177,7 +177,7 @@ mod tests {
         near(Unit::MAS, "uas", 1e-3);
         near(Unit::MAS_PER_YEAR, "deg/yr", 3.6e6);
         near(Unit::MAS_PER_YEAR, "arcsec yr-1", 1e3);
-        near(Unit::MAS_PER_YEAR, "rad / s", 6.509_250_048_771_81e15);
+        near(Unit::MAS_PER_YEAR, "rad / s", 6.509_222_249_623_368e15);
         near(Unit::KM_PER_SECOND, "m/s", 1e-3);
         near(Unit::KM_PER_SECOND, "kpc Gyr-1", 0.977_792_221_680_789);
         near(Unit::KPC, "pc", 1e-3);

@@ -87,7 +87,7 @@ impl Fitted {
 /// let (mut inner, mut outer) = ([0.0], [0.0]);
 /// f.apply(&[0.0, 1.0], &mut inner).unwrap();
 /// f.apply(&[0.0, 3.0], &mut outer).unwrap();
-/// assert!(inner[0] - outer[0] > 0.5);
+/// assert!((inner[0] - outer[0]).abs() > 0.5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
