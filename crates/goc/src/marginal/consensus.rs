@@ -416,7 +416,7 @@ mod tests {
         let members: Vec<Members> = draws.iter().map(Members::of).collect();
         let all: Vec<(&Draw, &Members)> = draws.iter().zip(&members).collect();
         assert_eq!(agreement(&[all.clone(), all.clone()], 12), 1.0);
-        assert_eq!(agreement(&[all.clone()], 12), 1.0);
+        assert_eq!(agreement(std::slice::from_ref(&all), 12), 1.0);
         // Pairs of three groups of four; in one of five draws an object is with four others instead
         // of three.
         let (away, home) = (vec![all[0]], vec![all[1]]);
