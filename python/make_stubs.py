@@ -1,17 +1,17 @@
-"""Writes goc/__init__.pyi: the estimators are made from a table, which type checkers cannot run.
+"""Writes goc/__init__.pyi: the estimators are made from tables, which type checkers cannot run.
 
-    python make_stubs.py            # after a change of the table; a test compares
+    python make_stubs.py            # after a change of the tables; a test compares
 """
 
 import inspect
 from pathlib import Path
 
 import goc
-from goc._base import PredictsByMeans, Weightable
+from goc._base import COMMON, PredictsByMeans
 from goc._estimators import METHODS, ORACLES
 
 HEAD = '''# Made by make_stubs.py; do not edit.
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,54 +23,78 @@ from . import plot as plot
 from . import uncertainty as uncertainty
 from ._base import UncertainClusterer
 from ._candidates import Candidates as Candidates
+from ._compare import compare as compare
+from ._oracle_estimators import OracleEstimator
 from ._stars import from_gaia as from_gaia
 from .uncertainty import propagate as propagate
 
 __version__: str
 '''
 
-# What a setting may be; the rest follow from their defaults.
-WIDER = {
-    "n_clusters": "int | str", "penalty_weight": "float | str", "oracle": "Any", "initial_labels": "Any", "random_state": "Any",
-    "n_jobs": "int | None", "bandwidth": "float | None", "eps": "float | None", "strength": "float | None", "oracle_starts": "int | None",
-    "oracle_iterations": "int | None",
+# What a setting of a kind may be.
+KINDS = {"count": "int", "whole": "int", "number": "float", "flag": "bool", "word": "str", "text": "Any", "labels": "Any"}
+COMMON_KINDS = {"random_state": "Any", "n_jobs": "int | None", "verbose": "int"}
+NUMBERS, WHOLE = "NDArray[np.float64]", "NDArray[np.int64]"
+POSTERIOR = {
+    "alone_": NUMBERS, "runner_up_": WHOLE, "runner_up_probability_": NUMBERS, "k_posterior_": "NDArray[Any]", "together_": "Any",
+    "candidate_probabilities_": NUMBERS, "agreement_": "float", "effective_draws_": "float",
+}  # fmt: skip
+OF_ORACLES = {
+    "n_iter_": "int", "cluster_centers_": NUMBERS, "medoid_indices_": WHOLE, "inertia_": "float",
 }  # fmt: skip
 
 
-def hint(name: str, default: object) -> str:
-    return WIDER.get(name) or ("str | None" if default is None else type(default).__name__)
+def hint(cls: type, name: str) -> str:
+    if name in COMMON:
+        return COMMON_KINDS[name]
+    setting, default = cls._keywords[name].setting, cls._keywords[name].default
+    kind = KINDS[setting.kind.removesuffix(" or auto")]
+    if setting.kind.endswith(" or auto"):
+        kind += " | str"
+    return kind if default is not None or kind == "Any" else f"{kind} | None"
+
+
+def signature(cls: type, method: str) -> list[str]:
+    """The parameters of a method that is not made from a table, as they stand in the source."""
+    parameters, starred = ["self"], False
+    for name, p in list(inspect.signature(getattr(cls, method)).parameters.items())[1:]:
+        if p.kind is p.KEYWORD_ONLY and not starred:
+            parameters.append("*")
+            starred = True
+        kind = "Sequence[Any] | None" if name == "ids" else "Any"
+        parameters.append(f"{name}: {kind}" + ("" if p.default is p.empty else " = ..."))
+    return parameters
 
 
 def stub(cls: type) -> str:
-    lines = [f"\nclass {cls.__name__}(UncertainClusterer):"]
+    oracle = cls.__name__ in ORACLES
+    lines = [f"\nclass {cls.__name__}({'OracleEstimator' if oracle else 'UncertainClusterer'}):"]
     parameters, starred = ["self"], False
     for name, p in list(inspect.signature(cls.__init__).parameters.items())[1:]:
         if p.kind is p.KEYWORD_ONLY and not starred:
             parameters.append("*")
             starred = True
-        parameters.append(f"{name}: {hint(name, p.default)} = ...")
+        parameters.append(f"{name}: {hint(cls, name)} = ...")
     lines.append("    def __init__(")
     lines += [f"        {p}," for p in parameters]
     lines.append("    ) -> None: ...")
-    weights = ", sample_weight: Any = ..." if issubclass(cls, Weightable) else ""
-    lines.append(f"    def fit(self, X: Any, y: Any = ..., penalty: Any = ..., weight: Any = ...{weights}) -> Self: ...")
+    lines.append(f"    def fit({', '.join(signature(cls, 'fit'))}) -> Self: ...")
     if hasattr(cls, "predict"):
         more = "" if issubclass(cls, PredictsByMeans) else ", penalty: Any = ..., weight: Any = ..."
-        lines.append(f"    def predict(self, X: Any{more}) -> NDArray[np.int64]: ...")
+        lines.append(f"    def predict(self, X: Any{more}) -> {WHOLE}: ...")
     if hasattr(cls, "predict_confidence"):
-        pair = "tuple[NDArray[np.float64], NDArray[np.float64]]"
-        lines.append(f"    def predict_confidence(self, X: Any, penalty: Any = ..., weight: Any = ...) -> {pair}: ...")
-        numbers = ("alone_", "runner_up_probability_", "candidate_probabilities_")
-        lines += [f"    {name}: NDArray[np.float64]" for name in numbers]
-        lines.append("    solitude_: NDArray[np.float64] | None")
-        lines += ["    runner_up_: NDArray[np.int64]", "    k_posterior_: NDArray[Any]", "    together_: Any"]
-        lines += ["    agreement_: float", "    effective_draws_: float"]
+        lines.append(f"    def predict_confidence(self, X: Any, penalty: Any = ..., weight: Any = ...) -> tuple[{NUMBERS}, {NUMBERS}]: ...")
+        lines += [f"    {name}: {kind}" for name, kind in POSTERIOR.items()]
+    if hasattr(cls, "newick"):
+        lines.append(f"    def newick({', '.join(signature(cls, 'newick'))}) -> str: ...")
+        lines.append(f"    tree_: {NUMBERS} | None")
+    if oracle:  # what methods find stands in their base
+        lines += [f"    {name}: {kind}" for name, kind in OF_ORACLES.items() if f"    {name} :" in cls.__doc__]
     return "\n".join(lines) + "\n"
 
 
 def text() -> str:
-    classes = [goc.GreedyOptimisticClustering, goc.MarginalMixture, goc.UKMeans, *METHODS.values(), *ORACLES.values()]
-    return HEAD + "".join(stub(cls) for cls in classes)
+    return HEAD + "".join(stub(cls) for cls in (*METHODS.values(), *ORACLES.values()))
 
 
 if __name__ == "__main__":

@@ -36,7 +36,8 @@ def main():
         each = args.objects // args.partitions
         for p in range(args.partitions):
             table(rng, p * each, each, args.candidates).to_parquet(Path(folder) / f"{p}.parquet")
-        options = {"k_rule": "constant", "oracle_starts": 1, "max_iter": 15, "features": ["x", "y", "z"]}
+        oracle = goc.KMeans(n_init=1, algorithm="lloyd")
+        options = {"oracle": oracle, "k_rule": "constant", "max_iter": 15, "features": ["x", "y", "z"]}
         with distributed.LocalCluster(
             n_workers=args.workers, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster, distributed.Client(cluster) as client:
@@ -55,18 +56,18 @@ def main():
             found = goc.dask.fit(folder, args.clusters, client=client, **options)
             whole = time.perf_counter() - begun
 
-            # The same commands, the parts all here, one after the other.
+            # The same commands, the shards all here, one after the other.
             run, sources = found._run, [source for held in found._workers.held for source in held.result()]
             places = found._workers.places
-            parts = [goc.dask.tasks.part_of(source, place, run) for source, place in zip(sources, places)]
-            conductor = goc._goc.Conductor(run["settings"], [n for _, _, n in places], 3, 20_000, 10)
+            shards = [goc.dask.tasks.shard_of(source, place, run)[0] for source, place in zip(sources, places)]
+            coordinator = goc._goc.Coordinator(run["settings"], [n for _, _, n in places], 3, 20_000, 10)
             here = []
-            while (command := conductor.command()) is not None:
+            while (command := coordinator.command()) is not None:
                 begun = time.perf_counter()
-                answers = [part.perform(command, 1) for part in parts]
+                answers = [shard.perform(command, 1) for shard in shards]
                 here.append(time.perf_counter() - begun)
-                conductor.take(answers)
-            assert conductor.outcome()["objective"] == found.objective_
+                coordinator.take(answers)
+            assert coordinator.outcome()["objective"] == found.objective_
 
     commands, iterations = len(timed), found.n_iter_
     dask, alone = statistics.median(timed[2:]), statistics.median(here[2:])

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from . import _goc, galaxy, metrics, uncertainty
 from ._candidates import Candidates
-from ._estimators import METHODS, ORACLES, GreedyOptimisticClustering, MarginalMixture, UKMeans
+from ._compare import compare
+from ._estimators import METHODS, ORACLES
 from ._stars import from_gaia
 from .uncertainty import propagate
 
@@ -20,9 +21,7 @@ globals().update(ORACLES)
 
 __all__ = [
     "Candidates",
-    "GreedyOptimisticClustering",
-    "MarginalMixture",
-    "UKMeans",
+    "compare",
     "from_gaia",
     "galaxy",
     "metrics",

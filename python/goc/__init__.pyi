@@ -1,5 +1,5 @@
 # Made by make_stubs.py; do not edit.
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from . import plot as plot
 from . import uncertainty as uncertainty
 from ._base import UncertainClusterer
 from ._candidates import Candidates as Candidates
+from ._compare import compare as compare
+from ._oracle_estimators import OracleEstimator
 from ._stars import from_gaia as from_gaia
 from .uncertainty import propagate as propagate
 
@@ -29,22 +31,20 @@ class GreedyOptimisticClustering(UncertainClusterer):
         oracle_every: str | None = ...,
         begin: str | None = ...,
         initial_labels: Any = ...,
-        scale: str = ...,
         scale_penalties: bool = ...,
         n_init: int = ...,
         swaps: int = ...,
-        search: str | None = ...,
-        k_by: str = ...,
         tol: float = ...,
         max_iter: int = ...,
-        oracle_starts: int | None = ...,
-        oracle_iterations: int | None = ...,
-        algorithm: str = ...,
-        seeding: str = ...,
-        linkage: str = ...,
-        preference: float = ...,
-        bandwidth: float | None = ...,
-        min_cluster_size: int = ...,
+        search: str | None = ...,
+        k_by: str | None = ...,
+        scale: str = ...,
+        feature_map: str = ...,
+        stability: int | None = ...,
+        significance: int | None = ...,
+        background: str = ...,
+        noise: bool = ...,
+        fdr: float = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
         verbose: int = ...,
@@ -63,7 +63,11 @@ class MarginalMixture(UncertainClusterer):
         chains: int = ...,
         burn: int = ...,
         keep: int = ...,
+        stability: int | None = ...,
+        significance: int | None = ...,
+        background: str = ...,
         noise: bool = ...,
+        fdr: float = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
         verbose: int = ...,
@@ -72,12 +76,11 @@ class MarginalMixture(UncertainClusterer):
     def predict(self, X: Any, penalty: Any = ..., weight: Any = ...) -> NDArray[np.int64]: ...
     def predict_confidence(self, X: Any, penalty: Any = ..., weight: Any = ...) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
     alone_: NDArray[np.float64]
-    runner_up_probability_: NDArray[np.float64]
-    candidate_probabilities_: NDArray[np.float64]
-    solitude_: NDArray[np.float64] | None
     runner_up_: NDArray[np.int64]
+    runner_up_probability_: NDArray[np.float64]
     k_posterior_: NDArray[Any]
     together_: Any
+    candidate_probabilities_: NDArray[np.float64]
     agreement_: float
     effective_draws_: float
 
@@ -87,16 +90,14 @@ class UKMeans(UncertainClusterer):
         n_clusters: int | str = ...,
         oracle: Any = ...,
         *,
+        k_by: str | None = ...,
         scale: str = ...,
-        k_by: str = ...,
-        oracle_starts: int | None = ...,
-        oracle_iterations: int | None = ...,
-        algorithm: str = ...,
-        seeding: str = ...,
-        linkage: str = ...,
-        preference: float = ...,
-        bandwidth: float | None = ...,
-        min_cluster_size: int = ...,
+        feature_map: str = ...,
+        stability: int | None = ...,
+        significance: int | None = ...,
+        background: str = ...,
+        noise: bool = ...,
+        fdr: float = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
         verbose: int = ...,
@@ -116,16 +117,14 @@ class GreedyPessimisticClustering(UncertainClusterer):
         scale_penalties: bool = ...,
         max_iter: int = ...,
         oracle: Any = ...,
-        oracle_starts: int | None = ...,
-        oracle_iterations: int | None = ...,
-        algorithm: str = ...,
-        seeding: str = ...,
-        linkage: str = ...,
-        preference: float = ...,
-        bandwidth: float | None = ...,
-        min_cluster_size: int = ...,
-        k_by: str = ...,
+        k_by: str | None = ...,
         scale: str = ...,
+        feature_map: str = ...,
+        stability: int | None = ...,
+        significance: int | None = ...,
+        background: str = ...,
+        noise: bool = ...,
+        fdr: float = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
         verbose: int = ...,
@@ -150,23 +149,23 @@ class TreeOptimisticClustering(UncertainClusterer):
         swaps: int = ...,
         tol: float = ...,
         max_iter: int = ...,
-        oracle_starts: int | None = ...,
-        oracle_iterations: int | None = ...,
-        algorithm: str = ...,
-        seeding: str = ...,
-        linkage: str = ...,
-        preference: float = ...,
-        bandwidth: float | None = ...,
-        min_cluster_size: int = ...,
         search: str | None = ...,
-        k_by: str = ...,
+        k_by: str | None = ...,
         scale: str = ...,
+        feature_map: str = ...,
+        stability: int | None = ...,
+        significance: int | None = ...,
+        background: str = ...,
+        noise: bool = ...,
+        fdr: float = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
         verbose: int = ...,
     ) -> None: ...
     def fit(self, X: Any, y: Any = ..., penalty: Any = ..., weight: Any = ...) -> Self: ...
     def predict(self, X: Any, penalty: Any = ..., weight: Any = ...) -> NDArray[np.int64]: ...
+    def newick(self, X: Any = ..., *, ids: Sequence[Any] | None = ...) -> str: ...
+    tree_: NDArray[np.float64] | None
 
 class HullOptimisticClustering(UncertainClusterer):
     def __init__(
@@ -186,16 +185,14 @@ class HullOptimisticClustering(UncertainClusterer):
         swaps: int = ...,
         tol: float = ...,
         max_iter: int = ...,
-        oracle_starts: int | None = ...,
-        oracle_iterations: int | None = ...,
-        algorithm: str = ...,
-        seeding: str = ...,
-        linkage: str = ...,
-        preference: float = ...,
-        bandwidth: float | None = ...,
-        min_cluster_size: int = ...,
-        k_by: str = ...,
+        k_by: str | None = ...,
         scale: str = ...,
+        feature_map: str = ...,
+        stability: int | None = ...,
+        significance: int | None = ...,
+        background: str = ...,
+        noise: bool = ...,
+        fdr: float = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
         verbose: int = ...,
@@ -220,16 +217,14 @@ class BoxOptimisticClustering(UncertainClusterer):
         swaps: int = ...,
         tol: float = ...,
         max_iter: int = ...,
-        oracle_starts: int | None = ...,
-        oracle_iterations: int | None = ...,
-        algorithm: str = ...,
-        seeding: str = ...,
-        linkage: str = ...,
-        preference: float = ...,
-        bandwidth: float | None = ...,
-        min_cluster_size: int = ...,
-        k_by: str = ...,
+        k_by: str | None = ...,
         scale: str = ...,
+        feature_map: str = ...,
+        stability: int | None = ...,
+        significance: int | None = ...,
+        background: str = ...,
+        noise: bool = ...,
+        fdr: float = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
         verbose: int = ...,
@@ -242,9 +237,15 @@ class UKMedians(UncertainClusterer):
         n_clusters: int | str = ...,
         *,
         max_iter: int = ...,
-        oracle_starts: int | None = ...,
-        k_by: str = ...,
+        n_init: int | None = ...,
+        k_by: str | None = ...,
         scale: str = ...,
+        feature_map: str = ...,
+        stability: int | None = ...,
+        significance: int | None = ...,
+        background: str = ...,
+        noise: bool = ...,
+        fdr: float = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
         verbose: int = ...,
@@ -257,9 +258,15 @@ class ExpectedKMeans(UncertainClusterer):
         n_clusters: int | str = ...,
         *,
         max_iter: int = ...,
-        oracle_starts: int | None = ...,
-        k_by: str = ...,
+        n_init: int | None = ...,
+        k_by: str | None = ...,
         scale: str = ...,
+        feature_map: str = ...,
+        stability: int | None = ...,
+        significance: int | None = ...,
+        background: str = ...,
+        noise: bool = ...,
+        fdr: float = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
         verbose: int = ...,
@@ -274,9 +281,15 @@ class BoxKMeans(UncertainClusterer):
         *,
         box_distance: str = ...,
         max_iter: int = ...,
-        oracle_starts: int | None = ...,
-        k_by: str = ...,
+        n_init: int | None = ...,
+        k_by: str | None = ...,
         scale: str = ...,
+        feature_map: str = ...,
+        stability: int | None = ...,
+        significance: int | None = ...,
+        background: str = ...,
+        noise: bool = ...,
+        fdr: float = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
         verbose: int = ...,
@@ -289,9 +302,15 @@ class RobustBoxKMeans(UncertainClusterer):
         n_clusters: int | str = ...,
         *,
         max_iter: int = ...,
-        oracle_starts: int | None = ...,
-        k_by: str = ...,
+        n_init: int | None = ...,
+        k_by: str | None = ...,
         scale: str = ...,
+        feature_map: str = ...,
+        stability: int | None = ...,
+        significance: int | None = ...,
+        background: str = ...,
+        noise: bool = ...,
+        fdr: float = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
         verbose: int = ...,
@@ -305,16 +324,14 @@ class PossibleWorlds(UncertainClusterer):
         *,
         worlds: int = ...,
         oracle: Any = ...,
-        oracle_starts: int | None = ...,
-        oracle_iterations: int | None = ...,
-        algorithm: str = ...,
-        seeding: str = ...,
-        linkage: str = ...,
-        preference: float = ...,
-        bandwidth: float | None = ...,
-        min_cluster_size: int = ...,
-        k_by: str = ...,
+        k_by: str | None = ...,
         scale: str = ...,
+        feature_map: str = ...,
+        stability: int | None = ...,
+        significance: int | None = ...,
+        background: str = ...,
+        noise: bool = ...,
+        fdr: float = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
         verbose: int = ...,
@@ -328,16 +345,14 @@ class RepresentativeWorlds(UncertainClusterer):
         *,
         worlds: int = ...,
         oracle: Any = ...,
-        oracle_starts: int | None = ...,
-        oracle_iterations: int | None = ...,
-        algorithm: str = ...,
-        seeding: str = ...,
-        linkage: str = ...,
-        preference: float = ...,
-        bandwidth: float | None = ...,
-        min_cluster_size: int = ...,
-        k_by: str = ...,
+        k_by: str | None = ...,
         scale: str = ...,
+        feature_map: str = ...,
+        stability: int | None = ...,
+        significance: int | None = ...,
+        background: str = ...,
+        noise: bool = ...,
+        fdr: float = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
         verbose: int = ...,
@@ -351,6 +366,12 @@ class FDBSCAN(UncertainClusterer):
         min_points: int = ...,
         eps: float | None = ...,
         scale: str = ...,
+        feature_map: str = ...,
+        stability: int | None = ...,
+        significance: int | None = ...,
+        background: str = ...,
+        noise: bool = ...,
+        fdr: float = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
         verbose: int = ...,
@@ -363,8 +384,15 @@ class SetAffinityPropagation(UncertainClusterer):
         *,
         set_distance: str = ...,
         preference: float = ...,
-        oracle_iterations: int | None = ...,
+        damping: float | None = ...,
+        max_iter: int | None = ...,
         scale: str = ...,
+        feature_map: str = ...,
+        stability: int | None = ...,
+        significance: int | None = ...,
+        background: str = ...,
+        noise: bool = ...,
+        fdr: float = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
         verbose: int = ...,
@@ -377,10 +405,16 @@ class SetKMedoids(UncertainClusterer):
         n_clusters: int | str = ...,
         *,
         set_distance: str = ...,
-        oracle_starts: int | None = ...,
-        oracle_iterations: int | None = ...,
-        k_by: str = ...,
+        n_init: int | None = ...,
+        max_iter: int | None = ...,
+        k_by: str | None = ...,
         scale: str = ...,
+        feature_map: str = ...,
+        stability: int | None = ...,
+        significance: int | None = ...,
+        background: str = ...,
+        noise: bool = ...,
+        fdr: float = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
         verbose: int = ...,
@@ -394,138 +428,147 @@ class SetLinkage(UncertainClusterer):
         *,
         set_distance: str = ...,
         linkage: str = ...,
-        k_by: str = ...,
+        k_by: str | None = ...,
         scale: str = ...,
+        feature_map: str = ...,
+        stability: int | None = ...,
+        significance: int | None = ...,
+        background: str = ...,
+        noise: bool = ...,
+        fdr: float = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
         verbose: int = ...,
     ) -> None: ...
     def fit(self, X: Any, y: Any = ..., penalty: Any = ..., weight: Any = ...) -> Self: ...
 
-class KMeans(UncertainClusterer):
+class KMeans(OracleEstimator):
     def __init__(
         self,
         n_clusters: int | str = ...,
         *,
-        oracle_starts: int | None = ...,
-        oracle_iterations: int | None = ...,
+        n_init: int | None = ...,
+        max_iter: int | None = ...,
         algorithm: str = ...,
-        seeding: str = ...,
+        init: str = ...,
         scale: str = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
-        verbose: int = ...,
     ) -> None: ...
-    def fit(self, X: Any, y: Any = ..., penalty: Any = ..., weight: Any = ..., sample_weight: Any = ...) -> Self: ...
+    def fit(self, X: Any, y: Any = ..., sample_weight: Any = ..., *, penalty: Any = ..., weight: Any = ...) -> Self: ...
     def predict(self, X: Any) -> NDArray[np.int64]: ...
+    n_iter_: int
+    cluster_centers_: NDArray[np.float64]
+    inertia_: float
 
-class KMedoids(UncertainClusterer):
+class KMedoids(OracleEstimator):
     def __init__(
         self,
         n_clusters: int | str = ...,
         *,
-        oracle_starts: int | None = ...,
-        oracle_iterations: int | None = ...,
+        n_init: int | None = ...,
+        max_iter: int | None = ...,
+        metric: str = ...,
         scale: str = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
-        verbose: int = ...,
     ) -> None: ...
-    def fit(self, X: Any, y: Any = ..., penalty: Any = ..., weight: Any = ...) -> Self: ...
+    def fit(self, X: Any, y: Any = ..., *, penalty: Any = ..., weight: Any = ...) -> Self: ...
+    n_iter_: int
+    cluster_centers_: NDArray[np.float64]
+    medoid_indices_: NDArray[np.int64]
+    inertia_: float
 
-class DiagonalMixture(UncertainClusterer):
+class DiagonalMixture(OracleEstimator):
     def __init__(
         self,
         n_clusters: int | str = ...,
         *,
-        oracle_starts: int | None = ...,
-        oracle_iterations: int | None = ...,
+        n_init: int | None = ...,
+        max_iter: int | None = ...,
         scale: str = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
-        verbose: int = ...,
     ) -> None: ...
-    def fit(self, X: Any, y: Any = ..., penalty: Any = ..., weight: Any = ...) -> Self: ...
+    def fit(self, X: Any, y: Any = ..., *, penalty: Any = ..., weight: Any = ...) -> Self: ...
+    n_iter_: int
+    cluster_centers_: NDArray[np.float64]
 
-class MclustEII(UncertainClusterer):
+class MclustEII(OracleEstimator):
     def __init__(
         self,
         n_clusters: int | str = ...,
         *,
-        oracle_iterations: int | None = ...,
+        max_iter: int | None = ...,
+        tol: float | None = ...,
         scale: str = ...,
-        random_state: Any = ...,
-        n_jobs: int | None = ...,
-        verbose: int = ...,
     ) -> None: ...
-    def fit(self, X: Any, y: Any = ..., penalty: Any = ..., weight: Any = ...) -> Self: ...
+    def fit(self, X: Any, y: Any = ..., *, penalty: Any = ..., weight: Any = ...) -> Self: ...
+    n_iter_: int
+    cluster_centers_: NDArray[np.float64]
 
-class MclustVII(UncertainClusterer):
+class MclustVII(OracleEstimator):
     def __init__(
         self,
         n_clusters: int | str = ...,
         *,
-        oracle_iterations: int | None = ...,
+        max_iter: int | None = ...,
+        tol: float | None = ...,
         scale: str = ...,
-        random_state: Any = ...,
-        n_jobs: int | None = ...,
-        verbose: int = ...,
     ) -> None: ...
-    def fit(self, X: Any, y: Any = ..., penalty: Any = ..., weight: Any = ...) -> Self: ...
+    def fit(self, X: Any, y: Any = ..., *, penalty: Any = ..., weight: Any = ...) -> Self: ...
+    n_iter_: int
+    cluster_centers_: NDArray[np.float64]
 
-class MclustVVV(UncertainClusterer):
+class MclustVVV(OracleEstimator):
     def __init__(
         self,
         n_clusters: int | str = ...,
         *,
-        oracle_iterations: int | None = ...,
+        max_iter: int | None = ...,
+        tol: float | None = ...,
         scale: str = ...,
-        random_state: Any = ...,
-        n_jobs: int | None = ...,
-        verbose: int = ...,
     ) -> None: ...
-    def fit(self, X: Any, y: Any = ..., penalty: Any = ..., weight: Any = ...) -> Self: ...
+    def fit(self, X: Any, y: Any = ..., *, penalty: Any = ..., weight: Any = ...) -> Self: ...
+    n_iter_: int
+    cluster_centers_: NDArray[np.float64]
 
-class Linkage(UncertainClusterer):
+class Linkage(OracleEstimator):
     def __init__(
         self,
         n_clusters: int | str = ...,
         *,
         linkage: str = ...,
         scale: str = ...,
-        random_state: Any = ...,
-        n_jobs: int | None = ...,
-        verbose: int = ...,
     ) -> None: ...
-    def fit(self, X: Any, y: Any = ..., penalty: Any = ..., weight: Any = ...) -> Self: ...
+    def fit(self, X: Any, y: Any = ..., *, penalty: Any = ..., weight: Any = ...) -> Self: ...
 
-class Affinity(UncertainClusterer):
+class Affinity(OracleEstimator):
     def __init__(
         self,
         *,
         preference: float = ...,
-        oracle_iterations: int | None = ...,
+        damping: float | None = ...,
+        max_iter: int | None = ...,
         scale: str = ...,
         random_state: Any = ...,
-        n_jobs: int | None = ...,
-        verbose: int = ...,
     ) -> None: ...
-    def fit(self, X: Any, y: Any = ..., penalty: Any = ..., weight: Any = ...) -> Self: ...
+    def fit(self, X: Any, y: Any = ..., *, penalty: Any = ..., weight: Any = ...) -> Self: ...
+    n_iter_: int
 
-class MeanShift(UncertainClusterer):
+class MeanShift(OracleEstimator):
     def __init__(
         self,
         *,
         bandwidth: float | None = ...,
-        oracle_iterations: int | None = ...,
+        max_iter: int | None = ...,
         scale: str = ...,
-        random_state: Any = ...,
         n_jobs: int | None = ...,
-        verbose: int = ...,
     ) -> None: ...
-    def fit(self, X: Any, y: Any = ..., penalty: Any = ..., weight: Any = ...) -> Self: ...
+    def fit(self, X: Any, y: Any = ..., *, penalty: Any = ..., weight: Any = ...) -> Self: ...
+    n_iter_: int
 
-class SpectralClustering(UncertainClusterer):
+class SpectralClustering(OracleEstimator):
     def __init__(
         self,
         n_clusters: int | str = ...,
@@ -533,31 +576,28 @@ class SpectralClustering(UncertainClusterer):
         scale: str = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,
-        verbose: int = ...,
     ) -> None: ...
-    def fit(self, X: Any, y: Any = ..., penalty: Any = ..., weight: Any = ...) -> Self: ...
+    def fit(self, X: Any, y: Any = ..., *, penalty: Any = ..., weight: Any = ...) -> Self: ...
 
-class ConvexClustering(UncertainClusterer):
+class ConvexClustering(OracleEstimator):
     def __init__(
         self,
         n_clusters: int | str = ...,
         *,
-        oracle_iterations: int | None = ...,
+        max_iter: int | None = ...,
+        tol: float | None = ...,
         scale: str = ...,
-        random_state: Any = ...,
         n_jobs: int | None = ...,
-        verbose: int = ...,
     ) -> None: ...
-    def fit(self, X: Any, y: Any = ..., penalty: Any = ..., weight: Any = ...) -> Self: ...
+    def fit(self, X: Any, y: Any = ..., *, penalty: Any = ..., weight: Any = ...) -> Self: ...
+    n_iter_: int
 
-class HDBSCAN(UncertainClusterer):
+class HDBSCAN(OracleEstimator):
     def __init__(
         self,
         *,
         min_cluster_size: int = ...,
+        min_samples: int | None = ...,
         scale: str = ...,
-        random_state: Any = ...,
-        n_jobs: int | None = ...,
-        verbose: int = ...,
     ) -> None: ...
-    def fit(self, X: Any, y: Any = ..., penalty: Any = ..., weight: Any = ...) -> Self: ...
+    def fit(self, X: Any, y: Any = ..., *, penalty: Any = ..., weight: Any = ...) -> Self: ...

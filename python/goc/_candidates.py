@@ -68,9 +68,9 @@ class Candidates:
         extras: Mapping[str, NDArray[Any]] | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> None:
-        self.values = numbers(values, "values", 2)
-        self.offsets = _offsets(offsets)
-        self.penalties = None if penalties is None else numbers(penalties, "penalties", 1)
+        values = numbers(values, "values", 2)
+        offsets = _offsets(offsets)
+        penalties = None if penalties is None else numbers(penalties, "penalties", 1)
         self.ids = None if ids is None else np.asarray(ids)
         self.features = None if features is None else tuple(str(name) for name in features)
         self.truth = None if truth is None else np.asarray(truth)
@@ -78,39 +78,82 @@ class Candidates:
         self.metadata = {} if metadata is None else {str(key): str(value) for key, value in metadata.items()}
         # Objects that lost points on the way: (id, drawn, kept, reasons).
         self.losses: list[tuple[Any, int, int, str]] = []
-        n = len(self.offsets) - 1
+        n = len(offsets) - 1
         for name, given, wanted in (
             ("ids", self.ids, n),
             ("truth", self.truth, n),
-            ("features", self.features, self.values.shape[1]),
+            ("features", self.features, values.shape[1]),
         ):
             if given is not None and len(given) != wanted:
                 raise ValueError(f"{len(given)} {name} where {wanted} are needed")
         names = None if ids is None else [str(i) for i in self.ids]
-        self._sets = _goc.Candidates(self.values, self.offsets, self.penalties, names=names, log_density=self.log_density)
+        # The numbers are kept in Rust, once; who needs them as an array asks the properties.
+        told = list(self.metadata.items())
+        self._sets = _goc.Candidates(values, offsets, penalties, names=names, features=self.features, metadata=told)
+
+    @classmethod
+    def _of(cls, sets: _goc.Candidates, **known: Any) -> "Candidates":
+        """Of candidates that Rust has made; nothing is copied."""
+        made = cls.__new__(cls)
+        made._sets = sets
+        empty: dict[str, Any] = {"ids": None, "features": None, "truth": None, "extras": {}, "metadata": {}, "losses": []}
+        vars(made).update(empty | known)
+        return made
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return self._sets.n_objects
 
     def __getitem__(self, i: int) -> NDArray[np.float64]:
-        i = range(len(self))[i]
-        return self.values[self.offsets[i] : self.offsets[i + 1]]
+        return self._sets.object(range(len(self))[i])
 
     def __iter__(self) -> Iterable[NDArray[np.float64]]:
-        return (self[i] for i in range(len(self)))
+        return (self._sets.object(i) for i in range(len(self)))
 
     def __repr__(self) -> str:
-        n, (rows, q) = len(self), self.values.shape
-        return f"Candidates({n} objects, {rows} candidates, {q} features)"
+        return f"Candidates({len(self)} objects, {self.n_candidates} candidates, {self.n_features} features)"
 
     def __reduce__(self):
         rest = {"ids": self.ids, "features": self.features, "truth": self.truth, "extras": self.extras, "metadata": self.metadata}
         return (_rebuilt, (self.values, self.offsets, self.penalties, rest), {"losses": self.losses})
 
     @property
+    def values(self) -> NDArray[np.float64]:
+        """All candidates, object after object: (n_candidates, n_features). A copy, each time."""
+        return self._sets.values
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each object's candidates begin, and the end."""
+        return self._sets.offsets
+
+    @property
+    def penalties(self) -> NDArray[np.float64] | None:
+        """What each candidate costs, if they cost anything."""
+        return self._sets.penalties
+
+    @property
+    def n_candidates(self) -> int:
+        """Candidates of all objects together."""
+        return self._sets.n_candidates
+
+    @property
+    def n_features(self) -> int:
+        """Features of a candidate."""
+        return self._sets.n_features
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the candidates, their penalties and offsets, as the library counts them."""
+        return 8 * (self.n_candidates * (self.n_features + self._has_penalties) + len(self) + 1)
+
+    @property
+    def _has_penalties(self) -> bool:
+        return self._sets.has_penalties
+
+    @property
     def log_density(self) -> bool:
         """Whether the penalties are minus log densities of the errors."""
-        return self.penalties is not None and self.metadata.get("goc_penalty", "").startswith("density")
+        return self._sets.log_density
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -119,8 +162,7 @@ class Candidates:
 
     def means(self) -> NDArray[np.float64]:
         """The mean of each object's candidates: the paper's eq. (10)."""
-        sums = np.add.reduceat(self.values, self.offsets[:-1], axis=0)
-        return sums / self.counts[:, None]
+        return self._sets.means()
 
     @classmethod
     def from_table(
@@ -205,15 +247,16 @@ class Candidates:
         """The long table: columns object, candidate, the features, extras, penalty and truth; a row a candidate."""
         counts = self.counts
         ids = np.arange(len(self)) if self.ids is None else self.ids
-        names = self.features or tuple(f"x{f}" for f in range(self.values.shape[1]))
+        names = self.features or tuple(f"x{f}" for f in range(self.n_features))
         columns: dict[str, NDArray[Any]] = {
             "object": np.repeat(ids, counts),
-            "candidate": (np.arange(len(self.values)) - np.repeat(self.offsets[:-1], counts)).astype(np.int32),
+            "candidate": (np.arange(self.n_candidates) - np.repeat(self.offsets[:-1], counts)).astype(np.int32),
         }
-        columns.update((name, self.values[:, f]) for f, name in enumerate(names))
+        values, penalties = self.values, self.penalties
+        columns.update((name, values[:, f]) for f, name in enumerate(names))
         columns.update(self.extras)
-        if self.penalties is not None:
-            columns["penalty"] = self.penalties
+        if penalties is not None:
+            columns["penalty"] = penalties
         if self.truth is not None:
             columns["truth"] = np.repeat(self.truth, counts)
         return columns

@@ -1,4 +1,9 @@
-"""What a Dask worker does for :func:`goc.dask.fit`: makes parts of partitions, keeps those it has room for, answers commands."""
+"""What a Dask worker does for :func:`goc.dask.fit`: makes shards of partitions, keeps those it has room for, answers commands.
+
+Making the candidates of a partition may cost more than all that follows (orbital actions), so it is done once where there is room: the
+first pass over the partitions, which counts objects, keeps the candidates, the first command makes shards of them, and the names of the
+objects stay with the shards for the table of labels.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import os
 import pickle
 import threading
 import uuid
-from collections import OrderedDict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence
 
@@ -14,6 +19,7 @@ import numpy as np
 
 from . import _goc
 from ._candidates import ACTIONS, CANDIDATE_NAMES, PENALTY_NAMES, Candidates
+from ._scaling import Moments
 from ._stars import KNOWN
 from ._tables import Table
 
@@ -65,49 +71,73 @@ class Source:
         return Candidates.from_table(table, **self.reading)
 
 
-class Cache:
-    """Parts that a worker keeps, up to a number of bytes.
+@dataclass
+class Kept:
+    """What a worker has of a partition: its candidates until a shard is made of them, then the shard; and what its objects are called."""
 
-    A run visits all parts in turn, again and again: throwing out what was used longest ago would throw out every part just before it
-    is needed. So the first that fit stay, later ones are made again each time; parts of other runs make room.
+    ids: Any = None
+    sets: Any = None
+    # Of the candidates; a shard has never fewer.
+    size: int = 0
+    shard: Any = None
+
+    @classmethod
+    def of(cls, made: Candidates | None) -> Kept:
+        return cls() if made is None else cls(made.ids, made._sets, made.nbytes)
+
+    @property
+    def nbytes(self) -> int:
+        return (self.size if self.shard is None else self.shard.nbytes) + (0 if self.ids is None else self.ids.nbytes)
+
+
+class Cache:
+    """Candidates and shards that a worker keeps, up to a number of bytes.
+
+    A run visits all partitions in turn, again and again: throwing out what was used longest ago would throw out everything just before it
+    is needed. So the first that fit stay, later ones are made again each time; those of other runs make room.
     """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.parts: OrderedDict[tuple[str, int], tuple[Any, int]] = OrderedDict()
+        self.kept: dict[tuple[str, int], tuple[Kept, int]] = {}
 
-    def get(self, run: str, index: int) -> Any:
+    def get(self, run: str, index: int) -> Kept | None:
+        """What is kept; candidates are handed over, since a shard will take their place."""
         with self.lock:
-            found = self.parts.get((run, index))
+            found = self.kept.get((run, index))
+            if found is not None and found[0].shard is None:
+                del self.kept[run, index]
             return None if found is None else found[0]
 
-    def put(self, run: str, index: int, part: Any, budget: int | None) -> None:
-        size = part.nbytes
+    def put(self, run: str, index: int, kept: Kept, budget: int | None) -> None:
+        size = kept.nbytes
         with self.lock:
-            for key in [key for key in self.parts if key[0] != run]:
-                del self.parts[key]
+            for key in [key for key in self.kept if key[0] != run]:
+                del self.kept[key]
             if budget is not None:
-                if sum(own for _, own in self.parts.values()) + size <= budget:
-                    self.parts[run, index] = (part, size)
+                if sum(own for _, own in self.kept.values()) + size <= budget:
+                    self.kept[run, index] = (kept, size)
                 return
             used, limit = memory()
             if used <= 0.55 * limit:
-                self.parts[run, index] = (part, size)
+                self.kept[run, index] = (kept, size)
             elif used > 0.7 * limit:
                 # A worker above four fifths is paused, and would wait for ever for memory that only this cache can free.
-                self.parts.clear()
+                waiting = [key for key, (own, _) in self.kept.items() if own.shard is None]
+                for key in waiting or list(self.kept):
+                    del self.kept[key]
 
     def forget(self, run: str) -> None:
         with self.lock:
-            for key in [key for key in self.parts if key[0] == run]:
-                del self.parts[key]
+            for key in [key for key in self.kept if key[0] == run]:
+                del self.kept[key]
 
 
 CACHE = Cache()
 
 
 def memory() -> tuple[float, float]:
-    """Bytes that this process uses, the part just made among them, and its limit."""
+    """Bytes that this process uses, what was just made among them, and its limit."""
     try:
         from distributed import get_worker
 
@@ -121,28 +151,31 @@ def memory() -> tuple[float, float]:
     return float(psutil.Process().memory_info().rss), float(limit)
 
 
-def part_of(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], made: Candidates | None = None) -> Any:
+def shard_of(source: Source, place: tuple[int, int, int], run: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The shard of a partition and the names of its objects."""
     index, first, n = place
-    part = CACHE.get(run["id"], index)
-    if part is None:
-        if made is None and n:
-            made = source.candidates()
-        count = 0 if made is None else len(made)
+    kept = CACHE.get(run["id"], index)
+    if kept is None:
+        made = source.candidates() if n else None
+        kept = Kept.of(made)
+        del made
+    if kept.shard is None:
+        count = 0 if kept.sets is None else kept.sets.n_objects
         if count != n:
             raise ValueError(f"partition {index} has {count} objects now, but had {n}; it must not change in a run")
-        sets = None if made is None else made._sets
-        part = _goc.Part(sets, first, run["settings"], run["centre"], run["spread"], run["penalty_divisor"])
-        del made, sets
-        CACHE.put(run["id"], index, part, run["cache"])
-    return part
+        map = _goc.Map([], "standard", run["centre"], run["spread"], run["penalty_divisor"])
+        kept.shard = _goc.Shard(kept.sets, first, run["settings"], map)
+        kept.sets = None
+        CACHE.put(run["id"], index, kept, run["cache"])
+    return kept.shard, kept.ids
 
 
 def perform(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], command: bytes) -> bytes:
-    return part_of(source, place, run).perform(command, run["threads"])
+    return shard_of(source, place, run)[0].perform(command, run["threads"])
 
 
-def survey(source: Source, place: tuple[int, int, int]) -> dict[str, Any]:
-    """What must be known of all partitions before the first command."""
+def survey(source: Source, place: tuple[int, int, int], run: Mapping[str, Any]) -> dict[str, Any]:
+    """What must be known of all partitions before the first command; the candidates are kept for it."""
     try:
         made = source.candidates()
     except ValueError as error:
@@ -150,28 +183,29 @@ def survey(source: Source, place: tuple[int, int, int]) -> dict[str, Any]:
         return {"n": 0, "error": str(error)}
     if made is None:
         return {"n": 0}
-    values = made.values
-    mean = values.mean(axis=0)
-    squares = np.array([np.square(values[:, f] - mean[f]).sum() for f in range(len(mean))])
-    return {
+    told = {
         "n": len(made),
-        "features": values.shape[1],
+        "features": made.n_features,
         "names": made.features,
         "ends": None if made.ids is None else (str(made.ids[0]), str(made.ids[-1])),
         "whole": made.ids is None or made.ids.dtype.kind in "iu",
         "penalty": 0.0 if made.penalties is None else float(made.penalties.max()),
-        "moments": (len(values), mean, squares),
+        "moments": Moments.of(made.values) if run["moments"] else None,
     }
+    kept = Kept.of(made)
+    del made  # with arrays that nobody needs any more, and that would be counted
+    CACHE.put(run["id"], place[0], kept, run["cache"])
+    return told
 
 
-def seats(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], last: bytes) -> Any:
+def assignments(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], last: bytes) -> Any:
     """The rows of one partition: object, label, candidate, distance, penalty, the chosen features in the units of the data."""
     import pandas as pd
 
     _, first, n = place
-    made = source.candidates() if n else None
-    ids = np.arange(first, first + n) if made is None or made.ids is None else made.ids
-    found = part_of(source, place, run, made).finish(last, run["threads"])
+    shard, ids = shard_of(source, place, run)
+    ids = np.arange(first, first + n) if ids is None else ids
+    found = shard.finish(last, run["threads"])
     columns: dict[str, Any] = {"object": np.asarray(ids, run["object_type"]), "label": found["labels"], "candidate": found["chosen"]}
     columns |= {"distance": found["distances"], "penalty": found["penalties"]}
     points = found["points"].reshape(n, len(run["names"])) * np.asarray(run["spread"]) + np.asarray(run["centre"])
@@ -183,7 +217,7 @@ def write(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], l
     import pyarrow
     import pyarrow.parquet
 
-    table = pyarrow.Table.from_pandas(seats(source, place, run, last), preserve_index=False)
+    table = pyarrow.Table.from_pandas(assignments(source, place, run, last), preserve_index=False)
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     # Another worker may be writing the same file after this one was given up for dead.
     temporary = f"{path}.{uuid.uuid4().hex}.tmp"

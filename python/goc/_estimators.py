@@ -1,19 +1,23 @@
-"""The estimators.
+"""The methods for uncertain objects.
 
-Three are written out; the others, which differ in a few settings only, are made from one table.
+They differ in a few settings, so their keywords come from one table; what a class does beside fitting is written out.
 """
 
 from __future__ import annotations
 
-import inspect
-from typing import Any
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from . import _goc
-from ._base import DEFAULTS, PredictsByCandidates, PredictsByMeans, UncertainClusterer, Weightable, _threads
+from . import _goc  # noqa: F401
+from ._base import PredictsByCandidates, PredictsByMeans, UncertainClusterer, Weightable, _threads, equip
+from ._oracle_estimators import ORACLES
+from ._settings import Keyword, keyword, own_default
+from ._tree import newick
+
+__all__ = ["METHODS", "ORACLES", "GreedyOptimisticClustering", "MarginalMixture", "TreeOptimisticClustering", "UKMeans"]
 
 _ATTRIBUTES = """
     Attributes
@@ -40,210 +44,26 @@ _ATTRIBUTES = """
         Every number of clusters that ``n_clusters="auto"`` looked at.
     penalty_weight_ : float
         As given, or as found.
+    stability_, cluster_stability_ : arrays of n and n_clusters_ numbers, or None
+        With `stability`: the share of its fellow members that an object keeps, and how well a cluster comes back, from 0 to 1.
+    p_values_, q_values_ : arrays of n_clusters_ numbers, or None
+        With `significance`: of the clusters as they were found, against backgrounds without groups; NaN for a cluster of one.
+    log_odds_ : array of n numbers, or None
+        With `significance`: how much likelier an object is next to its fellow members than in the smooth distribution of all.
+    solitude_ : array of n numbers, or None
+        With `noise`, of the marginal mixture: how alone each object is.
 """
-
-_COMMON = """
-    scale : {{"standard", "robust", "none"}}, default "{scale}"
-        How features are made comparable before distances are taken. Results are in the units of X.
-    random_state : int, RandomState or None, default 1
-        An int is the command's ``--seed``: the same int, the same bytes.
-    n_jobs : int or None
-        Threads; None is all cores. The result does not depend on it.
-    verbose : int, default 0
-        1 shows a bar (needs tqdm).
-"""
-
-PARAMETERS = {
-    "n_clusters": 'n_clusters : int or "auto", default 8\n        Number of clusters to begin with; "auto" finds it, by `k_by`.',
-    "k_by": 'k_by : {"marginal", "silhouette", "bic", "icl", "stability"}\n        How "auto" chooses.',
-    "penalty_weight": 'penalty_weight : float or "auto", default 0.01\n        The weight of the penalties (lambda).',
-    "oracle": (
-        'oracle : str, callable or clusterer, default "k-means"\n'
-        "        What clusters one point per object: a name (k-means, k-medoids, gmm-diag, mclust-eii, mclust-vii,\n"
-        "        mclust-vvv, linkage, affinity, mean-shift, spectral, convex, hdbscan), a function\n"
-        "        ``(points, k, seed) -> labels``, or a clusterer of scikit-learn."
-    ),
-    "preset": 'preset : {"paper", "authors"}\n        What the paper says, or what the authors\' code does.',
-    "distance": 'distance : {"squared", "euclidean", "euclidean-f32"}, optional\n        Distance of step (III); overrides the preset.',
-    "k_rule": 'k_rule : {"constant", "occupied", "plural"}, optional\n        How K follows from the clusters before; overrides the preset.',
-    "oracle_every": 'oracle_every : {"first", "always"}, optional\n        When the oracle is used; overrides the preset.',
-    "begin": 'begin : {"mean", "nearest-to-mean"}, optional\n        First representative of each object; overrides the preset.',
-    "initial_labels": "initial_labels : array of n whole numbers, optional\n        Replaces the first clustering.",
-    "scale_penalties": "scale_penalties : bool, default True\n        Divide the penalties by the largest.",
-    "n_init": "n_init : int, default 1\n        Keep the best joint objective of so many starts.",
-    "swaps": "swaps : int, default 0\n        Then try so many swap moves.",
-    "search": 'search : {"plain", "thorough"}, optional\n        Search for a better minimum; thorough with n_clusters="auto".',
-    "tol": "tol : float, default 0\n        Stop once no more than this share of the objects change.",
-    "max_iter": "max_iter : int, default 200\n        Iterations at most.",
-    "oracle_starts": "oracle_starts : int, optional\n        Starts of the oracle, or of a method without one.",
-    "oracle_iterations": "oracle_iterations : int, optional\n        Iterations of the oracle at most.",
-    "algorithm": 'algorithm : {"hartigan-wong", "lloyd"}\n        How k-means descends.',
-    "seeding": 'seeding : {"random", "plus-plus"}\n        How k-means draws its starts.',
-    "linkage": 'linkage : {"single", "complete", "average", "weighted", "ward", "centroid", "median"}\n        How clusters are joined.',
-    "reading": 'reading : {"min-max", "max-max"}\n        What pessimism maximises.',
-    "set_distance": 'set_distance : {"s1", "s2", "s3", "hausdorff", "kl", "kl-kernel"}\n        Distance between sets.',
-    "box_distance": 'box_distance : {"min", "max"}\n        Which point of a box counts.',
-    "worlds": "worlds : int, default 100\n        Worlds that are sampled.",
-    "preference": "preference : float, default 0.5\n        Preference of affinity propagation: this quantile of the similarities.",
-    "bandwidth": "bandwidth : float, optional\n        Of mean shift, in scaled features.",
-    "min_cluster_size": "min_cluster_size : int, default 5\n        Least members of a cluster.",
-    "min_points": "min_points : int, default 3\n        Objects within eps that make a core object.",
-    "eps": "eps : float, optional\n        Radius, in scaled features; by a rule if not given.",
-    "strength": (
-        "strength : float, optional\n"
-        "        What a penalty of 1 costs in log likelihood. By default what makes the penalties of :func:`goc.from_gaia` and\n"
-        "        :func:`goc.propagate` a likelihood; else 2, which does so for the paper's."
-    ),
-    "chains": "chains : int, default 4\n        Chains.",
-    "burn": "burn : int, default 40\n        Sweeps of each chain before draws are kept.",
-    "keep": "keep : int, default 140\n        Draws kept of each chain.",
-    "noise": (
-        "noise : bool, default False\n"
-        "        Expect many objects in no group and give those the label -1; `solitude_` says how alone each is. Such a fit has no\n"
-        "        `predict`."
-    ),
-    "feature_map": (
-        'feature_map : {"auto", "actions", "none"}\n'
-        "        Square roots of the features Jr and Jz, in which groups of stars are round; auto: where the features have\n"
-        "        those names."
-    ),
-}
-
-
-def _documented(head: str, names: list[str], scale: str, example: str = "") -> str:
-    parameters = "".join(f"\n    {PARAMETERS[name]}" for name in names)
-    text = f"{head}\n\n    Parameters\n    ----------{parameters}{_COMMON.format(scale=scale)}{_ATTRIBUTES}"
-    return text + (f"\n    Examples\n    --------\n{example}" if example else "")
-
 
 class GreedyOptimisticClustering(Weightable, PredictsByCandidates, UncertainClusterer):
     _method = "goc"
     _steps = "iterations and moves"
 
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        penalty_weight: float | str = 0.01,
-        oracle: Any = "k-means",
-        *,
-        preset: str = "paper",
-        distance: str | None = None,
-        k_rule: str | None = None,
-        oracle_every: str | None = None,
-        begin: str | None = None,
-        initial_labels: Any = None,
-        scale: str = "standard",
-        scale_penalties: bool = True,
-        n_init: int = 1,
-        swaps: int = 0,
-        search: str | None = None,
-        k_by: str = "marginal",
-        tol: float = 0.0,
-        max_iter: int = 200,
-        oracle_starts: int | None = None,
-        oracle_iterations: int | None = None,
-        algorithm: str = "hartigan-wong",
-        seeding: str = "random",
-        linkage: str = "average",
-        preference: float = 0.5,
-        bandwidth: float | None = None,
-        min_cluster_size: int = 5,
-        random_state: Any = 1,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.penalty_weight = penalty_weight
-        self.oracle = oracle
-        self.preset = preset
-        self.distance = distance
-        self.k_rule = k_rule
-        self.oracle_every = oracle_every
-        self.begin = begin
-        self.initial_labels = initial_labels
-        self.scale = scale
-        self.scale_penalties = scale_penalties
-        self.n_init = n_init
-        self.swaps = swaps
-        self.search = search
-        self.k_by = k_by
-        self.tol = tol
-        self.max_iter = max_iter
-        self.oracle_starts = oracle_starts
-        self.oracle_iterations = oracle_iterations
-        self.algorithm = algorithm
-        self.seeding = seeding
-        self.linkage = linkage
-        self.preference = preference
-        self.bandwidth = bandwidth
-        self.min_cluster_size = min_cluster_size
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-
-_GOC = [n for n in inspect.signature(GreedyOptimisticClustering.__init__).parameters if n in PARAMETERS]
-GreedyOptimisticClustering.__doc__ = _documented(
-    """Greedy optimistic clustering, GOC (Okuno & Hattori 2022).
-
-    Every object is a set of candidates, the values its true features may have; the clustering may choose for each object the candidate
-    that makes the clusters tightest.""",
-    _GOC,
-    "standard",
-    """    The first object may be anywhere between 0 and 2; it joins the second.
-
-    >>> import numpy as np
-    >>> from goc import GreedyOptimisticClustering
-    >>> X = [np.array([[0.0], [1.0], [2.0]]), np.array([[2.1]]), np.array([[9.0]])]
-    >>> goc = GreedyOptimisticClustering(2, k_rule="constant", scale="none").fit(X)
-    >>> (goc.labels_[0] == goc.labels_[1], goc.labels_[0] == goc.labels_[2])
-    (np.True_, np.False_)
-    >>> goc.chosen_
-    array([2, 0, 0])
-
-    Any clustering of plain points is an oracle:
-
-    >>> from sklearn.cluster import AgglomerativeClustering
-    >>> goc = GreedyOptimisticClustering(2, oracle=AgglomerativeClustering(), k_rule="constant").fit(X)
-    >>> goc.n_clusters_
-    2
-    """,
-)
-
 
 class MarginalMixture(UncertainClusterer):
     _method = "marginal"
-    _finds_k = True
     _steps = "sweeps"
 
-    def __init__(
-        self,
-        *,
-        scale: str = "robust",
-        feature_map: str = "auto",
-        strength: float | None = None,
-        scale_penalties: bool = True,
-        chains: int = 4,
-        burn: int = 40,
-        keep: int = 140,
-        noise: bool = False,
-        random_state: Any = 1,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.scale = scale
-        self.feature_map = feature_map
-        self.strength = strength
-        self.scale_penalties = scale_penalties
-        self.chains = chains
-        self.burn = burn
-        self.keep = keep
-        self.noise = noise
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _take(self, found: dict[str, Any], settings: dict[str, Any], kept: Any) -> None:
+    def _take(self, found: Mapping[str, Any], settings: Mapping[str, Any], kept: Any) -> None:
         super()._take(found, settings, kept)
         from scipy.sparse import coo_array
 
@@ -265,10 +85,9 @@ class MarginalMixture(UncertainClusterer):
             self.candidate_probabilities_[kept[0]] = found["candidate_probabilities"]
         self.agreement_ = found["agreement"]
         self.effective_draws_ = found["effective_draws"]
-        self.solitude_ = found["solitude"]
         self._model = found["model"]
 
-    def _unsettled(self) -> str:
+    def _unsettled(self, cycle: bool, weighted: bool = False) -> str:
         return (
             f"did not converge: the chains agree to {self.agreement_:.2f} and their K is worth {self.effective_draws_:.0f} independent "
             "draws, which is too far apart or too few to trust; raise burn, keep or chains"
@@ -278,9 +97,8 @@ class MarginalMixture(UncertainClusterer):
         check_is_fitted(self)
         if self._model is None:
             raise ValueError("noise=True takes members away from the clusters that new objects would be judged by: fit with noise=False to predict")
-        candidates, _, _ = self._candidates(X, penalty, weight, reset=False)
-        centre, spread = (part.tolist() for part in self._scale)
-        return self._model.predict(candidates, centre, spread, self._penalty_divisor, _threads(self.n_jobs))
+        candidates, _ = self._candidates(X, penalty, weight, reset=False)
+        return self._model.predict(candidates, _threads(self.n_jobs))
 
     def predict(self, X: Any, penalty: Any = None, weight: Any = None) -> NDArray[np.int64]:
         """The cluster of each new object, -1 where it most likely belongs to none.
@@ -307,15 +125,93 @@ class MarginalMixture(UncertainClusterer):
         return self._predicted(X, penalty, weight)[1:]
 
 
-MarginalMixture.__doc__ = _documented(
-    """The marginal mixture: sums over the candidates instead of choosing one, finds the number of clusters and says how sure it is.
+
+class UKMeans(Weightable, PredictsByMeans, UncertainClusterer):
+    _method = "uk-means"
+
+
+class TreeOptimisticClustering(PredictsByCandidates, UncertainClusterer):
+    _method = "goc-tree"
+
+    def _take(self, found: Mapping[str, Any], settings: Mapping[str, Any], kept: Any) -> None:
+        super()._take(found, settings, kept)
+        self.tree_ = found["tree"]
+
+    def newick(self, X: Any = None, *, ids: Sequence[Any] | None = None) -> str:
+        """The tree in Newick format, objects as leaves, as ``goc cluster --tree FILE.nwk`` writes it.
+
+        Parameters
+        ----------
+        X : Candidates, optional
+            What was fitted: its ids name the leaves.
+        ids : sequence of n names, optional
+            By default the positions of the objects.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self)
+        ids = getattr(X, "ids", None) if ids is None else ids
+        return newick(self.tree_, range(len(self.labels_)) if ids is None else ids)
+
+
+# What many methods share, in the order in which it stands in the signatures.
+_NUMBER = {"n_clusters": keyword("n_clusters", default=8)}
+_WEIGHT = {"penalty_weight": keyword("penalty_weight")}
+_ORACLE = {"oracle": keyword("oracle")}
+_AUTO = {"k_by": keyword("k_by")}
+_GREEDY = {name: keyword(name) for name in ("preset", "distance", "k_rule", "oracle_every", "begin", "initial_labels", "scale_penalties",
+                                            "n_init", "swaps", "tol", "max_iter")}  # fmt: skip
+_SEARCH = {"search": keyword("search")}
+_SURE = {name: keyword(name) for name in ("stability", "significance", "background", "noise", "fdr")}
+_ROUNDS = {"max_iter": keyword("max_iter"), "n_init": keyword("n_init", "oracle_starts", "Starts, of which the best is kept; 10 if not given.")}
+_RENAMED = {"oracle_starts": ("n_init", None), "oracle_iterations": ("max_iter", None)}
+_MAX_ITER = "Iterations at most; {} if not given."
+_ALONE = (
+    "Expect many objects in no group and give those the label -1; `solitude_` says how alone each is. Such a fit has no `predict`. With "
+    "`significance`, noise by either."
+)
+
+# Class (or its name), method, bases, what it is, its keywords, example.
+_TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = [
+    (GreedyOptimisticClustering, "goc", (),
+     """Greedy optimistic clustering, GOC (Okuno & Hattori 2022).
+
+    Every object is a set of candidates, the values its true features may have; the clustering may choose for each object the candidate
+    that makes the clusters tightest.""",
+     {**_NUMBER, **_WEIGHT, **_ORACLE, **_GREEDY, **_SEARCH, **_AUTO},
+     """    The first object may be anywhere between 0 and 2; it joins the second.
+
+    >>> import numpy as np
+    >>> from goc import GreedyOptimisticClustering
+    >>> X = [np.array([[0.0], [1.0], [2.0]]), np.array([[2.1]]), np.array([[9.0]])]
+    >>> goc = GreedyOptimisticClustering(2, k_rule="constant", scale="none").fit(X)
+    >>> (goc.labels_[0] == goc.labels_[1], goc.labels_[0] == goc.labels_[2])
+    (np.True_, np.False_)
+    >>> goc.chosen_
+    array([2, 0, 0])
+
+    The oracle can be told how to work, and any clustering of plain points is an oracle:
+
+    >>> from goc import KMeans
+    >>> from sklearn.cluster import AgglomerativeClustering
+    >>> GreedyOptimisticClustering(2, oracle=KMeans(n_init=10), k_rule="constant").fit(X).n_clusters_
+    2
+    >>> GreedyOptimisticClustering(2, oracle=AgglomerativeClustering(), k_rule="constant").fit(X).n_clusters_
+    2
+    """),
+    (MarginalMixture, "marginal", (),
+     """The marginal mixture: sums over the candidates instead of choosing one, finds the number of clusters and says how sure it is.
 
     Beside the attributes below: `alone_` (probability of belonging to no group), `runner_up_` and `runner_up_probability_`,
     `k_posterior_` (k, probability), `together_` (sparse: probability that two objects are together),
-    `candidate_probabilities_`, `agreement_` of the chains and `effective_draws_`; with `noise=True` also `solitude_`.""",
-    ["scale_penalties", "feature_map", "strength", "chains", "burn", "keep", "noise"],
-    "robust",
-    """    >>> import numpy as np
+    `candidate_probabilities_`, `agreement_` of the chains and `effective_draws_`.""",
+     {"scale": keyword("scale", default=own_default("marginal", "scale")),
+      "feature_map": keyword("feature_map", default=own_default("marginal", "feature_map")),
+      **{name: keyword(name) for name in ("strength", "scale_penalties", "chains", "burn", "keep")},
+      **_SURE, "noise": keyword("noise", says=_ALONE)},
+     """    >>> import numpy as np
     >>> from goc import MarginalMixture
     >>> rng = np.random.default_rng(1)
     >>> places = np.repeat([[0.0, 0.0], [9.0, 9.0]], 20, axis=0) + rng.normal(0, 0.3, (40, 2))
@@ -325,161 +221,60 @@ MarginalMixture.__doc__ = _documented(
     2
     >>> mixture.predict(X[:3]) == mixture.labels_[:3]
     array([ True,  True,  True])
-    """,
-)
-
-
-class UKMeans(Weightable, PredictsByMeans, UncertainClusterer):
-    _method = "uk-means"
-
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        oracle: Any = "k-means",
-        *,
-        scale: str = "standard",
-        k_by: str = "marginal",
-        oracle_starts: int | None = None,
-        oracle_iterations: int | None = None,
-        algorithm: str = "hartigan-wong",
-        seeding: str = "random",
-        linkage: str = "average",
-        preference: float = 0.5,
-        bandwidth: float | None = None,
-        min_cluster_size: int = 5,
-        random_state: Any = 1,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.oracle = oracle
-        self.scale = scale
-        self.k_by = k_by
-        self.oracle_starts = oracle_starts
-        self.oracle_iterations = oracle_iterations
-        self.algorithm = algorithm
-        self.seeding = seeding
-        self.linkage = linkage
-        self.preference = preference
-        self.bandwidth = bandwidth
-        self.min_cluster_size = min_cluster_size
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-
-UKMeans.__doc__ = _documented(
-    "The oracle on the mean of each object's candidates: UK-means, the paper's baseline.",
-    [n for n in inspect.signature(UKMeans.__init__).parameters if n in PARAMETERS],
-    "standard",
-    """    >>> from goc import UKMeans
+    """),
+    (UKMeans, "uk-means", (), "The oracle on the mean of each object's candidates: UK-means, the paper's baseline.",
+     {**_NUMBER, **_ORACLE, **_AUTO},
+     """    >>> from goc import UKMeans
     >>> found = UKMeans(2).fit([[[0.0], [1.0]], [[0.4], [0.6]], [[9.0], [8.0]]])
     >>> sorted(found.cluster_centers_.ravel().round(6).tolist())
     [0.5, 8.5]
-    """,
-)
-
-# What an oracle by a name may be told.
-_ORACLE = ["oracle", "oracle_starts", "oracle_iterations", "algorithm", "seeding", "linkage", "preference", "bandwidth",
-           "min_cluster_size"]  # fmt: skip
-_GREEDY = [n for n in _GOC if n not in ("search", "k_by", "n_clusters")]
-
-# Class, method, bases, what it is, its settings beside the common ones, settings of its own default.
-_TABLE: list[tuple[str, str, tuple[type, ...], str, list[str], dict[str, Any]]] = [
+    """),
     ("GreedyPessimisticClustering", "gpc", (), "Greedy pessimistic clustering, GPC: the worst candidate of each object.",
-     ["n_clusters", "penalty_weight", "reading", "distance", "k_rule", "scale_penalties", "max_iter", *_ORACLE], {}),
-    ("TreeOptimisticClustering", "goc-tree", (PredictsByCandidates,),
-     "GOC with half as many clusters again, merged to n_clusters as a tree that lets members choose anew.",
-     ["n_clusters", *_GREEDY, "search"], {}),
-    ("HullOptimisticClustering", "goc-hull", (), "GOC over the convex hull of each set.", ["n_clusters", *_GREEDY], {}),
-    ("BoxOptimisticClustering", "goc-box", (), "GOC over the bounding box of each set.", ["n_clusters", *_GREEDY], {}),
+     {**_NUMBER, **_WEIGHT, **{name: keyword(name) for name in ("reading", "distance", "k_rule", "scale_penalties", "max_iter")},
+      **_ORACLE, **_AUTO}, ""),
+    (TreeOptimisticClustering, "goc-tree", (),
+     """GOC with half as many clusters again, merged to n_clusters as a tree that lets members choose anew.
+
+    Beside the attributes below: `tree_`, the whole tree as scipy's linkage table, objects as leaves; `newick` writes it.""",
+     {**_NUMBER, **_WEIGHT, **_ORACLE, **_GREEDY, **_SEARCH, **_AUTO}, ""),
+    ("HullOptimisticClustering", "goc-hull", (), "GOC over the convex hull of each set.",
+     {**_NUMBER, **_WEIGHT, **_ORACLE, **_GREEDY, **_AUTO}, ""),
+    ("BoxOptimisticClustering", "goc-box", (), "GOC over the bounding box of each set.",
+     {**_NUMBER, **_WEIGHT, **_ORACLE, **_GREEDY, **_AUTO}, ""),
     ("UKMedians", "uk-medians", (), "Expected distance to geometric medians (Cormode & McGregor 2008).",
-     ["n_clusters", "max_iter", "oracle_starts"], {}),
-    ("ExpectedKMeans", "expected-k-means", (PredictsByMeans,),
-     "k-means by expected squared distance, without the shortcut by means.", ["n_clusters", "max_iter", "oracle_starts"], {}),
+     {**_NUMBER, **_ROUNDS, **_AUTO}, ""),
+    ("ExpectedKMeans", "expected-k-means", (PredictsByMeans,), "k-means by expected squared distance, without the shortcut by means.",
+     {**_NUMBER, **_ROUNDS, **_AUTO}, ""),
     ("BoxKMeans", "boxes", (), "k-means by the distance to bounding boxes (Ngai et al. 2006).",
-     ["n_clusters", "box_distance", "max_iter", "oracle_starts"], {}),
+     {**_NUMBER, "box_distance": keyword("box_distance"), **_ROUNDS, **_AUTO}, ""),
     ("RobustBoxKMeans", "robust-boxes", (), "k-means against the worst case within boxes (Vo et al.).",
-     ["n_clusters", "max_iter", "oracle_starts"], {}),
+     {**_NUMBER, **_ROUNDS, **_AUTO}, ""),
     ("PossibleWorlds", "worlds", (), "The oracle on sampled worlds, then consensus (Volk et al. 2009).",
-     ["n_clusters", "worlds", *_ORACLE], {}),
+     {**_NUMBER, "worlds": keyword("worlds"), **_ORACLE, **_AUTO}, ""),
     ("RepresentativeWorlds", "representative-worlds", (), "The same on worlds chosen as representatives (Liu et al.).",
-     ["n_clusters", "worlds", *_ORACLE], {}),
+     {**_NUMBER, "worlds": keyword("worlds"), **_ORACLE, **_AUTO}, ""),
     ("FDBSCAN", "fdbscan", (), "DBSCAN with probabilities of distances (Kriegel & Pfeifle 2005). Finds the number of clusters.",
-     ["min_points", "eps"], {}),
+     {"min_points": keyword("min_points"), "eps": keyword("eps")}, ""),
     ("SetAffinityPropagation", "affinity", (), "Affinity propagation on distances between sets. Finds the number of clusters.",
-     ["set_distance", "preference", "oracle_iterations"], {}),
+     {"set_distance": keyword("set_distance"), "preference": keyword("preference"), "damping": keyword("damping"),
+      "max_iter": keyword("max_iter", "oracle_iterations", _MAX_ITER.format(1000))}, ""),
     ("SetKMedoids", "medoids", (), "k-medoids on distances between sets.",
-     ["n_clusters", "set_distance", "oracle_starts", "oracle_iterations"], {}),
-    ("SetLinkage", "linkage", (), "Agglomerative linkage on distances between sets.", ["n_clusters", "set_distance", "linkage"], {}),
-]  # fmt: skip
-
-# Oracles by themselves, on plain points: class, oracle, what it is, settings.
-_ORACLES: list[tuple[str, str, str, list[str]]] = [
-    ("KMeans", "k-means", "k-means with single transfers (Hartigan & Wong), as in R.",
-     ["n_clusters", "oracle_starts", "oracle_iterations", "algorithm", "seeding"]),
-    ("KMedoids", "k-medoids", "k-medoids by FasterPAM.", ["n_clusters", "oracle_starts", "oracle_iterations"]),
-    ("DiagonalMixture", "gmm-diag", "Gaussian mixture with diagonal covariances, as in ClusterR.",
-     ["n_clusters", "oracle_starts", "oracle_iterations"]),
-    ("MclustEII", "mclust-eii", "Gaussian mixture, one sphere for all, at most n_clusters by BIC.", ["n_clusters", "oracle_iterations"]),
-    ("MclustVII", "mclust-vii", "Gaussian mixture, a sphere each, at most n_clusters by BIC.", ["n_clusters", "oracle_iterations"]),
-    ("MclustVVV", "mclust-vvv", "Gaussian mixture, any covariances, at most n_clusters by BIC.", ["n_clusters", "oracle_iterations"]),
-    ("Linkage", "linkage", "Agglomerative linkage.", ["n_clusters", "linkage"]),
-    ("Affinity", "affinity", "Affinity propagation. Finds the number of clusters.", ["preference", "oracle_iterations"]),
-    ("MeanShift", "mean-shift", "Mean shift. Finds the number of clusters.", ["bandwidth", "oracle_iterations"]),
-    ("SpectralClustering", "spectral", "Spectral clustering of the nearest-neighbour graph.", ["n_clusters"]),
-    ("ConvexClustering", "convex", "Convex clustering (sum of norms).", ["n_clusters", "oracle_iterations"]),
-    ("HDBSCAN", "hdbscan", "HDBSCAN. Finds the number of clusters; -1 is noise.", ["min_cluster_size"]),
+     {**_NUMBER, "set_distance": keyword("set_distance"),
+      "n_init": keyword("n_init", "oracle_starts", "Starts, of which the best is kept; 3 if not given."),
+      "max_iter": keyword("max_iter", "oracle_iterations", _MAX_ITER.format(100)), **_AUTO}, ""),
+    ("SetLinkage", "linkage", (), "Agglomerative linkage on distances between sets.",
+     {**_NUMBER, "set_distance": keyword("set_distance"), "linkage": keyword("linkage"), **_AUTO}, ""),
 ]  # fmt: skip
 
 
-def _initialiser(names: list[str], defaults: dict[str, Any]):
-    """An ``__init__`` with these keywords, as scikit-learn reads it; the first may be given by position."""
-    kinds = inspect.Parameter
-    parameters = [kinds("self", kinds.POSITIONAL_OR_KEYWORD)]
-    for name in names:
-        first = name in ("n_clusters", "penalty_weight", "oracle")
-        first = first and all(p.kind is not kinds.KEYWORD_ONLY for p in parameters)
-        kind = kinds.POSITIONAL_OR_KEYWORD if first else kinds.KEYWORD_ONLY
-        parameters.append(kinds(name, kind, default=defaults[name]))
-    signature = inspect.Signature(parameters)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        given = signature.bind(self, *args, **kwargs)
-        given.apply_defaults()
-        for name in names:
-            setattr(self, name, given.arguments[name])
-
-    __init__.__signature__ = signature  # type: ignore[attr-defined]
-    return __init__
+def _made(cls: Any, method: str, bases: tuple[type, ...], doc: str, keywords: dict[str, Keyword], example: str) -> type:
+    if isinstance(cls, str):
+        cls = type(cls, (*bases, UncertainClusterer), {"_method": method, "__qualname__": cls})
+    # An earlier version of a method without an oracle called them by the oracle's names.
+    cls._renamed = {} if "oracle" in keywords else {old: new for old, new in _RENAMED.items() if new[0] in keywords}
+    every = {"scale": keyword("scale"), "feature_map": keyword("feature_map")}
+    every = {name: known for name, known in {**every, **_SURE}.items() if name not in keywords}
+    return equip(cls, keywords | every, doc, _ATTRIBUTES, example)
 
 
-def _made(name: str, bases: tuple[type, ...], doc: str, names: list[str], own: dict[str, Any], inside: dict[str, Any]) -> type:
-    names = list(dict.fromkeys(names))
-    if "n_clusters" in names and inside["_method"] != "oracle":
-        names.append("k_by")
-    defaults = {**DEFAULTS, "n_clusters": 8, **own}
-    every = [*names, "scale", "random_state", "n_jobs", "verbose"]
-    body = {
-        **inside,
-        "__init__": _initialiser(every, defaults),
-        "__doc__": _documented(doc, names, defaults["scale"]),
-        "__module__": "goc",
-        "__qualname__": name,
-        "_finds_k": "n_clusters" not in names,
-    }
-    return type(name, (*bases, UncertainClusterer), body)
-
-
-METHODS: dict[str, type] = {
-    name: _made(name, bases, doc, names, own, {"_method": method}) for name, method, bases, doc, names, own in _TABLE
-}
-ORACLES: dict[str, type] = {
-    name: _made(name, (Weightable, PredictsByMeans) if oracle == "k-means" else (), doc, names, {"scale": "none"},
-                {"_method": "oracle", "_oracle": oracle})
-    for name, oracle, doc, names in _ORACLES
-}  # fmt: skip
-for _class in ORACLES.values():
-    _class.oracle = _class._oracle  # its own, by name: not a setting
-for _class in (GreedyOptimisticClustering, MarginalMixture, UKMeans):
-    _class.__module__ = "goc"
+METHODS: dict[str, type] = {cls.__name__: cls for cls in (_made(*row) for row in _TABLE)}

@@ -21,8 +21,19 @@ class Candidates:
         weight: _Numbers | None = ...,
         strength: float = ...,
         names: list[str] | None = ...,
-        log_density: bool = ...,
+        features: Any = ...,
+        metadata: list[tuple[str, str]] | None = ...,
+        truth: list[str] | None = ...,
     ) -> None: ...
+    def with_penalties(self, penalty: _Numbers) -> Candidates: ...
+    def object(self, i: int) -> _Numbers: ...
+    def means(self) -> _Numbers: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def log_density(self) -> bool: ...
+    @property
+    def has_penalties(self) -> bool: ...
     @property
     def n_objects(self) -> int: ...
     @property
@@ -36,16 +47,19 @@ class Candidates:
     @property
     def penalties(self) -> _Numbers | None: ...
 
-class Part:
-    def __init__(
-        self,
-        candidates: Candidates | None,
-        first: int,
-        settings: Mapping[str, Any],
-        centre: list[float] | None = ...,
-        spread: list[float] | None = ...,
-        penalty_divisor: float = ...,
-    ) -> None: ...
+class Map:
+    def __init__(self, roots: list[bool], scaling: str, centre: list[float], spread: list[float], divisor: float = ...) -> None: ...
+    @property
+    def centre(self) -> _Numbers: ...
+    @property
+    def spread(self) -> _Numbers: ...
+    @property
+    def roots(self) -> list[bool]: ...
+    @property
+    def divisor(self) -> float: ...
+
+class Shard:
+    def __init__(self, candidates: Candidates | None, first: int, settings: Mapping[str, Any], map: Map | None = ...) -> None: ...
     def perform(self, command: bytes, threads: int | None = ...) -> bytes: ...
     def finish(self, last: bytes, threads: int | None = ...) -> dict[str, Any]: ...
     @property
@@ -53,7 +67,7 @@ class Part:
     @property
     def nbytes(self) -> int: ...
 
-class Conductor:
+class Coordinator:
     def __init__(
         self,
         settings: Mapping[str, Any],
@@ -98,11 +112,20 @@ class ActionFinder:
     def angles(self, stars: _Numbers, jphi: str = ..., threads: int | None = ...) -> _Numbers: ...
 
 class Model:
-    def predict(
-        self, candidates: Candidates, centre: list[float], spread: list[float], penalty_divisor: float, threads: int | None = ...
-    ) -> tuple[_Whole, _Numbers, _Numbers]: ...
+    def predict(self, candidates: Candidates, threads: int | None = ...) -> tuple[_Whole, _Numbers, _Numbers]: ...
     @staticmethod
-    def from_parts(parts: Any) -> Model: ...
+    def from_parts(parts: Any, map: Map) -> Model: ...
+
+def settings(method: str = ...) -> list[dict[str, Any]]: ...
+def compare(
+    candidates: Candidates,
+    settings: Mapping[str, Any],
+    truth: list[str] | None = ...,
+    only: list[str] | None = ...,
+    seeds: int = ...,
+    threads: int | None = ...,
+    progress: _Progress = ...,
+) -> list[dict[str, Any]]: ...
 
 def fit(
     candidates: Candidates,
@@ -116,9 +139,8 @@ def select(
     centres: _Numbers,
     distance: str = ...,
     penalty_weight: float = ...,
-    centre: list[float] | None = ...,
-    spread: list[float] | None = ...,
-    penalty_divisor: float = ...,
+    map: Map | None = ...,
+    means: bool = ...,
     threads: int | None = ...,
 ) -> tuple[_Whole, _Whole, _Numbers]: ...
 def cluster_sums(points: _Numbers, labels: _Whole, k: int) -> tuple[_Numbers, _Whole]: ...
@@ -141,13 +163,13 @@ def orbits(
     threads: int | None = ...,
     progress: _Progress = ...,
 ) -> _Numbers: ...
+def star_names() -> dict[str, list[str]]: ...
+def star_rows(stars: Any, columns: list[tuple[str, str]], angles: str) -> tuple[_Numbers, str, str | None]: ...
 def star_candidates(
-    rows: _Numbers,
-    errors: _Numbers,
-    correlations: _Numbers | None,
-    keys: _Keys,
+    stars: Any,
+    ids: Any,
     finder: ActionFinder,
-    sampling: Mapping[str, Any],
+    wanted: Mapping[str, Any],
     threads: int | None = ...,
     progress: _Progress = ...,
 ) -> dict[str, Any]: ...

@@ -1,4 +1,8 @@
-"""Any clustering of plain points as the oracle: a function, or a clusterer of scikit-learn."""
+"""What can be an oracle: a name, an estimator of this package, a function, or a clusterer of scikit-learn.
+
+Names and our own estimators run in Rust; of those estimators only the settings are used, not their number of clusters, scaling, seed or
+threads, which are the method's. The others are called back.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +14,30 @@ from sklearn.base import clone
 
 Function = Callable[[NDArray[np.float64], int, int], NDArray[np.int64]]
 
+# Our own, by the names that the command has for them; `_oracle_estimators` fills it.
+NAMED: dict[str, type] = {}
+
+
+def told_of(oracle: Any) -> dict[str, Any]:
+    """What the compiled part is told of `oracle`; of one that is called back it needs no more than some name."""
+    if isinstance(oracle, str):
+        return {"oracle": oracle}
+    return oracle._told() if type(oracle) in NAMED.values() else {}
+
 
 def adapt(oracle: Any) -> Function | None:
-    """The function ``(points, k, seed) -> labels`` behind `oracle`; None for one that goes by its name."""
-    if isinstance(oracle, str):
+    """The function ``(points, k, seed) -> labels`` behind `oracle`; None for one that runs in Rust."""
+    if isinstance(oracle, str) or type(oracle) in NAMED.values():
         return None
+    if isinstance(oracle, type):
+        raise ValueError(f"oracle is the class {oracle.__name__}; give one of it, {oracle.__name__}()")
     if hasattr(oracle, "fit_predict"):
         return _clusterer(oracle)
     if callable(oracle):
         return lambda points, k, seed: _whole(oracle(points, k, seed))
     raise ValueError(
-        f"oracle is a {type(oracle).__name__}; give a name, a function of (points, k, seed), or a clusterer of scikit-learn"
+        f"oracle is a {type(oracle).__name__}; give a name, an estimator such as goc.KMeans(n_init=10), a function of "
+        "(points, k, seed), or a clusterer of scikit-learn"
     )
 
 

@@ -20,7 +20,7 @@ def write(
         raise ValueError(f"{path}: the page is an HTML file; name it .html")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path}: there is no folder {path.parent}; make it first")
-    places = np.ascontiguousarray(estimator.representatives_, dtype=np.float64)
+    places = np.ascontiguousarray(estimator._places, dtype=np.float64)
     n, q = places.shape
     made = ragged(X) if X is not None and is_ragged(X) else None
     if isinstance(made, Candidates):
@@ -43,7 +43,7 @@ def write(
         "title": path.stem if title is None else str(title),
         "probability": _list(getattr(estimator, "probabilities_", None)),
         "truth": None if truth is None else ["" if group is None else str(group) for group in np.asarray(truth).tolist()],
-        "history": [(int(s["k"]), float(s["objective"]), int(s["changed"])) for s in estimator.history_],
+        "history": [(int(s["k"]), float(s["objective"]), int(s["changed"])) for s in getattr(estimator, "history_", ())],
         "facts": [("Clustering", _facts(estimator))],
     }
     if hasattr(estimator, "runner_up_"):
@@ -55,11 +55,10 @@ def write(
         ]
     sets = None
     if made is not None:
-        values, offsets = (made.values, made.offsets) if isinstance(made, Candidates) else made
-        if len(offsets) - 1 != n:
-            raise ValueError(f"X has {len(offsets) - 1} objects, but {n} were clustered")
-        sets = _goc.Candidates(values, offsets, names=names)
-        told["chosen"] = _list(estimator.chosen_)
+        sets = made._sets if isinstance(made, Candidates) else _goc.Candidates(*made)
+        if sets.n_objects != n:
+            raise ValueError(f"X has {sets.n_objects} objects, but {n} were clustered")
+        told["chosen"] = _list(getattr(estimator, "chosen_", None))
     html = _goc.page(told, places, sets)
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -79,6 +78,6 @@ def _facts(estimator: Any) -> list[tuple[str, str]]:
     facts = [("method", type(estimator).__name__), ("version", _goc.__version__)]
     facts += [(name.replace("_", " "), str(value)) for name, value in sorted(estimator.get_params(deep=False).items())]
     facts.append(("k", str(estimator.n_clusters_)))
-    if estimator.objective_ is not None:
+    if getattr(estimator, "objective_", None) is not None:
         facts.append(("objective", f"{estimator.objective_:.6g}"))
     return facts

@@ -69,27 +69,28 @@ class Table:
     def is_real(self, name: str) -> bool:
         return np.asarray(self._plain(name)).dtype.kind == "f"
 
-    def _plain(self, name: str, unit: str | None = None) -> Any:
-        """The column as numpy has it; in `unit` where the column knows its own."""
+    def _plain(self, name: str) -> Any:
+        """The column as numpy has it."""
         column = self._raw(name)
         if hasattr(column, "to_value"):  # an astropy Quantity
-            if unit is None or column.unit is None:
-                return column.value
-            return column.to_value(unit)
-        if getattr(column, "unit", None) is not None and hasattr(column, "quantity"):
-            if unit is not None:
-                mask = getattr(column, "mask", None)
-                plain = np.ma.getdata(column.quantity.to_value(unit))
-                return plain if mask is None else np.ma.array(plain, mask=mask)
+            return column.value
         if hasattr(column, "combine_chunks"):  # pyarrow
             return column.to_numpy()
         if hasattr(column, "to_numpy"):
             return column.to_numpy()
         return column
 
-    def numbers(self, name: str, unit: str | None = None) -> NDArray[np.float64]:
+    def unit(self, name: str) -> str | None:
+        """The unit that the column names, as text."""
+        if hasattr(self._table, "schema") and hasattr(self._table.schema, "field"):  # pyarrow: as goc writes Parquet
+            said = (self._table.schema.field(name).metadata or {}).get(b"unit")
+            return None if said is None else said.decode()
+        unit = getattr(self._raw(name), "unit", None)
+        return None if unit is None else str(unit)
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
         """The column as float64, NaN where it is null."""
-        plain = self._plain(name, unit)
+        plain = self._plain(name)
         if isinstance(plain, np.ma.MaskedArray):
             plain = plain.astype(np.float64).filled(np.nan)
         plain = np.asarray(plain)

@@ -1,11 +1,11 @@
 """GOC on a Dask cluster: the partitions stay where they are, only sums travel.
 
-Every worker holds a few partitions as *parts* in Rust; one small *conductor* on the client says what all parts do next and puts their
+Every worker holds a few partitions as *shards* in Rust; one small *coordinator* on the client says what all shards do next and puts their
 answers together in the order of the partitions. The answer has the same bytes as on one machine, for any number of workers and
-any cut into partitions: it is that of ``GreedyOptimisticClustering(..., algorithm="lloyd", oracle_every="always")``.
+any cut into partitions: it is that of ``GreedyOptimisticClustering(..., oracle=goc.KMeans(algorithm="lloyd"), oracle_every="always")``.
 
-A part is a pure function of its partition, so a worker may die, and a worker need not have room for all its parts: what is gone is
-made again. Candidates never pass through the scheduler.
+A shard is a pure function of its partition, so a worker may die, and a worker need not have room for all its shards: what is gone is
+made again. What there is room for is made once, in the first pass over the partitions. Candidates never pass through the scheduler.
 
 Needs dask, distributed, pandas and pyarrow (``pip install "goc[dask]"``). docs/scale.md says what it costs.
 """
@@ -28,14 +28,17 @@ from sklearn.exceptions import ConvergenceWarning
 from . import _dask_tasks as tasks
 from . import _goc
 from ._candidates import Candidates
-from ._estimators import GreedyOptimisticClustering
-from ._oracle import adapt
+from ._estimators import METHODS
+from ._old_names import OF_ORACLES, renewed
+from ._oracle import NAMED, adapt
+from ._scaling import Moments
 
 __all__ = ["DaskClustering", "candidates", "fit", "partitions"]
 
 _HEADER = b"goc-dask-checkpoint 1\n"
 # What one machine can do and parts cannot.
-_REFUSED = ("initial_labels", "n_init", "swaps", "search")
+_REFUSED = ("initial_labels", "n_init", "swaps", "search", "feature_map", "stability", "significance", "noise")
+_Method = METHODS["GreedyOptimisticClustering"]
 
 
 def partitions(folder: str | os.PathLike) -> list[str]:
@@ -113,29 +116,27 @@ def _pickled(item: Any) -> bytes:
 class _Workers:
     """Carries commands to the partitions and answers back, by a Dask client.
 
-    A task costs the scheduler some milliseconds, whatever it does, so neighbouring partitions share one: two tasks for each thread of the
-    cluster, which leaves the scheduler a little to balance.
+    A task costs the scheduler some milliseconds, whatever it does, so neighbouring partitions share one: one task for each thread of the
+    cluster. With more, an idle worker would take one over from a busy worker, and would have to make its parts anew.
     """
 
     def __init__(self, client: Any, sources: Sequence[tasks.Source]) -> None:
         self.client = client
         known = client.scheduler_info(n_workers=-1)["workers"]
-        slots = [address for address, worker in known.items() for _ in range(2 * worker["nthreads"])]
+        slots = [address for address, worker in known.items() for _ in range(worker["nthreads"])]
         count = min(len(sources), max(len(slots), 1))
         ends = [g * len(sources) // count for g in range(count + 1)]
         self.groups = [range(a, b) for a, b in zip(ends, ends[1:])]
         self.tag = uuid.uuid4().hex[:12]
-        # The sources of a group live on a worker and draw its tasks there, where its parts are kept. If the worker dies the scheduler,
-        # which remembers how they were made, puts them elsewhere.
+        # All tasks of a group go to one worker, where its parts are kept; the scheduler would else send them where it sees fit once there
+        # are many. If the worker dies they go where the group's sources are: the scheduler remembers how those were made and puts them
+        # elsewhere.
+        self.where: list[dict[str, Any]] = [
+            {"workers": [slots[g * len(slots) // count]], "allow_other_workers": True} if slots else {} for g in range(count)
+        ]
         self.held = [
-            client.submit(
-                _same,
-                [sources[i] for i in group],
-                key=f"goc-sources-{self.tag}-{g}",
-                workers=[slots[g * len(slots) // count]] if slots else None,
-                allow_other_workers=bool(slots),
-            )
-            for g, group in enumerate(self.groups)
+            client.submit(_same, [sources[i] for i in group], key=f"goc-sources-{self.tag}-{g}", **where)
+            for g, (group, where) in enumerate(zip(self.groups, self.where))
         ]
         self.places = [(index, 0, 0) for index in range(len(sources))]
         self.calls = 0
@@ -162,8 +163,9 @@ class _Workers:
                 [rest[i] for i in group],
                 key=f"{name}-{g}",
                 pure=False,
+                **where,
             )
-            for g, (held, group) in enumerate(zip(self.held, self.groups))
+            for g, (held, group, where) in enumerate(zip(self.held, self.groups, self.where))
         ]
         return [answer for answers in self.client.gather(futures) for answer in answers]
 
@@ -219,7 +221,7 @@ class DaskClustering:
         meta = pd.DataFrame({name: np.empty(0, kind) for name, kind in (kinds | dict.fromkeys(names, "f8")).items()})
         one, workers = dask.delayed(tasks.one, pure=False), self._workers
         parts = [
-            one(held, offset, tasks.seats, workers.places[i], self._run, self._last)
+            one(held, offset, tasks.assignments, workers.places[i], self._run, self._last)
             for held, group in zip(workers.held, workers.groups)
             for offset, i in enumerate(group)
         ]
@@ -229,7 +231,7 @@ class DaskClustering:
         """All labels in one pandas dataframe."""
         import pandas as pd
 
-        return pd.concat(self._workers.all(tasks.seats, self._run, self._last), ignore_index=True)
+        return pd.concat(self._workers.all(tasks.assignments, self._run, self._last), ignore_index=True)
 
     def to_parquet(self, folder: str | os.PathLike) -> list[str]:
         """Writes the labels of each partition where its data are within theirs, on the workers; each file appears whole.
@@ -273,18 +275,19 @@ def fit(
         A row a candidate, all rows of an object in one partition; with `candidates`, whatever that takes. A folder of Parquet files may be
         nested (HATS: ``Norder=*/Dir=*/Npix=*.parquet``). A list has files, delayed tables or functions that return a table.
     n_clusters, penalty_weight, oracle, **settings
-        As for :class:`goc.GreedyOptimisticClustering`, with k-means by Lloyd's rounds (``algorithm="lloyd"``, at most
-        ``oracle_iterations`` of them, 10 by default) and ``oracle_every="first"``: the oracle makes the first clustering, Lloyd's rounds over all
-        partitions those after. n_init, swaps, search and initial_labels need all objects in one place and are refused.
+        As for :class:`goc.GreedyOptimisticClustering`, with ``oracle=goc.KMeans(algorithm="lloyd")`` and ``oracle_every="first"``: the
+        oracle makes the first clustering, Lloyd's rounds over all partitions those after, as many as the oracle's ``max_iter`` (10 if it
+        has none). n_init, swaps, search, initial_labels, feature_map, stability, significance and noise need all objects in one place
+        and are refused.
     object, features, penalty, missing
         Columns, as for :meth:`goc.Candidates.from_table`. A table that looks like a star catalogue is refused unless `features` or
         `candidates` say what to do with it.
     candidates : function of a table, optional
-        Makes the candidates of a partition, such as ``functools.partial(goc.from_gaia, m=101)``: they need not be stored, and are drawn again,
-        the same, wherever they are needed. It must depend on the table alone.
+        Makes the candidates of a partition, such as ``functools.partial(goc.from_gaia, m=101)``: they need not be stored. It is called once
+        for a partition that fits into the `cache`; others are made again, the same, for every command. It must depend on the table alone.
     scale : "none", "standard" or (centre, spread), default "none"
-        Standard takes mean and standard deviation of all candidates, rounded to single precision so that they do not depend on the cut into
-        partitions; (centre, spread) has a number for each feature.
+        Standard takes mean and standard deviation of all candidates, by exact sums, which do not depend on the cut into partitions; they
+        are the library's but for the last digit. (centre, spread) has a number for each feature.
     sample : int
         With more objects than this the oracle gets about so many, drawn at random; `first_on_` says so.
     checkpoint : path, optional
@@ -294,8 +297,8 @@ def fit(
     client : distributed.Client, optional
         By default the current one.
     cache : int, optional
-        Bytes of parts that a worker keeps; by default as many as leave it below 55 per cent of its memory limit. What does not fit is made
-        again each time, so a worker needs room for a few times the candidates of one partition, not for all it is given.
+        Bytes of candidates and shards that a worker keeps; by default as many as leave it below 55 per cent of its memory limit. What does
+        not fit is made again each time, so a worker needs room for a few times the candidates of one partition, not for all it is given.
     threads : int
         Threads of one task.
     callback : function, optional
@@ -306,14 +309,19 @@ def fit(
     DaskClustering
     """
     for name in _REFUSED:
-        if settings.get(name, GreedyOptimisticClustering().get_params()[name]) != GreedyOptimisticClustering().get_params()[name]:
+        if name in settings and settings[name] != _Method._keywords[name].default:
             raise ValueError(f"{name}={settings[name]!r} needs all objects in one place; leave it out, or cluster on one machine")
     if "auto" in (n_clusters, penalty_weight):
         raise ValueError("over partitions n_clusters and penalty_weight must be numbers")
+    if isinstance(scale, str) and scale not in ("none", "standard"):
+        raise ValueError(f"scale='{scale}' is not known over partitions; give none, standard, or (centre, spread)")
     if resume and checkpoint is None:
         raise ValueError("resume=True needs checkpoint=, the file to go on from")
-    options = {"algorithm": "lloyd", "oracle_every": "first", **settings}
-    estimator = GreedyOptimisticClustering(n_clusters, penalty_weight, oracle, scale="none", **options)
+    if isinstance(oracle, str) and oracle == "k-means":
+        oracle = NAMED["k-means"](algorithm="lloyd")
+    old = {name: settings.pop(name) for name in OF_ORACLES if name in settings}
+    oracle = renewed(_Method, {"oracle": oracle}, old, NAMED).get("oracle", oracle)
+    estimator = _Method(n_clusters, penalty_weight, oracle, scale="none", **{"oracle_every": "first", **settings})
     if client is None:
         from distributed import default_client
 
@@ -326,34 +334,34 @@ def fit(
     if candidates is None and features is None:
         _refuse_stars(data, sources)
     workers = _Workers(client, sources)
-    surveys = workers.all(tasks.survey)
+    first = {"id": workers.tag, "cache": cache, "moments": isinstance(scale, str) and scale == "standard"}
+    surveys = workers.all(tasks.survey, first)
     for index, survey in enumerate(surveys):
         if "error" in survey:
             raise ValueError(f"partition {index}: {survey['error']}")
     sizes = [survey["n"] for survey in surveys]
     workers.sized(sizes)
-    run = _prepared(surveys, estimator, scale) | {"id": workers.tag, "cache": cache, "threads": threads}
-    rounds = estimator.oracle_iterations or 10
-    conductor = _goc.Conductor(run["settings"], sizes, len(run["names"]), sample, rounds, adapt(oracle))
+    run = first | _prepared(surveys, estimator, scale) | {"threads": threads}
+    rounds = run["settings"]["oracle_iterations"] or 10
+    coordinator = _goc.Coordinator(run["settings"], sizes, len(run["names"]), sample, rounds, adapt(oracle))
     mark = _mark(run, reading, keys, oracle, candidates, missing)
     if resume and Path(checkpoint).exists():
-        conductor.resume(_read_checkpoint(Path(checkpoint), mark))
-    while (command := conductor.command()) is not None:
-        before = conductor.iterations
-        conductor.take(workers.all(tasks.perform, run, command))
-        if conductor.iterations > before or conductor.steps == 1:
+        coordinator.resume(_read_checkpoint(Path(checkpoint), mark))
+    while (command := coordinator.command()) is not None:
+        before = coordinator.iterations
+        coordinator.take(workers.all(tasks.perform, run, command))
+        if coordinator.iterations > before or coordinator.steps == 1:
             if checkpoint is not None:
-                _write_checkpoint(Path(checkpoint), mark, conductor.to_bytes())
-            if callback is not None and conductor.iterations:
-                callback(conductor.iterations, conductor.history[-1])
-    found = DaskClustering(workers, run, names, conductor.outcome(), conductor.history)
+                _write_checkpoint(Path(checkpoint), mark, coordinator.to_bytes())
+            if callback is not None and coordinator.iterations:
+                callback(coordinator.iterations, coordinator.history[-1])
+    found = DaskClustering(workers, run, names, coordinator.outcome(), coordinator.history)
     if not found.converged_:
-        estimator.cycle_ = found.cycle_
-        warnings.warn(f"goc.dask.fit {estimator._unsettled()}", ConvergenceWarning, stacklevel=2)
+        warnings.warn(f"goc.dask.fit {estimator._unsettled(found.cycle_)}", ConvergenceWarning, stacklevel=2)
     return found
 
 
-def _prepared(surveys: list[dict[str, Any]], estimator: GreedyOptimisticClustering, scale: Any) -> dict[str, Any]:
+def _prepared(surveys: list[dict[str, Any]], estimator: Any, scale: Any) -> dict[str, Any]:
     """What every task of a run is told."""
     filled = [survey for survey in surveys if survey["n"]]
     if not filled:
@@ -372,7 +380,7 @@ def _prepared(surveys: list[dict[str, Any]], estimator: GreedyOptimisticClusteri
     centre, spread = _scaling(scale, [survey["moments"] for survey in filled], q)
     largest = max(survey["penalty"] for survey in filled)
     return {
-        "settings": estimator._settings(sum(survey["n"] for survey in surveys), []) | {"sample_weight": None},
+        "settings": estimator._settings(sum(survey["n"] for survey in surveys)),
         "names": list(filled[0]["names"] or (f"x{f}" for f in range(q))),
         "centre": centre,
         "spread": spread,
@@ -381,28 +389,18 @@ def _prepared(surveys: list[dict[str, Any]], estimator: GreedyOptimisticClusteri
     }
 
 
-def _scaling(scale: Any, moments: list[tuple], q: int) -> tuple[list[float], list[float]]:
+def _scaling(scale: Any, moments: list[Moments], q: int) -> tuple[list[float], list[float]]:
     if isinstance(scale, str):
-        if scale == "none":
-            return [0.0] * q, [1.0] * q
-        if scale != "standard":
-            raise ValueError(f"scale='{scale}' is not known over partitions; give none, standard, or (centre, spread)")
-        count, mean, squares = moments[0]
-        for n, m, s in moments[1:]:
-            shift = m - mean
-            squares = squares + s + shift**2 * (count * n / (count + n))
-            mean = mean + shift * (n / (count + n))
-            count += n
-        spread = np.sqrt(squares / max(count - 1, 1)).astype(np.float32).astype(np.float64)
-        mean = mean.astype(np.float32).astype(np.float64)
-        return mean.tolist(), np.where(spread > 0, spread, 1.0).tolist()
+        return ([0.0] * q, [1.0] * q) if scale == "none" else Moments.together(moments).scale()
     centre, spread = (np.broadcast_to(np.asarray(part, np.float64), (q,)).tolist() for part in scale)
     return centre, spread
 
 
 def _mark(run: Mapping[str, Any], reading: Any, keys: list[str], oracle: Any, candidates: Any, missing: Any) -> str:
-    """Tells runs apart: everything that the answer depends on and the conductor does not know itself."""
+    """Tells runs apart: everything that the answer depends on and the coordinator does not know itself."""
     named = lambda f: f if f is None or isinstance(f, str) else getattr(f, "__qualname__", repr(f))  # noqa: E731
+    # Of an oracle that runs in Rust the settings say all.
+    oracle = run["settings"]["oracle"] if adapt(oracle) is None else oracle
     known = {name: run[name] for name in ("settings", "names", "centre", "spread", "penalty_divisor")}
     told = [known, reading, keys, named(oracle), named(candidates), missing]
     return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()

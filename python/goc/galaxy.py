@@ -152,8 +152,6 @@ def to_galactocentric(
     >>> bool(np.linalg.norm(goc.galaxy.to_galactocentric(star)[0, :3]) < 0.3)
     True
     """
-    from ._stars import StarColumns
-
     if _is_skycoord(stars):
         sky = stars.icrs
         rows = np.column_stack(
@@ -165,9 +163,7 @@ def to_galactocentric(
     elif isinstance(stars, np.ndarray) and stars.dtype.names is None or isinstance(stars, (list, tuple)):
         rows, form, depth = np.atleast_2d(np.asarray(stars, dtype=np.float64)), "galactocentric", None
     else:
-        table = Table(stars)
-        known = StarColumns(table, columns, angles)
-        rows, form, depth = known.rows(table), known.form, known.depth
+        rows, form, depth = _goc.star_rows(Table(stars), list((columns or {}).items()), angles)
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     if form == "galactocentric":
         if rows.shape[1] != 6:

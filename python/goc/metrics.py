@@ -19,7 +19,9 @@ def _whole(labels: Any) -> list[int]:
     if labels.ndim != 1:
         raise ValueError(f"labels have {labels.ndim} dimensions, but need 1")
     if labels.dtype.kind not in "iu":
+        apart = labels.astype(str) == "-1"  # in no group, as the number says
         _, labels = np.unique(labels, return_inverse=True)
+        labels = np.where(apart, -1, labels)
     return labels.astype(np.int64).tolist()
 
 
@@ -29,6 +31,7 @@ def scores(predicted: Any, truth: Any) -> dict[str, float]:
     Parameters
     ----------
     predicted, truth : sequences of n labels
+        -1 is in no group: each such object counts as a group of its own.
 
     Returns
     -------

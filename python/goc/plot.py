@@ -85,9 +85,9 @@ def clusters(
     colours = np.array([_GREY if label < 0 else COLOURS[label % len(COLOURS)] for label in labels])
     each = np.repeat(colours, np.diff(offsets))
     ax.scatter(values[:, a], values[:, b], s=3, c=each, alpha=0.15, linewidths=0)
-    places = estimator.representatives_
+    places = estimator._places
     ax.scatter(places[:, a], places[:, b], s=18, c=colours, edgecolors="white", linewidths=0.5)
-    centres = estimator.cluster_centers_
+    centres = estimator._centres
     ax.scatter(centres[:, a], centres[:, b], marker="+", s=60, c="black", linewidths=1)
     for axis, f in ((ax.set_xlabel, a), (ax.set_ylabel, b)):
         axis(f"feature {f}" if names is None else str(names[f]))

@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use goc::Ids;
-use goc::candidates::CandidatesBuilder;
+use goc::candidates::{CandidatesBuilder, PENALTY_STRENGTH};
+use goc_pipeline::{Dataset, PenaltyKind};
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
     PyUntypedArrayMethods,
@@ -19,19 +20,16 @@ use crate::watch::value_error;
 /// The candidates of all objects.
 #[pyclass(frozen, module = "goc._goc")]
 pub struct Candidates {
-    pub sets: Arc<goc::Candidates>,
-    /// The penalties were made of weights, so they are not to be scaled.
-    pub weighted: bool,
-    /// The penalties are minus log densities of the errors.
-    pub log_density: bool,
+    pub data: Arc<Dataset>,
 }
 
 #[pymethods]
 impl Candidates {
     /// values (N, q) and offsets (n + 1), C-contiguous; one penalty a candidate, or one weight, or neither. `names` call the
-    /// objects in messages.
+    /// objects in messages, `features` the features; `metadata` say how the candidates came about.
     #[new]
-    #[pyo3(signature = (values, offsets, penalty=None, weight=None, strength=2.0, names=None, log_density=false))]
+    #[pyo3(signature = (values, offsets, penalty=None, weight=None, strength=PENALTY_STRENGTH, names=None, features=None, metadata=None,
+                        truth=None))]
     #[allow(clippy::too_many_arguments)] // called from Python, by name
     fn new(
         values: PyReadonlyArray2<'_, f64>,
@@ -40,7 +38,9 @@ impl Candidates {
         weight: Option<PyReadonlyArray1<'_, f64>>,
         strength: f64,
         names: Option<Vec<String>>,
-        log_density: bool,
+        features: Option<Vec<String>>,
+        metadata: Option<Vec<(String, String)>>,
+        truth: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let (rows, q) = (values.shape()[0], values.shape()[1]);
         let (values, offsets) = (values.as_slice()?, offsets.as_slice()?);
@@ -65,42 +65,100 @@ impl Candidates {
                 builder.push(set, penalties.map_or(&[][..], |all| &all[from..to])).map_err(value_error)?;
             }
         }
-        let sets = Arc::new(builder.build_with(ids).map_err(value_error)?);
-        Ok(Self { sets, weighted: weights.is_some(), log_density })
+        let mut data = Dataset::new(builder.build_with(ids).map_err(value_error)?);
+        if let Some(features) = features {
+            data = data.named(features).map_err(value_error)?;
+        }
+        if let Some(truth) = truth {
+            data = data.with_truth(truth).map_err(value_error)?;
+        }
+        data.provenance = metadata.unwrap_or_default();
+        data.penalties = match (weights, penalties) {
+            (Some(_), _) => PenaltyKind::Weights { strength },
+            (None, Some(_)) => data.said_penalties(),
+            (None, None) => PenaltyKind::Unknown,
+        };
+        Ok(Self { data: Arc::new(data) })
+    }
+
+    /// The same objects with other penalties; the features are not copied into Python.
+    fn with_penalties(&self, penalty: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
+        let mut data = self.data.without_extras();
+        data.candidates = data.candidates.with_penalties(penalty.as_slice()?).map_err(value_error)?;
+        data.penalties = PenaltyKind::Unknown;
+        Ok(Self { data: Arc::new(data) })
+    }
+
+    /// A short digest of ids and candidates.
+    #[getter]
+    fn digest(&self) -> String {
+        self.data.digest()
+    }
+
+    /// Whether the penalties are minus log densities of the errors.
+    #[getter]
+    fn log_density(&self) -> bool {
+        self.data.penalties == PenaltyKind::LogDensity
     }
 
     #[getter]
     fn n_objects(&self) -> usize {
-        self.sets.objects()
+        self.data.candidates.objects()
     }
 
     #[getter]
     fn n_candidates(&self) -> usize {
-        self.sets.total()
+        self.data.candidates.total()
     }
 
     #[getter]
     fn n_features(&self) -> usize {
-        self.sets.features()
+        self.data.candidates.features()
     }
 
     /// Where each object's candidates begin; one more than objects.
     #[getter]
     fn offsets<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        let offsets: Vec<i64> = self.sets.offsets().iter().map(|&at| at as i64).collect();
+        let offsets: Vec<i64> = self.data.candidates.offsets().iter().map(|&at| at as i64).collect();
         offsets.into_pyarray(py)
+    }
+
+    /// The candidates of object `i`, row after row: a copy.
+    fn object<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let sets = &self.data.candidates;
+        if i >= sets.objects() {
+            return Err(pyo3::exceptions::PyIndexError::new_err(format!("there is no object {i}")));
+        }
+        let q = sets.features();
+        let mut values = vec![0.0; sets.count(i) * q];
+        for (j, row) in values.chunks_exact_mut(q).enumerate() {
+            sets.copy_candidate(i, j, row);
+        }
+        table(py, values, q)
+    }
+
+    /// Whether candidates have penalties.
+    #[getter]
+    fn has_penalties(&self) -> bool {
+        self.data.candidates.has_penalties()
+    }
+
+    /// The mean of each object's candidates.
+    fn means<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let means = self.data.candidates.means();
+        table(py, means.values().to_vec(), means.features())
     }
 
     /// All candidates, row after row: a copy.
     #[getter]
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        rows_of(py, &self.sets)
+        rows_of(py, &self.data.candidates)
     }
 
     /// The penalties, or None: a copy.
     #[getter]
     fn penalties<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
-        penalties_of(py, &self.sets)
+        penalties_of(py, &self.data.candidates)
     }
 }
 

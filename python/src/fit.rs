@@ -1,10 +1,11 @@
-//! A fit: candidates scaled, a method run under watch, its answer as a dictionary of arrays in the units of the input.
+//! A fit: candidates in, the pipeline run under watch, its answer as a dictionary of arrays in the units
+//! of the input.
 
-use std::sync::Arc;
-
-use goc::marginal::{ModelParts, Posterior};
-use goc::scale::Scaler;
-use goc::{Candidates as Sets, Points};
+use goc::marginal::{ClusterParts, ModelParts, Posterior};
+use goc::optimistic::hierarchy::{Height, Leaves};
+use goc::scale::{Scaler, Scaling};
+use goc_pipeline::feature_map::FeatureMap;
+use goc_pipeline::{Dataset, Fit, PipelineError, Prepared, fit_with};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,22 +13,17 @@ use pyo3::types::PyDict;
 
 use crate::candidates::{Candidates, table};
 use crate::oracle::Watched;
-use crate::settings::Settings;
-use crate::solve::{Answer, Failed, Found, Run};
+use crate::settings::{Asked, refused};
 use crate::watch::{self, value_error};
-
-/// What a penalty of 1 costs in log likelihood, if nothing is known of the penalties: the command's default.
-const STRENGTH: f64 = 2.0;
 
 /// What the thread of a fit brings back.
 struct Outcome {
-    answer: Answer,
-    found: Found,
-    scaler: Scaler,
-    penalty_divisor: f64,
+    fit: Fit,
     model: Option<goc::marginal::Model>,
-    /// Mean features of each object by the probability of its candidates, in the units of the input.
-    expected: Vec<f64>,
+    tree: Option<Vec<[f64; 4]>>,
+    places: Vec<f64>,
+    /// Remarks, and warnings.
+    said: Vec<(bool, String)>,
 }
 
 /// Clusters `candidates` as `settings` say; `function` in place of the named oracle. Returns a dictionary.
@@ -36,91 +32,90 @@ struct Outcome {
 pub fn fit<'py>(
     py: Python<'py>,
     candidates: &Candidates,
-    settings: Settings,
+    settings: &Bound<'py, PyDict>,
     function: Option<Bound<'py, PyAny>>,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    settings.check()?;
-    let oracle = settings.oracle()?;
+    let Asked { settings, seed, sample_weight } = Asked::of(settings)?;
+    settings.check().map_err(refused)?;
     let named = function.is_none();
-    let (sets, scaling) = (candidates.sets.clone(), settings.scaling()?);
-    // Weights are likelihoods already: dividing their logarithms would change them.
-    let divides = settings.scale_penalties && !candidates.weighted;
-    let (weighted, log_density) = (candidates.weighted, candidates.log_density);
-    let mut given = settings.clone();
-    let work = move |watch: &watch::Watch| -> Result<Outcome, Failed> {
-        let scaler = Scaler::fit(scaling, &sets)?;
-        let penalty_divisor = match sets.largest_penalty() {
-            largest if divides && largest > 0.0 => largest,
-            _ => 1.0,
-        };
-        let scaled = scaler.apply((*sets).clone()).divide_penalties(penalty_divisor);
-        // As the command: known log densities are taken as such, others for the paper's, at most 2 before they were scaled.
-        given.strength.get_or_insert(match (divides, log_density) {
-            (false, _) if !weighted => 1.0,
-            (true, true) => penalty_divisor,
-            _ => STRENGTH,
-        });
-        let mixture = given.mixture();
-        let roots = given.roots.clone();
+    let data = candidates.data.clone();
+    let wants_tree = settings.method == goc_pipeline::MethodName::GocTree;
+    let work = move |watch: &watch::Watch| -> Result<Outcome, PipelineError> {
+        let mut prepared = Prepared::of(data.without_extras(), &settings, watch)?;
+        drop(data);
+        prepared.data.object_weights = sample_weight;
+        let oracle = settings.oracle();
         let oracle = Watched { oracle: named.then_some(oracle.as_ref()), watch };
-        let (answer, found) = Run { settings: given, oracle: &oracle, watch }.answer(&scaled)?;
-        let (mut model, mut expected) = (None, Vec::new());
-        if let Some(posterior) = &answer.posterior {
-            expected = mean_features(&scaled, &scaler, &roots, posterior);
-            // A model knows the clusters as they were found: there is none of clusters that noise was taken from.
-            if answer.noise.is_empty() {
-                model = Some(goc::marginal::Model::fit(&mixture, &scaled, posterior)?);
-            }
-        }
-        Ok(Outcome { answer, found, scaler, penalty_divisor, model, expected })
+        let fit = fit_with(prepared, &settings, Some(&oracle), seed, watch)?;
+        let model = fit.model().transpose()?;
+        let tree = match wants_tree {
+            true => Some(fit.tree()?.linkage(Leaves::Objects, Height::Total)?),
+            false => None,
+        };
+        Ok(Outcome { places: fit.input_places(), tree, model, fit, said: watch.said() })
     };
     let outcome = watch::run(py, threads, progress.as_ref(), function.as_ref(), work)?;
-    let outcome = outcome.map_err(Failed::into_error)?;
-    dictionary(py, &settings, outcome)
+    dictionary(py, outcome.map_err(refused)?)
 }
 
-fn dictionary<'py>(py: Python<'py>, settings: &Settings, outcome: Outcome) -> PyResult<Bound<'py, PyDict>> {
-    let Outcome { answer, found, scaler, penalty_divisor, model, expected } = outcome;
-    let q = scaler.centre().len();
+fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
+    let Outcome { fit, model, tree, places, said } = outcome;
+    let q = fit.centres.features();
+    let centres = fit.input_centres();
+    let Fit { prepared, settings, grouped, auto, found, stability, significance, solitude, remarks, .. } =
+        fit;
     let put = PyDict::new(py);
-    let labels: Vec<i64> = answer.partition.labels().iter().map(|&l| i64::from(l)).collect();
-    put.set_item("labels", labels.into_pyarray(py))?;
-    let chosen = answer.chosen.as_ref().map(|chosen| whole(py, chosen.iter().map(|&j| i64::from(j))));
-    put.set_item("chosen", chosen)?;
-    let representatives = match answer.posterior {
-        Some(_) => expected,
-        None => input_units(&scaler, &settings.roots, &answer.representatives),
-    };
-    put.set_item("representatives", table(py, representatives, q)?)?;
-    put.set_item("centres", table(py, input_units(&scaler, &settings.roots, &answer.centres), q)?)?;
-    put.set_item("scaled_centres", table(py, answer.centres.values().to_vec(), q)?)?;
-    put.set_item("scaled_representatives", table(py, answer.representatives.values().to_vec(), q)?)?;
-    put.set_item("scale_centre", scaler.centre().to_vec().into_pyarray(py))?;
-    put.set_item("scale_spread", scaler.spread().to_vec().into_pyarray(py))?;
-    put.set_item("constant_features", scaler.constant_features().to_vec())?;
-    put.set_item("penalty_divisor", penalty_divisor)?;
-    put.set_item("objective", answer.objective)?;
-    put.set_item("noise", (!answer.noise.is_empty()).then(|| answer.noise.clone().into_pyarray(py)))?;
-    let confidence = (!answer.confidence.is_empty()).then(|| answer.confidence.clone().into_pyarray(py));
-    put.set_item("confidence", confidence)?;
-    let solitude = (!answer.solitude.is_empty()).then(|| answer.solitude.clone().into_pyarray(py));
-    put.set_item("solitude", solitude)?;
-    put.set_item("iterations", answer.iterations)?;
-    put.set_item("converged", answer.converged)?;
-    put.set_item("cycle", answer.cycle)?;
-    put.set_item("history_k", whole(py, answer.history.iter().map(|t| t.k as i64)))?;
-    let objectives: Vec<f64> = answer.history.iter().map(|t| t.objective).collect();
+    let labels = |labels: &[u32]| whole(py, labels.iter().map(|&l| i64::from(l)));
+    put.set_item("labels", labels(grouped.partition.labels()))?;
+    put.set_item("found_labels", labels(found.labels()))?;
+    put.set_item("chosen", grouped.chosen.as_ref().map(|chosen| labels(chosen)))?;
+    put.set_item("representatives", table(py, places, q)?)?;
+    put.set_item("centres", table(py, centres, q)?)?;
+    put.set_item("scaled_centres", table(py, fit.centres.values().to_vec(), q)?)?;
+    put.set_item("scaled_representatives", table(py, fit.places.values().to_vec(), q)?)?;
+    put.set_item("objective", grouped.objective)?;
+    let some = |values: Vec<f64>| (!values.is_empty()).then(|| values.into_pyarray(py));
+    put.set_item("noise", (!grouped.noise.is_empty()).then(|| grouped.noise.into_pyarray(py)))?;
+    put.set_item("confidence", some(grouped.confidence))?;
+    put.set_item("solitude", some(solitude))?;
+    put.set_item("iterations", grouped.iterations)?;
+    put.set_item("converged", grouped.converged)?;
+    put.set_item("cycle", grouped.cycle)?;
+    put.set_item("history_k", whole(py, grouped.history.iter().map(|t| t.k as i64)))?;
+    let objectives: Vec<f64> = grouped.history.iter().map(|t| t.objective).collect();
     put.set_item("history_objective", objectives.into_pyarray(py))?;
-    put.set_item("history_changed", whole(py, answer.history.iter().map(|t| t.changed as i64)))?;
-    put.set_item("k_found", found.k)?;
-    put.set_item("k_curve", found.k_curve)?;
-    put.set_item("penalty_weight_found", found.penalty_weight)?;
-    if let Some(posterior) = &answer.posterior {
+    put.set_item("history_changed", whole(py, grouped.history.iter().map(|t| t.changed as i64)))?;
+    let curve = auto.k.as_ref().map(|(_, chosen)| &chosen.curve[..]).unwrap_or_default();
+    put.set_item("k_found", auto.k.as_ref().map(|(_, chosen)| chosen.k))?;
+    put.set_item("k_curve", curve.iter().map(|t| (t.k, t.value)).collect::<Vec<_>>())?;
+    put.set_item("penalty_weight_found", auto.lambda.map(|found| found.lambda))?;
+    put.set_item("penalty_weight", settings.lambda())?;
+    if let Some(stability) = stability {
+        put.set_item("stability_objects", stability.objects.into_pyarray(py))?;
+        put.set_item("stability_clusters", stability.clusters.into_pyarray(py))?;
+    }
+    if let Some(verdict) = significance {
+        put.set_item("p_values", verdict.p.into_pyarray(py))?;
+        put.set_item("q_values", verdict.q.into_pyarray(py))?;
+        let odds =
+            verdict.evidence.objects.iter().map(|odds| if odds.is_finite() { *odds } else { f64::NAN });
+        put.set_item("log_odds", odds.collect::<Vec<f64>>().into_pyarray(py))?;
+    }
+    if let Some(posterior) = &grouped.posterior {
         posterior_items(py, &put, posterior)?;
     }
-    put.set_item("model", model.map(|model| Py::new(py, Model { model: Arc::new(model) })).transpose()?)?;
+    put.set_item("tree", tree.map(|rows| table(py, rows.concat(), 4)).transpose()?)?;
+    let map = Map { map: prepared.map, divisor: prepared.penalty_divisor.unwrap_or(1.0) };
+    put.set_item("digest", prepared.data.digest())?;
+    put.set_item("model", model.map(|model| Py::new(py, Model { model, map: map.clone() })).transpose()?)?;
+    put.set_item("map", Py::new(py, map)?)?;
+    put.set_item(
+        "remarks",
+        remarks.iter().map(|r| goc_pipeline::Speech::Keywords.of(r)).collect::<Vec<_>>(),
+    )?;
+    put.set_item("said", said)?;
     Ok(put)
 }
 
@@ -154,63 +149,106 @@ fn posterior_items(py: Python<'_>, put: &Bound<'_, PyDict>, posterior: &Posterio
     Ok(())
 }
 
-/// Points in scaled features, in the units of the input.
-fn input_units(scaler: &Scaler, roots: &[bool], points: &Points) -> Vec<f64> {
-    let mut values = points.values().to_vec();
-    for row in values.chunks_exact_mut(points.features()) {
-        undo(scaler, roots, row);
-    }
-    values
+/// Roots, scaling and the divisor of penalties of a fit: how new objects are to be taken.
+#[pyclass(frozen, module = "goc._goc")]
+#[derive(Clone)]
+pub struct Map {
+    pub map: FeatureMap,
+    pub divisor: f64,
 }
 
-fn undo(scaler: &Scaler, roots: &[bool], row: &mut [f64]) {
-    scaler.invert_row(row);
-    for (value, _) in row.iter_mut().zip(roots).filter(|(_, root)| **root) {
-        *value *= *value;
+/// What pickle keeps of a map: roots, scaling, centre, spread, divisor.
+type MapParts = (Vec<bool>, String, Vec<f64>, Vec<f64>, f64);
+
+#[pymethods]
+impl Map {
+    #[new]
+    #[pyo3(signature = (roots, scaling, centre, spread, divisor=1.0))]
+    fn new(
+        roots: Vec<bool>,
+        scaling: &str,
+        centre: Vec<f64>,
+        spread: Vec<f64>,
+        divisor: f64,
+    ) -> PyResult<Self> {
+        let scaling: Scaling = scaling.parse().map_err(value_error)?;
+        let scaler = Scaler::from_parts(scaling, centre, spread).map_err(value_error)?;
+        let roots = if roots.is_empty() { vec![false; scaler.centre().len()] } else { roots };
+        let divisor = if divisor > 0.0 { divisor } else { 1.0 };
+        Ok(Self { map: FeatureMap { roots, scaler }, divisor })
+    }
+
+    /// What is subtracted from each feature, after its root.
+    #[getter]
+    fn centre<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.map.scaler.centre().to_vec().into_pyarray(py)
+    }
+
+    /// What each feature is divided by.
+    #[getter]
+    fn spread<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.map.scaler.spread().to_vec().into_pyarray(py)
+    }
+
+    /// Features of which the root is taken.
+    #[getter]
+    fn roots(&self) -> Vec<bool> {
+        self.map.roots.clone()
+    }
+
+    /// What penalties are divided by.
+    #[getter]
+    fn divisor(&self) -> f64 {
+        self.divisor
+    }
+
+    /// Everything it is made of, for pickle.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, MapParts)> {
+        let scaler = &self.map.scaler;
+        let parts = (
+            self.map.roots.clone(),
+            scaler.scaling().to_string(),
+            scaler.centre().to_vec(),
+            scaler.spread().to_vec(),
+            self.divisor,
+        );
+        Ok((py.get_type::<Self>().into_any(), parts))
     }
 }
 
-/// The mean is taken of the input's own numbers: the square of a mean of roots would be less than the mean.
-fn mean_features(scaled: &Sets, scaler: &Scaler, roots: &[bool], posterior: &Posterior) -> Vec<f64> {
-    let (q, offsets) = (scaled.features(), scaled.offsets());
-    let mut means = vec![0.0; scaled.objects() * q];
-    let mut row = vec![0.0; q];
-    for (i, mean) in means.chunks_exact_mut(q).enumerate() {
-        for j in 0..scaled.count(i) {
-            scaled.copy_candidate(i, j, &mut row);
-            undo(scaler, roots, &mut row);
-            for (sum, value) in mean.iter_mut().zip(&row) {
-                *sum += posterior.candidates[offsets[i] + j] * value;
-            }
+impl Map {
+    /// New objects as those of the fit were taken.
+    pub fn prepared(&self, data: &Dataset) -> PyResult<Prepared> {
+        let (given, wanted) = (data.candidates.features(), self.map.roots.len());
+        if given != wanted {
+            return Err(PyValueError::new_err(format!("X has {given} features, but {wanted} were fitted")));
         }
+        Prepared::like(data.without_extras(), &self.map, self.divisor).map_err(refused)
     }
-    means
 }
 
-/// What the marginal mixture keeps to judge new objects by; scaled features.
+/// What the marginal mixture keeps to judge new objects by.
 #[pyclass(frozen, module = "goc._goc")]
 pub struct Model {
-    model: Arc<goc::marginal::Model>,
+    model: goc::marginal::Model,
+    map: Map,
 }
 
 #[pymethods]
 impl Model {
-    /// Labels (-1: in no group), probabilities and probabilities of being alone, of objects in the features as they were given; scaled
-    /// here by the numbers of the fit.
-    #[pyo3(signature = (candidates, centre, spread, penalty_divisor, threads=None))]
+    /// Labels (-1: in no group), probabilities and probabilities of being alone, of objects in the features
+    /// as they were given.
+    #[pyo3(signature = (candidates, threads=None))]
     fn predict<'py>(
         &self,
         py: Python<'py>,
         candidates: &Candidates,
-        centre: Vec<f64>,
-        spread: Vec<f64>,
-        penalty_divisor: f64,
         threads: Option<usize>,
     ) -> PyResult<Predicted<'py>> {
-        let scaled = rescaled(candidates, centre, spread, penalty_divisor)?;
+        let prepared = self.map.prepared(&candidates.data)?;
         let model = self.model.clone();
-        let found =
-            watch::run(py, threads, None, None, move |_| model.predict(&scaled))?.map_err(value_error)?;
+        let work = move |_: &watch::Watch| model.predict(&prepared.data.candidates);
+        let found = watch::run(py, threads, None, None, work)?.map_err(value_error)?;
         let labels = found.iter().map(|p| p.label.map_or(-1, i64::from));
         let probability: Vec<f64> = found.iter().map(|p| p.probability).collect();
         let alone: Vec<f64> = found.iter().map(|p| p.alone).collect();
@@ -218,25 +256,20 @@ impl Model {
     }
 
     /// Everything it is made of, for pickle.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Parts,))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Parts, Map))> {
         let p = self.model.parts();
         let clusters = p.clusters.iter().map(|c| (c.size, c.mean.clone(), c.scatter.clone())).collect();
         let numbers = (p.nu, p.alpha, p.singleton_weight, p.power, p.penalty_strength);
         let parts = (clusters, p.metric.clone(), numbers, p.base_middle.clone(), p.base_scale.clone());
-        Ok((py.get_type::<Self>().getattr("from_parts")?, (parts,)))
+        Ok((py.get_type::<Self>().getattr("from_parts")?, (parts, self.map.clone())))
     }
 
     /// Back from what `__reduce__` gave.
     #[staticmethod]
-    fn from_parts(parts: Parts) -> PyResult<Self> {
-        let (
-            clusters,
-            metric,
-            (nu, alpha, singleton_weight, power, penalty_strength),
-            base_middle,
-            base_scale,
-        ) = parts;
-        let cluster = |(size, mean, scatter)| goc::marginal::ClusterParts { size, mean, scatter };
+    fn from_parts(parts: Parts, map: PyRef<'_, Map>) -> PyResult<Self> {
+        let (clusters, metric, numbers, base_middle, base_scale) = parts;
+        let (nu, alpha, singleton_weight, power, penalty_strength) = numbers;
+        let cluster = |(size, mean, scatter)| ClusterParts { size, mean, scatter };
         let clusters = clusters.into_iter().map(cluster).collect();
         let parts = ModelParts {
             clusters,
@@ -249,7 +282,7 @@ impl Model {
             base_middle,
             base_scale,
         };
-        Ok(Self { model: Arc::new(goc::marginal::Model::new(parts).map_err(value_error)?) })
+        Ok(Self { model: goc::marginal::Model::new(parts).map_err(value_error)?, map: map.clone() })
     }
 }
 
@@ -259,19 +292,67 @@ type Predicted<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, Bou
 /// The parts of a model as pickle keeps them.
 type Parts = (Vec<(usize, Vec<f64>, Vec<f64>)>, Vec<f64>, (usize, f64, f64, f64, f64), Vec<f64>, Vec<f64>);
 
-/// New objects, scaled by the numbers of a fit.
-pub fn rescaled(
+/// Every method on the same candidates: a list of dictionaries, a row each.
+#[pyfunction]
+#[pyo3(signature = (candidates, settings, truth=None, only=None, seeds=1, threads=None, progress=None))]
+#[allow(clippy::too_many_arguments)] // keywords in Python
+pub fn compare<'py>(
+    py: Python<'py>,
     candidates: &Candidates,
-    centre: Vec<f64>,
-    spread: Vec<f64>,
-    penalty_divisor: f64,
-) -> PyResult<Sets> {
-    let (given, wanted) = (candidates.sets.features(), centre.len());
-    if given != wanted {
-        return Err(PyValueError::new_err(format!("X has {given} features, but {wanted} were fitted")));
+    settings: &Bound<'py, PyDict>,
+    truth: Option<Vec<String>>,
+    only: Option<Vec<String>>,
+    seeds: u64,
+    threads: Option<usize>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    use goc_pipeline::compare::{Outcome, Row, outcome, rows};
+    let Asked { settings, seed, .. } = Asked::of(settings)?;
+    let all = rows();
+    if let Some(name) = only.iter().flatten().find(|name| !all.iter().any(|row| row.is_called(name))) {
+        let mut kinds: Vec<&str> = all.iter().map(Row::kind).collect();
+        kinds.dedup();
+        let kinds = kinds.join(", ");
+        return Err(PyValueError::new_err(format!("only: no such method {name}; there are {kinds}")));
     }
-    // The scaling's name is of no account once its numbers are known.
-    let scaler = Scaler::from_parts(goc::scale::Scaling::Standard, centre, spread).map_err(value_error)?;
-    let scaled = scaler.apply((*candidates.sets).clone());
-    Ok(if penalty_divisor > 0.0 { scaled.divide_penalties(penalty_divisor) } else { scaled })
+    let wanted =
+        move |row: &Row| only.as_ref().is_none_or(|only| only.iter().any(|name| row.is_called(name)));
+    let data = candidates.data.clone();
+    type Run = (String, u64, Result<Outcome, String>);
+    let work = move |watch: &watch::Watch| -> Result<Vec<Run>, PipelineError> {
+        let mut prepared = Prepared::new(data.without_extras(), &settings, watch)?;
+        prepared.data.truth = truth;
+        let mut runs = Vec::new();
+        for row in all.into_iter().filter(wanted) {
+            let own = row.settings(&settings)?;
+            for s in 0..if row.draws { seeds } else { 1 } {
+                let seed = seed.wrapping_add(s);
+                let said = |error: PipelineError| error.said(goc_pipeline::Speech::Keywords);
+                runs.push((row.name.clone(), seed, outcome(&prepared, &own, seed).map_err(said)));
+                watch.tick();
+            }
+        }
+        Ok(runs)
+    };
+    let runs = watch::run(py, threads, progress.as_ref(), None, work)?.map_err(refused)?;
+    let entry = |(name, seed, outcome): Run| -> PyResult<Bound<'py, PyDict>> {
+        let put = PyDict::new(py);
+        put.set_item("method", name)?;
+        put.set_item("seed", seed)?;
+        let found = outcome.as_ref().ok();
+        let scores = found.and_then(|found| found.scores.as_ref());
+        put.set_item("nmi", scores.map(|s| s.nmi))?;
+        put.set_item("f", scores.map(|s| s.f))?;
+        put.set_item("ari", scores.map(|s| s.ari))?;
+        put.set_item("ami", scores.map(|s| s.ami))?;
+        put.set_item("k", found.map(|found| found.k))?;
+        put.set_item("noise", found.map(|found| found.noise))?;
+        put.set_item("iterations", found.map(|found| found.iterations))?;
+        put.set_item("objective", found.and_then(|found| found.objective))?;
+        put.set_item("converged", found.map(|found| found.converged))?;
+        put.set_item("seconds", found.map(|found| found.seconds))?;
+        put.set_item("failure", outcome.as_ref().err())?;
+        Ok(put)
+    };
+    runs.into_iter().map(entry).collect()
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use goc_galaxy::actions::{Outcome, Variant};
-use goc_galaxy::catalogue::{Angles, Catalogue, Far};
+use goc_galaxy::catalogue::{Angles, Catalogue, DistanceMeasure};
 use goc_galaxy::frames::{Galactocentric, JphiSign, Sky, Sun};
 use goc_galaxy::orbit::Integrator;
 use goc_galaxy::potential::{MWPotential2014, Potential as _, ini};
@@ -44,9 +44,9 @@ fn row(place: &Galactocentric) -> impl Iterator<Item = f64> {
 /// How a catalogue's rows become places.
 pub fn catalogue_of(sky: &str, far: &str, offset: f64, angles: &str, sun: &str) -> PyResult<Catalogue> {
     let far = match far {
-        "parallax" => Far::Parallax { offset },
-        "distance" => Far::Distance,
-        "distance_modulus" => Far::Modulus,
+        "parallax" => DistanceMeasure::Parallax { offset },
+        "distance" => DistanceMeasure::Distance,
+        "distance_modulus" => DistanceMeasure::Modulus,
         other => return Err(PyValueError::new_err(format!("depth by '{other}' is not known"))),
     };
     let catalogue = Catalogue::new(sky_of(sky)?, far, parsed::<Sun>("sun", sun)?).map_err(value_error)?;
@@ -105,9 +105,15 @@ impl Potential {
         for point in points.as_array().rows() {
             let (x, y, z) = (point[0], point[1], point[2]);
             let r = x.hypot(y);
-            let pull = self.potential.pull(r, z);
-            let slope = if r > 0.0 { pull.d_r / r } else { 0.0 };
-            values.extend([pull.phi, -slope * x, -slope * y, -pull.d_z, self.potential.density(r, z)]);
+            let gradient = self.potential.gradient(r, z);
+            let slope = if r > 0.0 { gradient.d_r / r } else { 0.0 };
+            values.extend([
+                gradient.phi,
+                -slope * x,
+                -slope * y,
+                -gradient.d_z,
+                self.potential.density(r, z),
+            ]);
         }
         table(py, values, 5)
     }

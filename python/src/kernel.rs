@@ -3,27 +3,29 @@
 use std::sync::Arc;
 
 use goc::Points;
+use goc::optimistic::Distance;
 use goc::optimistic::select::Selector;
 use goc::oracle::{Oracle, Start};
 use goc::random::stream;
+use goc_pipeline::settings::LAMBDA;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::candidates::{Candidates, table};
-use crate::fit::rescaled;
+use crate::fit::Map;
 use crate::oracle::Watched;
-use crate::settings::{Settings, distance_of};
+use crate::settings::{Asked, refused};
 use crate::watch::{self, value_error};
 
 type Sums<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>);
 type Choices<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
-/// Step (III): of each object the candidate and the centre with the least `distance + weight * penalty`. The candidates are scaled by
-/// `centre` and `spread` and their penalties divided before; the centres are in scaled features. Returns (candidate, centre, value).
+/// Step (III): of each object the candidate and the centre with the least `distance + weight * penalty`. The candidates are mapped as
+/// those of a fit before; `means` puts each object at the mean of its candidates; the centres are in scaled features. Returns (candidate, centre, value).
 #[pyfunction]
-#[pyo3(signature = (candidates, centres, distance="squared", penalty_weight=0.01, centre=None, spread=None, penalty_divisor=1.0,
-                    threads=None))]
+#[pyo3(signature = (candidates, centres, distance="squared", penalty_weight=LAMBDA, map=None, means=false, threads=None))]
 #[allow(clippy::too_many_arguments)] // keywords in Python
 pub fn select<'py>(
     py: Python<'py>,
@@ -31,14 +33,13 @@ pub fn select<'py>(
     centres: PyReadonlyArray2<'py, f64>,
     distance: &str,
     penalty_weight: f64,
-    centre: Option<Vec<f64>>,
-    spread: Option<Vec<f64>>,
-    penalty_divisor: f64,
+    map: Option<PyRef<'py, Map>>,
+    means: bool,
     threads: Option<usize>,
 ) -> PyResult<Choices<'py>> {
-    let distance = distance_of(distance)?;
+    let distance: Distance = distance.parse().map_err(value_error)?;
     let centres = points(&centres)?;
-    let q = candidates.sets.features();
+    let q = candidates.data.candidates.features();
     if centres.features() != q {
         let found = centres.features();
         return Err(PyValueError::new_err(format!("X has {q} features, but the centres have {found}")));
@@ -46,18 +47,18 @@ pub fn select<'py>(
     if centres.is_empty() {
         return Err(PyValueError::new_err("there are no centres"));
     }
-    let sets = match (centre, spread) {
-        (None, None) if penalty_divisor == 1.0 => candidates.sets.clone(),
-        (centre, spread) => Arc::new(rescaled(
-            candidates,
-            centre.unwrap_or_else(|| vec![0.0; q]),
-            spread.unwrap_or_else(|| vec![1.0; q]),
-            penalty_divisor,
-        )?),
+    let data = match map {
+        None => candidates.data.clone(),
+        Some(map) => Arc::new(map.prepared(&candidates.data)?.data),
     };
-    let choices = watch::run(py, threads, None, None, move |_| {
-        Selector::new(&sets, distance, penalty_weight).select(&centres).0.to_vec()
-    })?;
+    let work = move |_: &watch::Watch| {
+        // With `means` every object is where the mean of its candidates is.
+        let points = means.then(|| goc::Candidates::from_points(&data.candidates.means())).transpose()?;
+        let sets = points.as_ref().unwrap_or(&data.candidates);
+        Ok(Selector::new(sets, distance, penalty_weight).select(&centres).0.to_vec())
+    };
+    let choices = watch::run(py, threads, None, None, work)?;
+    let choices = choices.map_err(|error: goc::candidates::CandidatesError| value_error(error))?;
     let candidate: Vec<i64> = choices.iter().map(|c| i64::from(c.candidate)).collect();
     let nearest: Vec<i64> = choices.iter().map(|c| i64::from(c.centre)).collect();
     let values: Vec<f64> = choices.iter().map(|c| c.value).collect();
@@ -96,16 +97,15 @@ pub fn cluster_sums<'py>(
 pub fn oracle<'py>(
     py: Python<'py>,
     points: PyReadonlyArray2<'py, f64>,
-    settings: Settings,
+    settings: &Bound<'py, PyDict>,
     key: u64,
     function: Option<Bound<'py, PyAny>>,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    settings.check()?;
     let points = self::points(&points)?;
-    let oracle = settings.oracle()?;
+    let Asked { settings, seed, .. } = Asked::of(settings)?;
+    let (oracle, k) = (settings.oracle(), settings.wanted().map_err(refused)?);
     let named = function.is_none();
-    let (k, seed) = (settings.k.unwrap_or(1), settings.seed);
     let found = watch::run(py, threads, None, function.as_ref(), move |watch| {
         let watched = Watched { oracle: named.then_some(oracle.as_ref()), watch };
         watched.cluster(&points, Start::K(k), &mut stream(seed, key))

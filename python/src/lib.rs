@@ -1,12 +1,12 @@
 //! The Python package `goc`: what Rust knows, called from Python.
 //!
 //! One file a concern: [`candidates`] takes arrays in, [`settings`] says how to cluster, [`oracle`] lets Python itself
-//! cluster, [`solve`] runs a method and [`fit`] hands its answer over; [`kernel`] has single steps and [`parts`] whole runs, for programs that lead the
+//! cluster, [`fit`] calls the pipeline and hands its answer over; [`kernel`] has single steps and [`sharded`] whole runs, for programs that lead the
 //! iteration themselves; [`sets`] samples uncertainty, [`galaxy`], [`stars`] and [`mock`] are the Milky Way's, [`metrics`] scores,
 //! [`report`] makes the page. Every call
 //! that may take long goes through [`watch`]: without the interpreter's lock, with progress, and stopped by Ctrl-C.
 //!
-//! Nothing is decided here: names, defaults and documentation are Python's (`goc/*.py`).
+//! Nothing is decided here: rules, names and defaults are the library's (`goc-pipeline`).
 
 mod candidates;
 mod fit;
@@ -15,11 +15,10 @@ mod kernel;
 mod metrics;
 mod mock;
 mod oracle;
-mod parts;
 mod report;
 mod sets;
 mod settings;
-mod solve;
+mod sharded;
 mod stars;
 mod watch;
 
@@ -32,10 +31,13 @@ fn _goc(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sets::Sets>()?;
     module.add_class::<galaxy::Potential>()?;
     module.add_class::<galaxy::ActionFinder>()?;
+    module.add_class::<fit::Map>()?;
     module.add_class::<fit::Model>()?;
-    module.add_class::<parts::Part>()?;
-    module.add_class::<parts::Conductor>()?;
+    module.add_class::<sharded::Shard>()?;
+    module.add_class::<sharded::Coordinator>()?;
     module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
+    module.add_function(wrap_pyfunction!(fit::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(settings::settings, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::select, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::cluster_sums, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::oracle, module)?)?;
@@ -43,6 +45,8 @@ fn _goc(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(galaxy::from_galactocentric, module)?)?;
     module.add_function(wrap_pyfunction!(galaxy::orbits, module)?)?;
     module.add_function(wrap_pyfunction!(stars::star_candidates, module)?)?;
+    module.add_function(wrap_pyfunction!(stars::star_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(stars::star_names, module)?)?;
     module.add_function(wrap_pyfunction!(mock::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::scores, module)?)?;
     module.add_function(wrap_pyfunction!(report::page, module)?)?;

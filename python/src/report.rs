@@ -39,7 +39,7 @@ pub fn page(
     }
     if let Some(candidates) = candidates {
         let chosen = of.maybe::<Vec<u32>>("chosen")?;
-        page = told(page.candidates((*candidates.sets).clone(), chosen))?;
+        page = told(page.candidates(candidates.data.candidates.clone(), chosen))?;
     }
     if let Some(pairs) = of.maybe::<Vec<(usize, usize, f64)>>("together")? {
         page = told(page.together(&pairs))?;

@@ -1,198 +1,282 @@
-//! The candidates of a star catalogue: its rows sampled and turned into actions, as `goc candidates` does it.
+//! Star catalogues: Python's tables read by the library's schema, sampled and turned into actions by its driver.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use goc::Ids;
-use goc::uncertainty::{Object, Penalty, PropagateError, Propagation, UncertaintySet, WhenAllRejected};
-use goc_galaxy::catalogue::{DistancePrior, GaiaCovariance, WhenIndefinite};
-use goc_galaxy::frames::JphiSign;
-use goc_galaxy::stars::StarActions;
-use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use goc_galaxy::catalogue::DistancePrior;
+use goc_galaxy::catalogue::schema::{Columns, Depth, Form, Quantity, RowNames, StarColumns};
+use goc_galaxy::frames::Sky;
+use goc_pipeline::{BadRows, MeasuredColumns, PipelineError, Sampling, Shape, Speech, StarModel, WhenEmpty};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::candidates::table;
-use crate::galaxy::{ActionFinder, catalogue_of, parsed, stars_of};
-use crate::sets::{at_row, sampler_of, size_of, too_many};
+use crate::candidates::{Candidates, table};
+use crate::galaxy::{ActionFinder, parsed};
+use crate::sets::size_of;
+use crate::settings::refused;
 use crate::watch;
 
-/// Objects worked on at a time.
-const PART: usize = 8192;
+/// A table of Python's: `goc._tables.Table`, with the names of its rows.
+struct PyColumns<'py> {
+    table: Bound<'py, PyAny>,
+    names: Vec<String>,
+    ids: Ids,
+}
 
-/// How a catalogue is sampled; the words are the command's.
+/// What went wrong in Python, in words.
+#[derive(Debug)]
+struct Refused(String);
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<Refused> for PipelineError {
+    fn from(refused: Refused) -> Self {
+        PipelineError::Failed(refused.0)
+    }
+}
+
+impl<'py> PyColumns<'py> {
+    fn new(table: Bound<'py, PyAny>, ids: Ids) -> PyResult<Self> {
+        let names = table.getattr("names")?.extract()?;
+        Ok(Self { table, names, ids })
+    }
+}
+
+impl Columns for PyColumns<'_> {
+    type Error = Refused;
+
+    fn names(&self) -> Vec<String> {
+        self.names.clone()
+    }
+
+    fn require(&self, name: &str) -> Result<(), Refused> {
+        match self.names.iter().any(|own| own == name) {
+            true => Ok(()),
+            false => Err(Refused(format!("no column `{name}`; the table has {}", self.names.join(", ")))),
+        }
+    }
+
+    fn unit(&self, name: &str) -> Option<String> {
+        self.table.call_method1("unit", (name,)).ok()?.extract().ok()?
+    }
+
+    fn numbers(&self, name: &str) -> Result<Vec<f64>, Refused> {
+        let read = || -> PyResult<Vec<f64>> {
+            let array: PyReadonlyArray1<'_, f64> = self.table.call_method1("numbers", (name,))?.extract()?;
+            Ok(array.as_array().iter().copied().collect())
+        };
+        read().map_err(|error| Refused(error.value(self.table.py()).to_string()))
+    }
+
+    /// As Python prints it.
+    fn text(&self, _: &str, _: usize, number: f64) -> String {
+        if number.is_nan() { "nan".into() } else { format!("{number:?}") }
+    }
+
+    fn complaint(&self, name: &str, row: usize, number: f64, problem: &str) -> String {
+        let object = match &self.ids {
+            Ids::Integer(ids) => ids[row].to_string(),
+            Ids::Text(ids) => ids[row].clone(),
+            _ => row.to_string(),
+        };
+        format!("row {row}, object {object}, column `{name}`: {} {problem}", self.text(name, row, number))
+    }
+
+    fn rows(&self) -> RowNames {
+        RowNames::default() // Python counts from 0
+    }
+}
+
+/// Hears what is said while the interpreter's lock is held.
+#[derive(Default)]
+struct Heard(Mutex<Vec<(bool, String)>>);
+
+impl Heard {
+    fn say(&self, warning: bool, remark: &str) {
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        said.push((warning, Speech::Keywords.of(remark)));
+    }
+}
+
+impl goc_pipeline::Watch for Heard {
+    fn note(&self, remark: &str) {
+        self.say(false, remark);
+    }
+
+    fn warn(&self, warning: &str) {
+        self.say(true, warning);
+    }
+}
+
+/// How a catalogue is read and sampled; the words are the command's.
 #[derive(Clone, Debug, FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Sampling {
-    shape: String,
+pub struct Wanted {
+    columns: Vec<(String, String)>,
+    errors: Option<Vec<String>>,
+    missing: Option<f64>,
+    drop_nan: bool,
+    bad_rows: String,
+    shape: Option<String>,
     size: (String, f64),
     sampler: String,
-    /// Of a grid.
-    coordinate: usize,
     draws: usize,
-    /// As the command's `--distance-prior`.
     distance_prior: Option<String>,
-    /// none, density or distance.
     penalty: String,
-    /// The density of these values only.
-    penalty_of: Option<Vec<usize>>,
-    drop_empty: bool,
-    seed: u64,
-    sky: String,
-    far: String,
-    zero_point: f64,
-    angles: String,
+    when_empty: String,
+    potential: String,
+    variant: String,
     sun: String,
     jphi: String,
+    angles: String,
+    zero_point: f64,
+    seed: u64,
 }
 
-#[derive(Default)]
-struct Made {
-    /// Jr, Jz, Jphi, energy of each candidate.
-    rows: Vec<f64>,
-    penalties: Vec<f64>,
-    /// The row of each object that is left, and how many candidates it has.
-    objects: Vec<(usize, usize)>,
-    /// Row, points drawn, points kept, why.
-    losses: Vec<(usize, usize, usize, String)>,
+impl Wanted {
+    fn model(&self) -> PyResult<StarModel> {
+        Ok(StarModel {
+            other_names: other_names(&self.columns)?,
+            angles: parsed("angles", &self.angles)?,
+            sun: parsed("sun", &self.sun)?,
+            potential: self.potential.clone(),
+            variant: parsed("variant", &self.variant)?,
+            jphi: parsed("jphi", &self.jphi)?,
+            zero_point: self.zero_point,
+        })
+    }
+
+    fn sampling(&self) -> PyResult<Sampling> {
+        let shape = self.shape.as_deref().map(|shape| parsed::<Shape>("shape", shape));
+        let prior = self.distance_prior.as_deref();
+        let prior = prior.map(|prior| parsed::<DistancePrior>("distance_prior", prior));
+        Ok(Sampling {
+            shape: shape.transpose()?,
+            size: size_of(&self.size.0, self.size.1)?,
+            draws: self.draws,
+            sampler: parsed("sampler", &self.sampler)?,
+            distance_prior: prior.transpose()?,
+            transform: None,
+            penalty: parsed("penalty", &self.penalty)?,
+            when_empty: Some(parsed::<WhenEmpty>("on_empty", &self.when_empty)?),
+            extras: true,
+        })
+    }
 }
 
-/// Candidates of stars: rows (n, 6), errors of the last four, their correlations (n, 3) for an ellipsoid.
+fn other_names(columns: &[(String, String)]) -> PyResult<Vec<(Quantity, String)>> {
+    let each = |(name, column): &(String, String)| Ok((parsed::<Quantity>("columns", name)?, column.clone()));
+    columns.iter().map(each).collect()
+}
+
+/// Ids of whole numbers, of texts, or positions.
+fn ids_of(ids: Option<&Bound<'_, PyAny>>) -> PyResult<Ids> {
+    let Some(ids) = ids else { return Ok(Ids::Position) };
+    if let Ok(whole) = ids.extract::<PyReadonlyArray1<'_, i64>>() {
+        return Ok(Ids::Integer(whole.as_array().iter().copied().collect()));
+    }
+    Ok(Ids::Text(ids.extract()?))
+}
+
+/// Candidates of a star catalogue: a dictionary with the candidates, what is carried along, the row of each object, rows that were
+/// dropped, stars that lost points, and what was said.
 #[pyfunction]
-#[pyo3(signature = (rows, errors, correlations, keys, finder, sampling, threads=None, progress=None))]
-#[allow(clippy::too_many_arguments)] // called from one place in Python
+#[pyo3(signature = (stars, ids, finder, wanted, threads=None, progress=None))]
 pub fn star_candidates<'py>(
     py: Python<'py>,
-    rows: PyReadonlyArray2<'py, f64>,
-    errors: PyReadonlyArray2<'py, f64>,
-    correlations: Option<PyReadonlyArray2<'py, f64>>,
-    keys: PyReadonlyArray1<'py, u64>,
+    stars: Bound<'py, PyAny>,
+    ids: Option<Bound<'py, PyAny>>,
     finder: &ActionFinder,
-    sampling: Sampling,
+    wanted: Wanted,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let values = stars_of(&rows)?;
-    let n = values.len();
-    let fits = |array: &PyReadonlyArray2<'_, f64>, columns| array.shape() == [n, columns];
-    if !fits(&errors, 4) || correlations.as_ref().is_some_and(|c| !fits(c, 3)) || keys.len() != n {
-        return Err(PyValueError::new_err("rows, errors, correlations and keys do not fit together"));
-    }
-    let size = size_of(&sampling.size.0, sampling.size.1)?;
-    let sampler = sampler_of(&sampling.sampler, sampling.coordinate)?;
-    let (errors, keys) = (errors.as_array(), keys.as_array());
-    let correlations = correlations.as_ref().map(|c| c.as_array());
-    let mut objects = Vec::with_capacity(n);
-    let mut weakened = Vec::new();
-    for i in 0..n {
-        let own: [f64; 4] = std::array::from_fn(|c| errors[[i, c]]);
-        let wide = [0.0, 0.0, own[0], own[1], own[2], own[3]];
-        let set = match sampling.shape.as_str() {
-            "box" => UncertaintySet::cuboid(&values[i], &wide, size),
-            "l1" => UncertaintySet::l1_ball(&values[i], &wide, size),
-            "ellipsoid" => {
-                let pairs = std::array::from_fn(|c| correlations.as_ref().map_or(0.0, |all| all[[i, c]]));
-                let covariance = GaiaCovariance::new(own)
-                    .correlations(pairs)
-                    .when_indefinite(WhenIndefinite::Shrink)
-                    .build()
-                    .map_err(|error| PyValueError::new_err(format!("row {i}: {error}")))?;
-                if let Some(factor) = covariance.shrunk_by() {
-                    weakened.push((i, factor));
-                }
-                covariance
-                    .with_exact_position()
-                    .and_then(|covariance| UncertaintySet::ellipsoid(&values[i], covariance, size))
-            }
-            other => {
-                return Err(PyValueError::new_err(format!(
-                    "shape='{other}' is not known; give box, ellipsoid or l1"
-                )));
-            }
-        };
-        objects.push(Object::new(keys[i], set.map_err(|error| at_row(i, error))?));
-    }
-    let catalogue =
-        catalogue_of(&sampling.sky, &sampling.far, sampling.zero_point, &sampling.angles, &sampling.sun)?;
-    let f = StarActions::new(catalogue, finder.finder.clone(), parsed::<JphiSign>("jphi", &sampling.jphi)?);
-    let prior = sampling.distance_prior.as_deref();
-    let prior = prior.map(|prior| parsed::<DistancePrior>("distance_prior", prior)).transpose()?;
-    let mut made = Made::default();
-    let room = n.checked_mul(sampling.draws).and_then(|rows| rows.checked_mul(4));
-    room.and_then(|room| made.rows.try_reserve_exact(room).ok())
-        .ok_or_else(|| too_many(n, sampling.draws))?;
-    check_penalty(&sampling)?;
-    let objects = Arc::new(objects);
-    let made = watch::run(py, threads, progress.as_ref(), None, move |watch| {
-        for (p, part) in objects.chunks(PART).enumerate() {
-            let penalty = match (sampling.penalty.as_str(), &sampling.penalty_of) {
-                ("none", _) => Penalty::None,
-                ("distance", _) => Penalty::FromCentre,
-                (_, Some(some)) => Penalty::SurpriseOf(some.clone()),
-                _ => Penalty::Surprise,
-            };
-            let mut how = Propagation::new(&f);
-            if let Some(prior) = prior {
-                how = how.prior(move |row| catalogue.ln_prior(prior, row));
-            }
-            let (sets, report) = how
-                .sampler(sampler)
-                .draws(sampling.draws)
-                .penalty(penalty)
-                .when_all_rejected(match sampling.drop_empty {
-                    true => WhenAllRejected::LeaveOut,
-                    false => WhenAllRejected::Refuse,
-                })
-                .ids(Ids::Integer((0..part.len()).map(|i| (p * PART + i) as i64).collect()))
-                .seed(sampling.seed)
-                .propagate_some(part)?;
-            if let Some(sets) = sets {
-                let mut row = [0.0; 4];
-                for (o, &i) in report.objects().iter().enumerate() {
-                    made.objects.push((p * PART + i, sets.count(o)));
-                    for j in 0..sets.count(o) {
-                        sets.copy_candidate(o, j, &mut row);
-                        made.rows.extend_from_slice(&row);
-                    }
-                    made.penalties.extend_from_slice(sets.penalties(o));
-                }
-            }
-            let mut lost: Vec<_> = report.losses().iter().chain(report.left_out()).collect();
-            lost.sort_by_key(|loss| loss.object);
-            made.losses.extend(lost.into_iter().map(|loss| {
-                let kept = loss.drawn - loss.reasons.total();
-                (p * PART + loss.object, loss.drawn, kept, loss.reasons.to_string())
-            }));
-            watch.set(p * PART + part.len());
-        }
-        Ok(made)
-    })?
-    .map_err(|error: PropagateError| watch::value_error(error))?;
-    if made.objects.is_empty() {
-        return Err(PyValueError::new_err("no object has candidates"));
-    }
+    let (model, sampling) = (wanted.model()?, wanted.sampling()?);
+    let bad_rows = parsed::<BadRows>("on_bad", &wanted.bad_rows)?;
+    let ids = ids_of(ids.as_ref())?;
+    let columns = PyColumns::new(stars, ids.clone())?;
+    let heard = Heard::default();
+    let found = model.require_observed(&columns, &heard).map_err(refused)?;
+    let reading = MeasuredColumns {
+        values: None,
+        errors: wanted.errors.as_deref(),
+        object: None,
+        missing: &|number| wanted.missing == Some(number) || (wanted.drop_nan && number.is_nan()),
+        bad_rows,
+    };
+    let measured = reading.measure(&columns, ids, Some((&found, model.angles)), sampling.shape, &heard);
+    let measured = measured.map_err(refused)?;
+    drop(columns);
+    let f = model.actions(&found, finder.finder.clone(), sampling.distance_prior).map_err(refused)?;
+    let work = move |watch: &watch::Watch| -> Result<_, PipelineError> {
+        let made = sampling.sample(&measured, &f, wanted.seed, watch)?;
+        Ok((made, watch.said()))
+    };
+    let ((mut data, origin), said) =
+        watch::run(py, threads, progress.as_ref(), None, work)?.map_err(refused)?;
     let put = PyDict::new(py);
-    let mut offsets = vec![0_i64];
-    offsets.extend(made.objects.iter().scan(0, |sum, (_, m)| {
-        *sum += *m as i64;
-        Some(*sum)
-    }));
-    put.set_item("rows", table(py, made.rows, 4)?)?;
-    put.set_item("offsets", offsets.into_pyarray(py))?;
-    let penalties = (!made.penalties.is_empty()).then(|| made.penalties.into_pyarray(py));
-    put.set_item("penalties", penalties)?;
-    let left: Vec<i64> = made.objects.iter().map(|(i, _)| *i as i64).collect();
-    put.set_item("objects", left.into_pyarray(py))?;
-    put.set_item("losses", made.losses)?;
-    put.set_item("weakened", weakened)?;
+    let extras = PyDict::new(py);
+    for extra in std::mem::take(&mut data.extras) {
+        extras.set_item(extra.feature.name, extra.values.into_pyarray(py))?;
+    }
+    put.set_item("extras", extras)?;
+    put.set_item("metadata", data.provenance.clone())?;
+    put.set_item("features", data.feature_names())?;
+    put.set_item("candidates", Candidates { data: Arc::new(data) })?;
+    put.set_item("rows", positions(py, &origin.rows))?;
+    put.set_item("dropped", origin.dropped)?;
+    let losses = origin.losses.iter().map(|l| (l.row, l.drawn, l.kept, l.reasons.to_string()));
+    put.set_item("losses", losses.collect::<Vec<_>>())?;
+    let before = heard.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+    put.set_item("said", [before, said].concat())?;
     Ok(put)
 }
 
-fn check_penalty(sampling: &Sampling) -> PyResult<()> {
-    match sampling.penalty.as_str() {
-        "none" | "density" | "distance" => Ok(()),
-        other => Err(PyValueError::new_err(format!(
-            "penalty='{other}' is not known; give none, density, density:COLUMN or distance"
-        ))),
+fn positions<'py>(py: Python<'py>, rows: &[usize]) -> Bound<'py, PyArray1<i64>> {
+    rows.iter().map(|&row| row as i64).collect::<Vec<i64>>().into_pyarray(py)
+}
+
+/// Numbers, form and depth of stars.
+type Rows<'py> = (Bound<'py, PyArray2<f64>>, &'static str, Option<&'static str>);
+
+/// The six numbers of every star in the units that are needed (n, 6), the form (icrs, galactic or galactocentric) and what the third
+/// is (parallax, distance or distance_modulus).
+#[pyfunction]
+pub fn star_rows<'py>(
+    py: Python<'py>,
+    stars: Bound<'py, PyAny>,
+    columns: Vec<(String, String)>,
+    angles: &str,
+) -> PyResult<Rows<'py>> {
+    let model = StarModel {
+        other_names: other_names(&columns)?,
+        angles: parsed("angles", angles)?,
+        ..StarModel::default()
+    };
+    let columns = PyColumns::new(stars, Ids::Position)?;
+    let found: StarColumns = model.require(&columns, &goc_pipeline::Unwatched).map_err(refused)?;
+    let rows =
+        found.read(&columns, model.angles).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let values = (0..rows.len()).flat_map(|row| rows.star(row)).collect();
+    let (form, depth) = match found.form {
+        Form::Observed(sky, depth) => (if sky == Sky::Icrs { "icrs" } else { "galactic" }, Some(depth)),
+        Form::Galactocentric => ("galactocentric", None),
+    };
+    Ok((table(py, values, 6)?, form, depth.map(|depth: Depth| depth.quantity().name())))
+}
+
+/// The names that each quantity of a star goes by.
+#[pyfunction]
+pub fn star_names(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let names = PyDict::new(py);
+    for quantity in Quantity::ALL {
+        names.set_item(quantity.name(), quantity.names().to_vec())?;
     }
+    Ok(names)
 }

@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use goc::Points;
+use goc_pipeline::Speech;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -52,12 +53,42 @@ pub struct Watch {
     stop: AtomicBool,
     ticks: AtomicUsize,
     asking: Asking,
+    /// Remarks of the work, in Python's words; true: a warning.
+    said: Mutex<Vec<(bool, String)>>,
+}
+
+impl goc_pipeline::Watch for Watch {
+    fn tick(&self) {
+        Watch::tick(self);
+    }
+
+    fn check(&self) {
+        Watch::check(self);
+    }
+
+    fn note(&self, remark: &str) {
+        self.say(false, remark);
+    }
+
+    fn warn(&self, warning: &str) {
+        self.say(true, warning);
+    }
 }
 
 /// The unwinding of work that was told to stop: no panic, so no message.
 struct Stopped;
 
 impl Watch {
+    fn say(&self, warning: bool, remark: &str) {
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.push((warning, Speech::Keywords.of(remark)));
+    }
+
+    /// What the work had to say so far.
+    pub fn said(&self) -> Vec<(bool, String)> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Counts a step of the work; does not return if it is to stop.
     pub fn tick(&self) {
         self.ticks.fetch_add(1, Ordering::Relaxed);
@@ -112,7 +143,8 @@ pub fn run<T: Send + 'static>(
             .send(Message::Asked(question, answer))
             .is_ok()
     });
-    let watch = Arc::new(Watch { stop: AtomicBool::new(false), ticks: AtomicUsize::new(0), asking });
+    let said = Mutex::new(Vec::new());
+    let watch = Arc::new(Watch { stop: AtomicBool::new(false), ticks: AtomicUsize::new(0), asking, said });
     let theirs = watch.clone();
     std::thread::Builder::new()
         .name("goc".into())

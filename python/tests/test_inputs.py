@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 import goc
 from goc._candidates import ragged
 
-GOC = lambda **more: goc.GreedyOptimisticClustering(2, oracle_starts=2, n_jobs=1, **more)  # noqa: E731
+GOC = lambda **more: goc.GreedyOptimisticClustering(2, **{"oracle": goc.KMeans(n_init=2), "n_jobs": 1, **more})  # noqa: E731
 
 shapes = st.tuples(st.integers(2, 12), st.integers(1, 6), st.integers(1, 4))
 finite = st.floats(-1e6, 1e6, width=32)
@@ -139,7 +139,7 @@ def test_what_is_wrong_with_x_is_said(X, said):
         ({"n_clusters": 2.5}, "n_clusters is 2.5"),
         ({"penalty_weight": -1.0}, "penalty_weight is -1.0, but must be a finite number not below 0"),
         ({"penalty_weight": np.nan}, "penalty_weight is nan"),
-        ({"oracle": "k-mean"}, "oracle='k-mean' is not known; give k-means"),
+        ({"oracle": "k-mean"}, "oracle k-mean: `k-mean` is not known; give one of k-means"),
         ({"oracle": 7}, "oracle is a int"),
         ({"distance": "manhattan"}, "distance='manhattan' is not known; give one of squared"),
         ({"scale": "min-max"}, "scale='min-max' is not known"),
@@ -148,7 +148,7 @@ def test_what_is_wrong_with_x_is_said(X, said):
         ({"max_iter": 0}, "max_iter is 0"),
         ({"tol": 2.0}, "the tolerance is 2"),
         ({"initial_labels": [0, 1]}, "2 first labels for 10 objects"),
-        ({"preset": "authors", "penalty_weight": "auto"}, "add distance='squared'"),
+        ({"preset": "authors", "penalty_weight": "auto"}, "add distance squared"),
     ],
 )
 def test_what_is_wrong_with_a_setting_is_said(params, said):
@@ -198,6 +198,6 @@ def test_the_feature_map_takes_roots_and_gives_actions_back():
         lowest, highest = actions.min(axis=1), actions.max(axis=1)
         inside = (found.representatives_ >= lowest - 1e-9) & (found.representatives_ <= highest + 1e-9)
         assert inside.all()
-    with pytest.raises(ValueError, match="object 3, candidate 1, feature 1: -1.0 is negative and has no square root"):
+    with pytest.raises(ValueError, match="object 3, candidate 1, feature x1: -1 is negative and has no square root"):
         actions[3, 1, 1] = -1
         mixture(feature_map="actions").fit(actions)

@@ -68,8 +68,8 @@ def test_threads_change_no_byte(catalogue):
     ("change", "said"),
     [
         ({"parallax_error": -1.0}, "row 3, object 4000000000000000003, column `parallax_error`: -1.0 is negative"),
-        ({"pmra": np.nan}, "row 3, object 4000000000000000003, column `pmra`: nan is not a finite number; mend it, or use on_nan"),
-        ({"dec": np.inf}, "column `dec`: inf is not a finite number; mend it$"),
+        ({"pmra": np.nan}, "row 3, object 4000000000000000003, column `pmra`: nan is not a finite number; mend it, or drop such rows with on_nan='drop'"),
+        ({"dec": np.inf}, "column `dec`: inf is not a finite number; mend it, or on_bad='drop'$"),
         ({"parallax_pmra_corr": 1.5}, "column `parallax_pmra_corr`: 1.5 is no correlation"),
         ({"source_id": 4_000_000_000_000_000_002}, "object 4000000000000000002 stands in rows 2 and 3"),
     ],
@@ -94,8 +94,44 @@ def test_missing_stars_are_dropped_where_asked(catalogue):
     assert len(made) == 11 and made.losses == [(4_000_000_000_000_000_004, 3, 0, "3 parallax not positive")]
     back = pickle.loads(pickle.dumps(made))
     assert back.values.tobytes() == made.values.tobytes() and back.losses == made.losses and back.features == made.features
-    with pytest.raises(ValueError, match="object 4: all 3 points were rejected"):
+    with pytest.raises(ValueError, match="row 4: object 4000000000000000004: all 3 points were rejected .* on_empty='drop'"):
         goc.from_gaia(far, m=3, on_empty="raise")
+
+
+def test_a_star_that_cannot_be_is_dropped_where_asked(catalogue):
+    wrong = {name: column.copy() for name, column in catalogue.items()}
+    wrong["parallax_error"][3], wrong["dec"][5], wrong["parallax_pmra_corr"][7] = -1.0, np.inf, 1.5
+    made = goc.from_gaia(wrong, m=3, on_bad="drop")
+    assert len(made) == 9
+    with pytest.raises(ValueError, match="on_bad='keep' is not known"):
+        goc.from_gaia(wrong, m=3, on_bad="keep")
+
+
+def test_units_of_values_and_errors_are_converted_and_others_refused(catalogue):
+    table = pyarrow.table(catalogue)
+
+    def named(units):
+        fields = [field.with_metadata({"unit": units[field.name]}) if field.name in units else field for field in table.schema]
+        scaled = {name: catalogue[name] / factor for name, factor in scales.items()}
+        return pyarrow.table({**catalogue, **scaled}, pyarrow.schema(fields))
+
+    scales = {"parallax_error": 1e-3, "radial_velocity": 1e-3, "pmra": 3.6e6, "dec": 1 / 60}
+    other = {"parallax_error": "uas", "radial_velocity": "m/s", "pmra": "deg / yr", "dec": "arcmin"}
+    first, made = goc.from_gaia(catalogue, m=6), goc.from_gaia(named(other), m=6)
+    assert np.allclose(made.values, first.values, rtol=1e-8) and np.allclose(made.penalties, first.penalties, rtol=1e-6)
+    assert np.allclose(goc.galaxy.actions(named(other)).Jr, goc.galaxy.actions(catalogue).Jr, rtol=1e-8)
+    scales = {}
+    with pytest.raises(ValueError, match="column `parallax` is in furlong, but mas is needed; convert it"):
+        goc.from_gaia(named({"parallax": "furlong"}), m=3)
+
+
+def test_contradicting_correlations_are_weakened_with_a_warning(catalogue):
+    wrong = {**catalogue, **{name: np.zeros(12) for name in ("parallax_pmdec_corr", "pmra_pmdec_corr")}}
+    wrong["parallax_pmra_corr"] = wrong["parallax_pmra_corr"].copy()
+    for name, value in (("parallax_pmra_corr", 0.9), ("parallax_pmdec_corr", 0.9), ("pmra_pmdec_corr", -0.9)):
+        wrong[name][[2, 6]] = value
+    with pytest.warns(UserWarning, match=r"object 4000000000000000002: its correlations contradict each other .* 1 more objects alike"):
+        goc.from_gaia(wrong, m=3)
 
 
 def test_a_distance_prior_holds_candidates_within_its_reach(catalogue):

@@ -15,7 +15,7 @@ import goc
 LONG = {
     "sweeps of a mixture": "goc.MarginalMixture(burn=10**6, n_jobs=2).fit(X)",
     "swap moves": "goc.GreedyOptimisticClustering(20, swaps=10**8, n_jobs=1).fit(X)",
-    "an oracle that cannot be interrupted": "goc.UKMeans(200, oracle_starts=10**6).fit(X.reshape(-1, 3))",
+    "an oracle that cannot be interrupted": "goc.UKMeans(200, oracle=goc.KMeans(n_init=10**6)).fit(X.reshape(-1, 3))",
     "an oracle in Python": "goc.UKMeans(5, oracle=slow).fit(X)",
     "a simulation": "goc.galaxy.simulate(dwarfs=400, stars=1000)",
     "orbits": "goc.galaxy.orbits(np.tile([[8.0, 0, 1, 10, 200, 50]], (10**5, 1)), [10.0])",

@@ -1,23 +1,21 @@
-//! The `goc` command: reads tables, calls the library, prints and writes.
+//! The `goc` command: parse, call, print.
 //!
-//! One file a command under `commands/`. What several need stands beside: [`long_table`] turns a table with a
-//! row a candidate into candidates, [`features`] says which columns are its features, [`measured_table`] one with a row an object into uncertainty sets, [`star_table`] finds the columns of stars,
-//! [`model_file`] keeps a fitted mixture, [`choices`] names oracles and methods, [`screen`] talks to people, [`fail`] decides the exit code. There is
-//! no arithmetic here.
+//! One file or folder per command under `commands/`. What several need stands beside: [`long_table`],
+//! [`measured_table`] and [`star_table`] are the flags that say which columns are what, [`choices`] parses
+//! values of flags, [`console`] talks to people, [`failure`] decides the exit code. Rules, names and
+//! defaults are in `goc-pipeline`.
 
 mod choices;
 mod commands;
-mod fail;
-mod features;
+mod console;
+mod failure;
 mod long_table;
 mod measured_table;
-mod model_file;
-mod screen;
 mod star_table;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use fail::Fail;
+use failure::Failure;
 
 /// Cluster objects whose measurements have error bars.
 #[derive(Parser)]
@@ -50,7 +48,8 @@ enum Command {
 
 fn main() -> std::process::ExitCode {
     // clap prints its own errors and exits with 2, or 0 for --help.
-    let goc = Goc::parse();
+    let matches = numbers_may_be_negative(Goc::command()).get_matches();
+    let goc = Goc::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match run(goc) {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(fail) if fail.is_closed_pipe() => std::process::ExitCode::SUCCESS, // `goc … | head` is no failure
@@ -61,15 +60,23 @@ fn main() -> std::process::ExitCode {
     }
 }
 
-fn run(goc: Goc) -> Result<(), Fail> {
+/// Every flag that takes a value takes `-9999` for one, not for an unknown flag.
+fn numbers_may_be_negative(command: clap::Command) -> clap::Command {
+    let takes_value = |arg: &clap::Arg| arg.get_action().takes_values();
+    command
+        .mut_args(|arg| if takes_value(&arg) { arg.allow_negative_numbers(true) } else { arg })
+        .mut_subcommands(numbers_may_be_negative)
+}
+
+fn run(goc: Goc) -> Result<(), Failure> {
     if let Some(threads) = goc.threads {
         if threads == 0 {
-            return Err(Fail::usage("--threads must be at least 1"));
+            return Err(Failure::usage("--threads must be at least 1"));
         }
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build_global()
-            .map_err(|e| Fail::failed(format!("cannot start {threads} threads: {e}")))?;
+            .map_err(|e| Failure::failed(format!("cannot start {threads} threads: {e}")))?;
     }
     match goc.command {
         Command::Demo(demo) => demo.run(),

@@ -7,11 +7,11 @@
 use std::hint::black_box;
 
 use cpu_time::ThreadTime;
-use goc_galaxy::catalogue::{Catalogue, Far, ROW};
+use goc_galaxy::catalogue::{Catalogue, DistanceMeasure, ROW};
 use goc_galaxy::frames::{Sky, Sun};
 
 fn main() {
-    let catalogue = Catalogue::new(Sky::Icrs, Far::Parallax { offset: 0.0 }, Sun::astropy_v4_0())
+    let catalogue = Catalogue::new(Sky::Icrs, DistanceMeasure::Parallax { offset: 0.0 }, Sun::astropy_v4_0())
         .unwrap_or_else(|error| panic!("{error}"));
     let sun = catalogue.sun();
     let rows = |stars: usize, candidates: usize| -> Vec<f64> {

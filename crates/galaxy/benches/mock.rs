@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use goc::uncertainty::{Penalty, Propagation, Sampler, Size, WhenAllRejected};
 use goc_galaxy::actions::{ActionFinder, Variant};
-use goc_galaxy::catalogue::{Catalogue, Far};
+use goc_galaxy::catalogue::{Catalogue, DistanceMeasure};
 use goc_galaxy::frames::{JphiSign, Sky, Sun};
 use goc_galaxy::mock::MockParams;
 use goc_galaxy::stars::StarActions;
@@ -28,8 +28,8 @@ fn main() {
         mock
     };
     let last = [1, 2, 3].map(draw).into_iter().next_back().expect("three");
-    let catalogue =
-        Catalogue::new(Sky::Galactic, Far::Parallax { offset: 0.0 }, Sun::hattori()).expect("valid");
+    let catalogue = Catalogue::new(Sky::Galactic, DistanceMeasure::Parallax { offset: 0.0 }, Sun::hattori())
+        .expect("valid");
     let objects = last.objects(Size::sigmas(2.0).expect("valid")).expect("valid");
     let make = Propagation::new(StarActions::new(catalogue, finder, JphiSign::Paper))
         .sampler(Sampler::Grid { coordinate: 2 })

@@ -48,11 +48,11 @@ fn main() {
             (r, Lanes(std::array::from_fn(|_| 20.0 * uniform() - 10.0)))
         })
         .collect();
-    let pulls = rate(|| {
+    let gradients = rate(|| {
         let mut sum = 0.0;
         for (r, z) in points.iter().cycle().take(RUNS * 100) {
-            let pull = milky_way.pulls(r, z);
-            sum += pull.phi.0[0] + pull.d_r.0[1] + pull.d_z.0[2];
+            let gradient = milky_way.gradients(r, z);
+            sum += gradient.phi.0[0] + gradient.d_r.0[1] + gradient.d_z.0[2];
         }
         sum
     });
@@ -62,14 +62,14 @@ fn main() {
         let mut sum = 0.0;
         for (r, z) in points.iter().cycle().take(RUNS * 100) {
             for l in 0..LANES {
-                sum += milky_way.pull(r.0[l], z.0[l]).d_r;
+                sum += milky_way.gradient(r.0[l], z.0[l]).d_r;
             }
         }
         sum
     });
     println!(
-        "potential and force, eight at once: {pulls:.2e} /s, {:.1} times AGAMA's {AGAMA:.1e} /s",
-        pulls / AGAMA
+        "potential and force, eight at once: {gradients:.2e} /s, {:.1} times AGAMA's {AGAMA:.1e} /s",
+        gradients / AGAMA
     );
     println!("potential alone, eight at once:     {values:.2e} /s");
     println!("potential and force, one at a time: {single:.2e} /s");

@@ -15,6 +15,7 @@ mod made;
 use std::error::Error;
 use std::sync::Arc;
 
+use goc::candidates::PENALTY_STRENGTH;
 use goc::confidence::{Significance, noise};
 use goc::marginal::Marginal;
 use goc::optimistic::{Optimistic, OptimisticError, Preset};
@@ -76,7 +77,7 @@ fn cells(pairs: &[[f64; 2]]) -> String {
 fn by_marginal(candidates: &Candidates) -> Result<Vec<bool>, Box<dyn Error>> {
     let model = noise::expecting(Marginal::default(), candidates.objects());
     let found = model.run(candidates, 1)?;
-    let solitude = noise::solitude(candidates, &found);
+    let solitude = noise::solitude(candidates, &found, PENALTY_STRENGTH);
     Ok(noise::by_solitude(&found.partition, &solitude, noise::SOLITUDE, &found.together).1)
 }
 

@@ -1,7 +1,7 @@
 //! The transformation f of the paper's Example 1: from what was measured of a star to its orbital actions.
 //!
-//! A [`Catalogue`] gives the place of a star, an [`ActionFinder`] its actions there: six numbers become the features Jr, Jz, Jphi
-//! and, behind them, the energy. Where there is no answer there is a reason: a parallax that is not positive has no distance, an unbound
+//! A [`Catalogue`] gives the place of a star, an [`ActionFinder`] its actions there: six numbers become the features Jr, Jz, Jphi,
+//! and the energy is carried along. Where there is no answer there is a reason: a parallax that is not positive has no distance, an unbound
 //! star no actions.
 
 use std::sync::Arc;
@@ -12,7 +12,13 @@ use crate::actions::{ActionFinder, Outcome};
 use crate::catalogue::{Catalogue, ROW, Reason};
 use crate::frames::JphiSign;
 
-/// From a row of a catalogue to (Jr, Jz, Jphi, energy).
+/// The features that a star's orbit gives, with their unit.
+pub const ACTIONS: [(&str, &str); 3] = [("Jr", "kpc km/s"), ("Jz", "kpc km/s"), ("Jphi", "kpc km/s")];
+
+/// What is carried along with them.
+pub const ENERGY: (&str, &str) = ("energy", "km2 s-2");
+
+/// From a row of a catalogue to (Jr, Jz, Jphi) and, as an extra, the energy.
 pub struct StarActions {
     catalogue: Catalogue,
     finder: Arc<ActionFinder>,
@@ -33,6 +39,10 @@ impl Transform for StarActions {
 
     fn outputs(&self) -> usize {
         4
+    }
+
+    fn extras(&self) -> usize {
+        1 // the energy
     }
 
     fn apply(&self, z: &[f64], x: &mut [f64]) -> Result<(), Rejection> {
@@ -64,12 +74,13 @@ impl Transform for StarActions {
 mod tests {
     use super::*;
     use crate::actions::Variant;
-    use crate::catalogue::Far;
+    use crate::catalogue::DistanceMeasure;
     use crate::frames::{Sky, Sun};
 
     #[test]
     fn all_points_at_once_give_the_bytes_of_one_by_one_and_reasons_stay_in_place() {
-        let catalogue = Catalogue::new(Sky::Galactic, Far::Parallax { offset: 0.0 }, Sun::hattori()).unwrap();
+        let catalogue =
+            Catalogue::new(Sky::Galactic, DistanceMeasure::Parallax { offset: 0.0 }, Sun::hattori()).unwrap();
         let finder = Arc::new(ActionFinder::milky_way(Variant::Converged).unwrap());
         let f = StarActions::new(catalogue, finder, JphiSign::Paper);
         let mut rows = Vec::new();

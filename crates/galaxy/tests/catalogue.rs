@@ -4,7 +4,7 @@ mod common;
 
 use goc::uncertainty::transform::Transform;
 use goc::uncertainty::{Object, Propagation, Sampler, Size, UncertaintySet, WhenAllRejected};
-use goc_galaxy::catalogue::{Angles, Catalogue, Far, GaiaCovariance, Reason, WhenIndefinite};
+use goc_galaxy::catalogue::{Angles, Catalogue, DistanceMeasure, GaiaCovariance, Reason, WhenIndefinite};
 use goc_galaxy::frames::{Distance, JphiSign, Observed, Sky, SkyPosition, Sun};
 use goc_galaxy::gaia_errors::ErrorModel;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 const STAR: [f64; 6] = [187.25, 12.39, 0.40, -12.1, 3.4, 85.0];
 
 fn gaia(offset: f64) -> Catalogue {
-    Catalogue::new(Sky::Icrs, Far::Parallax { offset }, Sun::hattori()).unwrap()
+    Catalogue::new(Sky::Icrs, DistanceMeasure::Parallax { offset }, Sun::hattori()).unwrap()
 }
 
 /// By the frames directly.
@@ -32,10 +32,10 @@ fn by_hand(sky: Sky, sun: Sun, distance: Distance, row: [f64; 6]) -> [f64; 6] {
 fn a_row_is_what_the_frames_make_of_it() {
     let mut x = [0.0; 6];
     for (far, distance) in [
-        (Far::Parallax { offset: 0.0 }, Distance::from_parallax(0.40).unwrap()),
-        (Far::Parallax { offset: 0.017 }, Distance::from_parallax(0.40 + 0.017).unwrap()),
-        (Far::Distance, Distance::from_kpc(0.40).unwrap()),
-        (Far::Modulus, Distance::from_modulus(0.40).unwrap()),
+        (DistanceMeasure::Parallax { offset: 0.0 }, Distance::from_parallax(0.40).unwrap()),
+        (DistanceMeasure::Parallax { offset: 0.017 }, Distance::from_parallax(0.40 + 0.017).unwrap()),
+        (DistanceMeasure::Distance, Distance::from_kpc(0.40).unwrap()),
+        (DistanceMeasure::Modulus, Distance::from_modulus(0.40).unwrap()),
     ] {
         for sky in [Sky::Icrs, Sky::Galactic] {
             for sun in [Sun::hattori(), Sun::astropy_v4_0()] {
@@ -72,11 +72,15 @@ fn every_reason_is_named() {
         (catalogue, changed(3, 1e308), Reason::TooFar),
         (gaia(0.0), changed(2, 1e-310), Reason::TooFar),
         (
-            Catalogue::new(Sky::Icrs, Far::Distance, Sun::hattori()).unwrap(),
+            Catalogue::new(Sky::Icrs, DistanceMeasure::Distance, Sun::hattori()).unwrap(),
             changed(2, 0.0),
             Reason::NotPositiveDistance,
         ),
-        (Catalogue::new(Sky::Icrs, Far::Modulus, Sun::hattori()).unwrap(), changed(2, 1e6), Reason::TooFar),
+        (
+            Catalogue::new(Sky::Icrs, DistanceMeasure::Modulus, Sun::hattori()).unwrap(),
+            changed(2, 1e6),
+            Reason::TooFar,
+        ),
     ] {
         assert_eq!(catalogue.places(&row), [Err(reason)], "{row:?}");
         let rejection = catalogue.apply(&row, &mut [0.0; 6]).unwrap_err();
@@ -87,7 +91,8 @@ fn every_reason_is_named() {
     assert!(
         gaia(0.017).places(&changed(2, -0.01))[0].is_ok() && gaia(0.0).places(&changed(2, -0.01))[0].is_err()
     );
-    let error = Catalogue::new(Sky::Icrs, Far::Parallax { offset: f64::NAN }, Sun::hattori()).unwrap_err();
+    let error = Catalogue::new(Sky::Icrs, DistanceMeasure::Parallax { offset: f64::NAN }, Sun::hattori())
+        .unwrap_err();
     assert_eq!(error.to_string(), "the parallax offset NaN is not a finite number");
     assert_eq!("radians".parse(), Ok(Angles::Radians));
     assert!("hours".parse::<Angles>().is_err());

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use goc::candidates::CandidatesBuilder;
 use goc::metrics::nmi;
 use goc::optimistic::{Optimistic, Preset};
 use goc::oracle::k_means::KMeans;
 use goc::scale::{Scaler, Scaling};
 use goc::uncertainty::{Penalty, Propagation, Sampler, Size};
 use goc_galaxy::actions::{ActionFinder, Variant};
-use goc_galaxy::catalogue::{Catalogue, Far};
+use goc_galaxy::catalogue::{Catalogue, DistanceMeasure};
 use goc_galaxy::frames::{JphiSign, Sky, Sun};
 use goc_galaxy::mock::{Mock, MockError, MockParams, StarsPerDwarf};
 use goc_galaxy::orbit::Integrator;
@@ -126,7 +125,8 @@ fn numbers_that_make_no_sense_are_named() {
 
 /// The authors' candidates: 101 steps of the parallax, all else drawn in the box.
 fn candidates(mock: &Mock, finder: &Arc<ActionFinder>) -> goc::Candidates {
-    let catalogue = Catalogue::new(Sky::Galactic, Far::Parallax { offset: 0.0 }, Sun::hattori()).unwrap();
+    let catalogue =
+        Catalogue::new(Sky::Galactic, DistanceMeasure::Parallax { offset: 0.0 }, Sun::hattori()).unwrap();
     let objects = mock.objects(Size::sigmas(2.0).unwrap()).unwrap();
     let (found, _) = Propagation::new(StarActions::new(catalogue, Arc::clone(finder), JphiSign::Paper))
         .sampler(Sampler::Grid { coordinate: 2 })
@@ -165,16 +165,9 @@ fn a_mock_set_scores_as_the_authors_sets_do() {
     for k in 0..50 {
         assert_eq!(mock.stars.iter().filter(|star| star.group == k).count(), 1 + k % 10);
     }
-    let four = candidates(&mock, &finder);
-    // The energy, behind the three actions, is no feature.
-    let mut builder = CandidatesBuilder::new(3);
-    for i in 0..four.objects() {
-        let rows: Vec<f64> = (0..four.count(i)).flat_map(|j| four.candidate(i, j)[..3].to_vec()).collect();
-        builder.push(&rows, four.penalties(i)).unwrap();
-    }
-    let three = builder.build().unwrap().scale_penalties();
-    let three = Scaler::fit(Scaling::Standard, &three).unwrap().apply(three);
-    let goc = Optimistic::preset(Preset::Authors, 50).lambda(0.01).check(&three).unwrap();
+    let made = candidates(&mock, &finder).scale_penalties();
+    let made = Scaler::fit(Scaling::Standard, &made).unwrap().apply(made);
+    let goc = Optimistic::preset(Preset::Authors, 50).lambda(0.01).check(&made).unwrap();
     let run = goc.run(&KMeans::default(), 1).unwrap();
     let truth: Vec<i64> = mock.stars.iter().map(|star| star.group as i64).collect();
     let score = nmi(run.partition.labels(), &truth).unwrap();

@@ -59,27 +59,27 @@ fn derivative_errors(potential: &dyn Potential) -> (f64, f64, f64) {
     let mut worst = (0.0f64, 0.0f64, 0.0f64);
     for (r, z) in places() {
         let h = 5e-4 * (r * r + z * z).sqrt();
-        let (pull, c) = (potential.pull(r, z), potential.curvature(r, z));
-        assert_eq!(pull.phi, potential.value(r, z), "pull and value must agree at {r}, {z}");
-        let size = pull.d_r.hypot(pull.d_z);
+        let (gradient, c) = (potential.gradient(r, z), potential.curvature(r, z));
+        assert_eq!(gradient.phi, potential.value(r, z), "gradient and value must agree at {r}, {z}");
+        let size = gradient.d_r.hypot(gradient.d_z);
         let d_r = derivative(h, |s| potential.value(r + s, z));
         let d_z = derivative(h, |s| potential.value(r, z + s));
         // In a core the force is too small a part of the potential for differences to show all its digits.
-        let rounding = 1e-15 * pull.phi.abs() / h;
-        worst.0 = worst.0.max(((pull.d_r - d_r).hypot(pull.d_z - d_z) - rounding) / size);
+        let rounding = 1e-15 * gradient.phi.abs() / h;
+        worst.0 = worst.0.max(((gradient.d_r - d_r).hypot(gradient.d_z - d_z) - rounding) / size);
         let (rr, rz) = (
-            derivative(h, |s| potential.pull(r + s, z).d_r),
-            derivative(h, |s| potential.pull(r, z + s).d_r),
+            derivative(h, |s| potential.gradient(r + s, z).d_r),
+            derivative(h, |s| potential.gradient(r, z + s).d_r),
         );
         let (zr, zz) = (
-            derivative(h, |s| potential.pull(r + s, z).d_z),
-            derivative(h, |s| potential.pull(r, z + s).d_z),
+            derivative(h, |s| potential.gradient(r + s, z).d_z),
+            derivative(h, |s| potential.gradient(r, z + s).d_z),
         );
         let bend = c.d_rr.abs() + c.d_rz.abs() + c.d_zz.abs();
         for error in [c.d_rr - rr, c.d_rz - rz, c.d_rz - zr, c.d_zz - zz] {
             worst.1 = worst.1.max(error.abs() / bend);
         }
-        let laplacian = c.d_rr + c.d_zz + pull.d_r / r;
+        let laplacian = c.d_rr + c.d_zz + gradient.d_r / r;
         let error = laplacian - 4.0 * PI * G * potential.density(r, z);
         worst.2 = worst.2.max(error.abs() / bend);
     }
@@ -112,14 +112,14 @@ fn eight_points_at_once_give_the_bytes_of_single_ones() {
             let at = |l: usize| some[l % some.len()];
             let r = Lanes(std::array::from_fn(|l| at(l).0));
             let z = Lanes(std::array::from_fn(|l| at(l).1));
-            let (values, pulls) = (potential.values(&r, &z), potential.pulls(&r, &z));
+            let (values, gradients) = (potential.values(&r, &z), potential.gradients(&r, &z));
             for l in 0..LANES {
-                let one = potential.pull(r.0[l], z.0[l]);
+                let one = potential.gradient(r.0[l], z.0[l]);
                 let (r, z) = at(l);
                 assert_eq!(values.0[l].to_bits(), potential.value(r, z).to_bits(), "{name} at {r}, {z}");
-                assert_eq!(pulls.phi.0[l].to_bits(), one.phi.to_bits(), "{name} at {r}, {z}");
-                assert_eq!(pulls.d_r.0[l].to_bits(), one.d_r.to_bits(), "{name} at {r}, {z}");
-                assert_eq!(pulls.d_z.0[l].to_bits(), one.d_z.to_bits(), "{name} at {r}, {z}");
+                assert_eq!(gradients.phi.0[l].to_bits(), one.phi.to_bits(), "{name} at {r}, {z}");
+                assert_eq!(gradients.d_r.0[l].to_bits(), one.d_r.to_bits(), "{name} at {r}, {z}");
+                assert_eq!(gradients.d_z.0[l].to_bits(), one.d_z.to_bits(), "{name} at {r}, {z}");
             }
         }
     }
@@ -130,22 +130,22 @@ fn centre_axis_plane_and_far_away_give_numbers() {
     for (name, potential) in formulas().into_iter().chain(tables()) {
         for (r, z) in [(0.0, 0.0), (0.0, 0.5), (0.0, -30.0), (0.3, 0.0), (1e-40, 0.0), (1e9, 0.0), (0.0, 1e9)]
         {
-            let (pull, c) = (potential.pull(r, z), potential.curvature(r, z));
+            let (gradient, c) = (potential.gradient(r, z), potential.curvature(r, z));
             if name == "Kepler" && r * r + z * z == 0.0 {
-                assert_eq!(pull.phi, f64::NEG_INFINITY);
+                assert_eq!(gradient.phi, f64::NEG_INFINITY);
             } else {
-                assert!(pull.phi.is_finite(), "{name} at {r}, {z}: {}", pull.phi);
+                assert!(gradient.phi.is_finite(), "{name} at {r}, {z}: {}", gradient.phi);
             }
-            for number in [pull.d_r, pull.d_z, c.d_rr, c.d_rz, c.d_zz] {
-                assert!(number.is_finite(), "{name} at {r}, {z}: {pull:?} {c:?}");
+            for number in [gradient.d_r, gradient.d_z, c.d_rr, c.d_rz, c.d_zz] {
+                assert!(number.is_finite(), "{name} at {r}, {z}: {gradient:?} {c:?}");
             }
             assert!(potential.density(r, z) >= 0.0, "{name} at {r}, {z}");
         }
-        let (axis, plane) = (potential.pull(0.0, 2.0), potential.pull(2.0, 0.0));
+        let (axis, plane) = (potential.gradient(0.0, 2.0), potential.gradient(2.0, 0.0));
         assert!(axis.d_r.abs() < 1e-7 * axis.d_z.abs(), "{name}: no force across the axis, {axis:?}");
         // The slope along z at the plane itself.
         assert!(plane.d_z.abs() < 1e-7 * plane.d_r.abs(), "{name}: no force across the plane, {plane:?}");
-        let (above, below) = (potential.pull(3.0, 1.0), potential.pull(3.0, -1.0));
+        let (above, below) = (potential.gradient(3.0, 1.0), potential.gradient(3.0, -1.0));
         assert_eq!((above.phi, above.d_r, above.d_z), (below.phi, below.d_r, -below.d_z), "{name}");
     }
 }
@@ -163,7 +163,7 @@ fn a_spheroid_found_by_multipoles_is_the_closed_form() {
         let (r, z) = (0.6 * radius, 0.8 * radius);
         let known = -G * mass / (radius + a);
         assert!((hernquist.value(r, z) / known - 1.0).abs() < 1e-9, "Hernquist at {radius}");
-        let (one, other) = (halo.pull(r, z), nfw.pull(r, z));
+        let (one, other) = (halo.gradient(r, z), nfw.gradient(r, z));
         // Beyond the multipoles' grid (here from 2.6e-5 to 65 000 kpc) the density is taken for a power law.
         let (most, steep) = match radius {
             ..2.6e-5 => (1e-9, 1e-4),
@@ -324,11 +324,11 @@ fn galpys_milky_way_is_reproduced() {
     // galpy's zero is elsewhere: compare with the Sun's place.
     let (ours, theirs) = (milky_way.value(8.0, 0.0), GALPY[3][2]);
     for [r, z, phi, d_r, d_z, d_rr, d_rz, d_zz, density] in GALPY {
-        let (pull, c) = (milky_way.pull(r, z), milky_way.curvature(r, z));
+        let (gradient, c) = (milky_way.gradient(r, z), milky_way.curvature(r, z));
         let pairs = [
-            (pull.phi - ours, phi - theirs, theirs),
-            (pull.d_r, d_r, d_r),
-            (pull.d_z, d_z, d_r),
+            (gradient.phi - ours, phi - theirs, theirs),
+            (gradient.d_r, d_r, d_r),
+            (gradient.d_z, d_z, d_r),
             (c.d_rr, d_rr, d_zz),
             (c.d_rz, d_rz, d_zz),
             (c.d_zz, d_zz, d_zz),

@@ -35,12 +35,13 @@ fn agamas_force_and_density_are_reproduced() {
     let (mut forces, mut laplacians, mut densities) = (Vec::new(), Vec::new(), Vec::new());
     for i in 0..x.len() {
         let r = (x[i] * x[i] + y[i] * y[i]).sqrt();
-        let (pull, c) = (potential.pull(r, z[i]), potential.curvature(r, z[i]));
+        let (gradient, c) = (potential.gradient(r, z[i]), potential.curvature(r, z[i]));
         let size = (ax[i] * ax[i] + ay[i] * ay[i] + az[i] * az[i]).sqrt();
-        let (dx, dy, dz) = (pull.d_r * x[i] / r + ax[i], pull.d_r * y[i] / r + ay[i], pull.d_z + az[i]);
+        let (dx, dy, dz) =
+            (gradient.d_r * x[i] / r + ax[i], gradient.d_r * y[i] / r + ay[i], gradient.d_z + az[i]);
         forces.push((dx * dx + dy * dy + dz * dz).sqrt() / size);
         let laplacian =
-            (c.d_rr + c.d_zz + pull.d_r / r) / (4.0 * std::f64::consts::PI * goc_galaxy::units::G);
+            (c.d_rr + c.d_zz + gradient.d_r / r) / (4.0 * std::f64::consts::PI * goc_galaxy::units::G);
         laplacians.push((laplacian / rho[i] - 1.0).abs());
         densities.push((potential.density(r, z[i]) / rho[i] - 1.0).abs());
     }

@@ -57,7 +57,7 @@ fn mcmillans_ini_gives_mcmillans_bytes() {
     for (r, z) in
         [(0.0, 0.0), (1e-6, 0.0), (0.1, 0.02), (3.0, -1.0), (8.178, 0.0208), (20.0, 15.0), (1e6, 0.0)]
     {
-        assert_eq!(read.pull(r, z), known.pull(r, z));
+        assert_eq!(read.gradient(r, z), known.gradient(r, z));
         assert_eq!(read.curvature(r, z), known.curvature(r, z));
         assert_eq!(read.density(r, z), known.density(r, z));
     }
@@ -78,7 +78,7 @@ fn every_type_is_read_into_its_potential() {
     known.push(Kepler::new(4e6).unwrap());
     let read = parse(text).unwrap();
     assert_eq!(read.len(), known.len());
-    assert_eq!(read.pull(8.0, 1.0), known.pull(8.0, 1.0));
+    assert_eq!(read.gradient(8.0, 1.0), known.gradient(8.0, 1.0));
 }
 
 #[test]

@@ -10,7 +10,18 @@
 //! candidates in registers and walks over the centres; with this layout their loads are contiguous,
 //! nothing is padded, and an object with a single candidate is simply a row of a table.
 
+use std::collections::TryReserveError;
+
+use std::sync::Arc;
+
 use crate::Points;
+
+/// What a penalty of 1 costs in log likelihood, unless something else is asked for: candidates weigh
+/// `exp(-PENALTY_STRENGTH * penalty)`.
+///
+/// The paper scales penalties so that they are 1 at the edge of an uncertainty set, two standard errors from
+/// its centre. The normal density falls by `exp(-2^2 / 2) = exp(-2)` over that distance.
+pub const PENALTY_STRENGTH: f64 = 2.0;
 
 /// How the objects are called, for messages and output.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,9 +40,10 @@ pub enum Ids {
 pub struct Candidates {
     features: usize,
     offsets: Vec<usize>,
-    values: Vec<f64>,
+    /// Shared by clones until one of them is changed: a copy of candidates costs nothing.
+    values: Arc<Vec<f64>>,
     /// Empty when no candidate has a penalty.
-    penalties: Vec<f64>,
+    penalties: Arc<Vec<f64>>,
     ids: Ids,
 }
 
@@ -101,7 +113,7 @@ pub enum CandidatesError {
     },
     /// A strength by which weights cannot be divided.
     #[error("strength is {value}, but weights need a finite number above 0")]
-    Strength {
+    PenaltyStrength {
         /// What was given.
         value: f64,
     },
@@ -156,6 +168,23 @@ impl CandidatesBuilder {
         Self { features, offsets, values: Vec::with_capacity(candidates * features), penalties: Vec::new() }
     }
 
+    /// As [`with_capacity`](Self::with_capacity), with room for penalties too if they are to come: all of it at
+    /// once, or an error where there is not so much memory.
+    pub fn try_with_capacity(
+        features: usize,
+        objects: usize,
+        candidates: usize,
+        penalties: bool,
+    ) -> Result<Self, TryReserveError> {
+        let mut builder = Self::new(features);
+        builder.offsets.try_reserve_exact(objects)?;
+        builder.values.try_reserve_exact(candidates.saturating_mul(features))?;
+        if penalties {
+            builder.penalties.try_reserve_exact(candidates)?;
+        }
+        Ok(builder)
+    }
+
     /// Adds an object: its candidates row after row, and one penalty each or none at all.
     pub fn push(&mut self, rows: &[f64], penalties: &[f64]) -> Result<&mut Self, CandidatesError> {
         let q = self.features;
@@ -208,7 +237,7 @@ impl CandidatesBuilder {
 
     /// Adds an object whose candidates have weights instead of penalties: likelihoods, in any unit of the object's own.
     ///
-    /// A method that weighs a penalty `P` by `exp(-strength P)` gives back just these weights: `P = -ln(w / largest) / strength`. A
+    /// A method that weighs a penalty `P` by `exp(-penalty_strength P)` gives back just these weights: `P = -ln(w / largest) / penalty_strength`. A
     /// candidate of weight 0 is no candidate: it is left out, and the number left out is returned.
     ///
     /// ```
@@ -225,11 +254,11 @@ impl CandidatesBuilder {
         &mut self,
         rows: &[f64],
         weights: &[f64],
-        strength: f64,
+        penalty_strength: f64,
     ) -> Result<usize, CandidatesError> {
         let object = || (self.offsets.len() - 1).to_string();
-        if !(strength.is_finite() && strength > 0.0) {
-            return Err(CandidatesError::Strength { value: strength });
+        if !(penalty_strength.is_finite() && penalty_strength > 0.0) {
+            return Err(CandidatesError::PenaltyStrength { value: penalty_strength });
         }
         if let Some(at) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
             return Err(CandidatesError::Weight { object: object(), candidate: at, value: weights[at] });
@@ -250,7 +279,7 @@ impl CandidatesBuilder {
         for (row, w) in rows.chunks_exact(self.features).zip(weights).filter(|(_, w)| **w > 0.0) {
             kept.extend_from_slice(row);
             // The difference of logarithms is finite where the ratio of two numbers underflows; the largest has 0, not -0.
-            penalties.push(((libm::log(largest) - libm::log(*w)) / strength).max(0.0));
+            penalties.push(((libm::log(largest) - libm::log(*w)) / penalty_strength).max(0.0));
         }
         self.push(&kept, &penalties)?;
         Ok(weights.len() - penalties.len())
@@ -282,6 +311,7 @@ impl CandidatesBuilder {
             return Err(CandidatesError::Ids { reason: format!("object {id} occurs twice") });
         }
         let Self { features, offsets, values, penalties } = self;
+        let (values, penalties) = (Arc::new(values), Arc::new(penalties));
         Ok(Candidates { features, offsets, values, penalties, ids })
     }
 }
@@ -301,10 +331,28 @@ impl Candidates {
         Ok(Self {
             features: points.features(),
             offsets: (0..=points.len()).collect(),
-            values: points.values().to_vec(),
-            penalties: Vec::new(),
+            values: Arc::new(points.values().to_vec()),
+            penalties: Arc::default(),
             ids: Ids::Position,
         })
+    }
+
+    /// The same candidates with these penalties, one each in the order of all candidates.
+    pub fn with_penalties(mut self, penalties: &[f64]) -> Result<Self, CandidatesError> {
+        if penalties.len() != self.total() {
+            return Err(CandidatesError::PenaltyCount {
+                object: "all".into(),
+                penalties: penalties.len(),
+                candidates: self.total(),
+            });
+        }
+        if let Some(at) = penalties.iter().position(|p| !(p.is_finite() && *p >= 0.0)) {
+            let i = self.offsets.partition_point(|first| *first <= at) - 1;
+            let (candidate, value) = (at - self.offsets[i], penalties[at]);
+            return Err(CandidatesError::Penalty { object: self.name(i), candidate, value });
+        }
+        self.penalties = Arc::new(penalties.to_vec());
+        Ok(self)
     }
 
     /// Number of objects, n.
@@ -389,8 +437,8 @@ impl Candidates {
 
     /// The same candidates with every penalty divided by this number above 0.
     pub fn divide_penalties(mut self, by: f64) -> Self {
-        for p in &mut self.penalties {
-            *p /= by;
+        if by != 1.0 {
+            Arc::make_mut(&mut self.penalties).iter_mut().for_each(|p| *p /= by);
         }
         self
     }
@@ -440,11 +488,13 @@ impl Candidates {
     }
 
     /// Applies `map(feature, value)` to every value in place; `map` must keep finite values finite.
-    pub(crate) fn map_features(&mut self, map: impl Fn(usize, f64) -> f64) {
-        for i in 0..self.objects() {
-            let (from, m) = (self.offsets[i] * self.features, self.count(i));
-            for f in 0..self.features {
-                for v in &mut self.values[from + f * m..from + (f + 1) * m] {
+    pub fn map_features(&mut self, map: impl Fn(usize, f64) -> f64) {
+        let (offsets, q) = (&self.offsets, self.features);
+        let values = Arc::make_mut(&mut self.values);
+        for i in 0..offsets.len() - 1 {
+            let (from, m) = (offsets[i] * q, offsets[i + 1] - offsets[i]);
+            for f in 0..q {
+                for v in &mut values[from + f * m..from + (f + 1) * m] {
                     *v = map(f, *v);
                 }
             }

@@ -20,12 +20,15 @@
 
 pub mod baselines;
 pub mod candidates;
+pub mod choice;
 pub mod choose_k;
 pub mod confidence;
+pub mod eigen;
 mod elementary;
 mod kernel;
 pub mod marginal;
 mod matrix;
+pub mod method;
 pub mod metrics;
 pub mod objects;
 pub mod optimistic;

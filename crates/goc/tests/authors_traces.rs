@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use goc::Points;
 use goc::metrics::Scores;
-use goc::optimistic::{Clustering, Ending, Optimistic, Preset};
+use goc::optimistic::{Clustering, Optimistic, Preset, Termination};
 use goc::oracle::k_means::KMeans;
 
 type Run = (String, String, u32, usize); // oracle, lambda as text, K(0), data set
@@ -62,7 +62,7 @@ fn authors_310_traces_are_reproduced() {
         let run = goc.check(&set.candidates).unwrap().run(&KMeans::default(), 1).unwrap();
         let ours: Trace = run.history.iter().map(|t| t.chosen.clone()).collect();
         if ours == *trace {
-            assert_eq!(run.ending, Ending::Converged);
+            assert_eq!(run.termination, Termination::Converged);
             same += 1;
             continue;
         }

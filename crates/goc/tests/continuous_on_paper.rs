@@ -8,7 +8,7 @@ use goc::metrics::Scores;
 use goc::optimistic::continuous::{Continuous, Region};
 use goc::optimistic::hierarchy::{Height, Hierarchy, Leaves};
 use goc::optimistic::select::Selector;
-use goc::optimistic::{Distance, Ending, KRule, Optimistic};
+use goc::optimistic::{Distance, KRule, Optimistic, Termination};
 use goc::oracle::k_means::KMeans;
 
 const LAMBDA: f64 = 0.01;
@@ -45,7 +45,7 @@ fn box_is_below_hull_is_below_candidates_on_all_ten_sets() {
             let began = Instant::now();
             let found = goc.run(&oracle, 1).unwrap();
             let seconds = began.elapsed().as_secs_f64();
-            assert_eq!(found.ending, Ending::Converged, "set {seed}: {region:?}");
+            assert_eq!(found.termination, Termination::Converged, "set {seed}: {region:?}");
             // Convex for these labels, so a run at rest is below any choice of candidates.
             assert!(found.objective <= found.discrete_objective, "set {seed}: {region:?}");
             let scores = Scores::of(found.partition.labels(), &set.truth).unwrap();

@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use goc::metrics::{Convergence, Scores, nmi};
-use goc::optimistic::{Ending, Optimistic, OracleEvery, Preset};
+use goc::optimistic::{Optimistic, OracleEvery, Preset, Termination};
 use goc::oracle::Oracle;
 use goc::oracle::gmm_diag::GmmDiag;
 use goc::oracle::k_means::KMeans;
@@ -123,12 +123,12 @@ fn the_cluster_r_mixture_in_every_iteration_runs_as_it_does_in_r() {
         let goc = Optimistic::preset(Preset::Authors, k0[r] as usize).oracle_every(OracleEvery::Always);
         let goc = goc.lambda(0.01).max_iterations(200).check(&set.candidates).unwrap();
         let run = goc.run(&GmmDiag::cluster_r(1), 1).unwrap();
-        assert_eq!(run.ending == Ending::Converged, converged[r] == "true", "{name}");
+        assert_eq!(run.termination == Termination::Converged, converged[r] == "true", "{name}");
         // R reports the mixture's own labels at iteration `iters`, and goes round and round where we stop.
         let (mut t, steps) = (iters[r] as usize, run.history.len());
-        match run.ending {
-            Ending::Cycle { period } if t > steps => t -= (t - steps).div_ceil(period) * period,
-            Ending::Cycle { .. } => {}
+        match run.termination {
+            Termination::Cycle { period } if t > steps => t -= (t - steps).div_ceil(period) * period,
+            Termination::Cycle { .. } => {}
             _ => assert_eq!(t, steps, "{name}"),
         }
         let ours = Scores::of(&run.history[t - 1].oracle_labels, &set.truth).unwrap();

@@ -4,7 +4,6 @@
 //! - [`page`]: the report, one self-contained HTML file.
 
 pub mod colours;
-mod eigen;
 #[cfg(feature = "figures")]
 pub mod figures;
 pub mod page;

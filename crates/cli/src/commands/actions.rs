@@ -8,14 +8,18 @@ use std::path::PathBuf;
 use clap::Args;
 use goc_galaxy::actions::{ActionFinder, Motion, Outcome};
 use goc_galaxy::frames::{Galactocentric, JphiSign};
+use goc_galaxy::stars::{ACTIONS, ENERGY};
 use goc_galaxy::units::GYR_PER_TIME;
+use goc_pipeline::sampling::plain;
+use goc_pipeline::star_model::Place;
+use goc_pipeline::table_columns::TableColumns;
 use goc_tables::{Column, Data, Missing, Table};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use crate::fail::Fail;
-use crate::screen;
-use crate::star_table::{ACTION_COLUMNS, Form, StarArgs, numbers};
+use crate::console::{self, Console};
+use crate::failure::Failure;
+use crate::star_table::StarArgs;
 
 /// Compute orbital actions of stars: adds Jr, Jz, Jphi and energy to the table
 #[derive(Args)]
@@ -49,21 +53,21 @@ pub struct Actions {
     json: bool,
 }
 
-/// A star's place, or why there is none.
-pub type Place = Result<Galactocentric, String>;
-
 impl Actions {
-    pub fn run(self) -> Result<(), Fail> {
-        screen::check_output_of(&self.input, self.output.as_deref())?;
-        let missing = Missing::parse(&self.missing)?;
+    pub fn run(self) -> Result<(), Failure> {
+        console::check_output_of(&self.input, self.output.as_deref())?;
+        let (missing, model) = (Missing::parse(&self.missing)?, self.stars.model()?);
         let mut table = goc_tables::read(&self.input)?;
         if table.rows() == 0 {
-            return Err(Fail::failed(format!("{}: the table has no rows", self.input.display())));
+            return Err(Failure::failed(format!("{}: the table has no rows", self.input.display())));
         }
-        let places = places(&self.stars, &table, &self.input, &missing)?;
-        let finder = self.stars.finder()?;
-        let stars: Vec<Galactocentric> = places.iter().filter_map(|p| p.as_ref().ok().copied()).collect();
-        let mut found = finder.many(&stars).into_iter();
+        let source = self.input.display().to_string();
+        let columns = TableColumns::new(&table, &source);
+        let stars = model.require(&columns, &Console::default())?;
+        let places = model.places(&columns, &stars, &|number| missing.is_missing(number))?;
+        let finder = model.finder()?;
+        let found: Vec<Galactocentric> = places.iter().filter_map(|p| p.as_ref().ok().copied()).collect();
+        let mut found = finder.many(&found).into_iter();
         let outcomes: Vec<Result<Outcome, String>> = places
             .iter()
             .map(|place| match place {
@@ -72,7 +76,7 @@ impl Actions {
                 Err(reason) => Err(reason.clone()),
             })
             .collect();
-        let added = outcome_columns(&self.stars, &outcomes)?;
+        let added = outcome_columns(model.jphi, &outcomes)?;
         let mut reasons = std::collections::BTreeMap::<String, usize>::new();
         for note in added.notes.iter().filter(|note| !note.is_empty()) {
             *reasons.entry(note.clone()).or_default() += 1;
@@ -81,25 +85,22 @@ impl Actions {
             push(&mut table, column, &self.prefix)?;
         }
         if self.frequencies {
-            for column in motion_columns(&finder, &places, self.stars.jphi)? {
+            for column in motion_columns(&finder, &places, model.jphi)? {
                 push(&mut table, column, &self.prefix)?;
             }
         }
         table.set_metadata("goc_version", env!("CARGO_PKG_VERSION"));
-        for (key, value) in self.stars.settings() {
-            table.set_metadata(
-                format!("goc_{key}"),
-                value.as_str().map_or_else(|| value.to_string(), str::to_string),
-            );
+        for (key, value) in model.settings() {
+            table.set_metadata(format!("goc_{key}"), plain(&value));
         }
         if self.output.is_some() || !self.json {
-            screen::write_table(&table, self.output.as_deref())?;
+            console::write_table(&table, self.output.as_deref())?;
         }
         let without: usize = reasons.values().sum();
         if self.json {
             let mut object = serde_json::Map::new();
             object.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-            for (key, value) in self.stars.settings() {
+            for (key, value) in model.settings() {
                 object.insert(key.into(), value);
             }
             object.insert("n_stars".into(), json!(outcomes.len()));
@@ -108,57 +109,24 @@ impl Actions {
             if let Some(path) = &self.output {
                 object.insert("output".into(), json!(path.display().to_string()));
             }
-            return screen::print_json(&Value::Object(object));
+            return console::print_json(&Value::Object(object));
         }
         if without > 0 {
             let all: Vec<String> =
                 reasons.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
-            screen::note(format!(
+            console::note(format!(
                 "{without} of {} stars have no actions: {}",
                 outcomes.len(),
                 all.join(", ")
             ));
         }
         if without == outcomes.len() {
-            screen::note("no star has actions: check the units (degrees, mas or kpc, mas/yr, km/s)");
+            console::note("no star has actions: check the units (degrees, mas or kpc, mas/yr, km/s)");
         }
         let to = self.output.as_ref().map_or_else(String::new, |path| format!(", in {}", path.display()));
-        screen::note(format!("actions of {} stars{to}", outcomes.len() - without));
+        console::note(format!("actions of {} stars{to}", outcomes.len() - without));
         Ok(())
     }
-}
-
-/// Where each star is, or why that is not known.
-pub fn places(
-    stars: &StarArgs,
-    table: &Table,
-    input: &std::path::Path,
-    missing: &Missing,
-) -> Result<Vec<Place>, Fail> {
-    let columns = stars.require(table, input)?;
-    let values = numbers(table, &columns.names)?;
-    let catalogue = match columns.form {
-        Form::Observed(sky, depth) => Some(stars.catalogue(sky, depth)?),
-        Form::Galactocentric => None,
-    };
-    let place = |row: usize| -> Place {
-        let star: [f64; 6] = std::array::from_fn(|c| values[c][row]);
-        let absent = |v: &f64| v.is_nan() || missing.is_missing(*v);
-        if let Some(c) = star.iter().position(absent) {
-            return Err(format!("{} missing", columns.names[c]));
-        }
-        if let Some(c) = star.iter().position(|v| !v.is_finite()) {
-            return Err(format!("{} infinite", columns.names[c]));
-        }
-        match &catalogue {
-            Some(catalogue) => catalogue.places(&star)[0].map_err(|reason| reason.to_string()),
-            None => {
-                let [x, y, z, vx, vy, vz] = star;
-                Ok(Galactocentric { position: [x, y, z], velocity: [vx, vy, vz] })
-            }
-        }
-    };
-    Ok((0..table.rows()).map(place).collect())
 }
 
 /// The new columns, and the reason of each star that has no actions.
@@ -167,13 +135,13 @@ struct Added {
     notes: Vec<String>,
 }
 
-fn outcome_columns(stars: &StarArgs, outcomes: &[Result<Outcome, String>]) -> Result<Added, Fail> {
+fn outcome_columns(sign: JphiSign, outcomes: &[Result<Outcome, String>]) -> Result<Added, Failure> {
     let n = outcomes.len();
     let (mut values, mut notes) = (vec![vec![f64::NAN; n]; 4], vec![String::new(); n]);
     for (row, outcome) in outcomes.iter().enumerate() {
         match outcome {
             Ok(Outcome::Bound(actions)) => {
-                let of = [actions.jr, actions.jz, stars.jphi.of(actions.jphi), actions.energy];
+                let of = [actions.jr, actions.jz, sign.of(actions.jphi), actions.energy];
                 for (column, value) in values.iter_mut().zip(of) {
                     column[row] = value;
                 }
@@ -189,7 +157,7 @@ fn outcome_columns(stars: &StarArgs, outcomes: &[Result<Outcome, String>]) -> Re
         }
     }
     let mut columns = Vec::new();
-    for ((name, unit), values) in ACTION_COLUMNS.into_iter().zip(values) {
+    for ((name, unit), values) in ACTIONS.into_iter().chain([ENERGY]).zip(values) {
         columns.push(optional(name, unit, values)?);
     }
     columns.push(
@@ -199,7 +167,7 @@ fn outcome_columns(stars: &StarArgs, outcomes: &[Result<Outcome, String>]) -> Re
 }
 
 /// Frequencies and angles; empty where there are no actions. Azimuth turns with the sign of Jphi.
-fn motion_columns(finder: &ActionFinder, places: &[Place], sign: JphiSign) -> Result<Vec<Column>, Fail> {
+fn motion_columns(finder: &ActionFinder, places: &[Place], sign: JphiSign) -> Result<Vec<Column>, Failure> {
     let mut values = vec![vec![f64::NAN; places.len()]; 6];
     let found: Vec<Option<Motion>> = places
         .par_iter()
@@ -220,7 +188,7 @@ fn motion_columns(finder: &ActionFinder, places: &[Place], sign: JphiSign) -> Re
 }
 
 /// A column of numbers, null where NaN.
-pub fn optional(name: &str, unit: &str, values: Vec<f64>) -> Result<Column, Fail> {
+pub fn optional(name: &str, unit: &str, values: Vec<f64>) -> Result<Column, Failure> {
     let valid: Vec<bool> = values.iter().map(|v| !v.is_nan()).collect();
     let all = valid.iter().all(|v| *v);
     let column = Column::new(name, Data::F64(values)).with_unit(unit);
@@ -228,10 +196,10 @@ pub fn optional(name: &str, unit: &str, values: Vec<f64>) -> Result<Column, Fail
 }
 
 /// Adds a column under its name with the prefix; refuses one that is there already.
-pub fn push(table: &mut Table, column: Column, prefix: &str) -> Result<(), Fail> {
+pub fn push(table: &mut Table, column: Column, prefix: &str) -> Result<(), Failure> {
     let name = format!("{prefix}{}", column.name());
     if table.column(&name).is_some() {
-        return Err(Fail::usage(format!(
+        return Err(Failure::usage(format!(
             "the table has a column `{name}` already; use another --prefix, such as --prefix new_"
         )));
     }

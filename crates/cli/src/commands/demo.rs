@@ -12,8 +12,8 @@ use super::cluster::Cluster;
 use super::report::Report;
 use super::score::Score;
 use super::simulate::Simulate;
-use crate::fail::Fail;
-use crate::screen;
+use crate::console;
+use crate::failure::Failure;
 
 /// Make a mock Milky Way with known truth, cluster its stars in four ways and compare them
 #[derive(Args)]
@@ -55,9 +55,9 @@ const WAYS: [(&str, &str, &str); 4] = [
 ];
 
 impl Demo {
-    pub fn run(self) -> Result<(), Fail> {
+    pub fn run(self) -> Result<(), Failure> {
         std::fs::create_dir_all(&self.out)
-            .map_err(|e| Fail::failed(format!("{}: cannot create the folder: {e}", self.out.display())))?;
+            .map_err(|e| Failure::failed(format!("{}: cannot create the folder: {e}", self.out.display())))?;
         let seed = self.seed.to_string();
         let stars = self.file("stars.csv");
         let candidates = self.file("candidates.parquet");
@@ -118,7 +118,7 @@ impl Demo {
                 }
                 Step::Score(score) => {
                     let (name, file, _) = WAYS[WAYS.len() - 1];
-                    screen::print(&format!(
+                    console::print(&format!(
                         "{text}\nNMI and F compare with the truth, 1 is perfect. UK-means is k-means on the means of the candidates;\n\
                          GOC gives up clusters of one star, of the 50 asked for, unless K is held.\n\n\
                          the {name} finds K itself; {file} has the columns\n  {columns}\n\nthe {name} by every score:\n"
@@ -139,7 +139,7 @@ impl Demo {
             text.push_str(&format!("  {}\n", words.join(" ")));
         }
         text.push_str(&format!("\nto look at it, open this page in a browser: {page}\n"));
-        screen::print(&text)
+        console::print(&text)
     }
 
     fn file(&self, name: &str) -> String {
@@ -162,8 +162,8 @@ impl Line {
     }
 }
 
-fn parse(line: &Line) -> Result<Typed, Fail> {
-    Typed::try_parse_from(&line.0).map_err(|e| Fail::failed(e.to_string()))
+fn parse(line: &Line) -> Result<Typed, Failure> {
+    Typed::try_parse_from(&line.0).map_err(|e| Failure::failed(e.to_string()))
 }
 
 /// A word as a shell takes it.

@@ -13,13 +13,15 @@ use goc_report::page::{AngleUnit, Extra, Feature, Page, SkyFrame, Step};
 use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
-use super::cluster::HISTORY_KEY;
-use super::score::{LABEL_NAMES, prefix_of};
-use crate::fail::Fail;
-use crate::long_table::{
-    DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY, LongTableArgs, OBJECT_NAMES, TRUTH_NAMES, named,
+use goc_pipeline::labels::{DIGEST_KEY, HISTORY_KEY, check_candidates};
+use goc_pipeline::long_table::{
+    DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY, LongTable, OBJECT_NAMES, TRUTH_NAMES, named,
 };
-use crate::screen;
+use goc_pipeline::{Dataset, Unwatched};
+
+use super::score::{LABEL_NAMES, prefix_of};
+use crate::console;
+use crate::failure::Failure;
 
 /// Columns of a label table that are numbers of an object, for its card: name there.
 const EXTRAS: [&str; 6] = ["alone", "stability", "solitude", "log_odds", "distance", "penalty"];
@@ -73,7 +75,7 @@ const OF_CANDIDATES: [&str; 22] = [
 ];
 
 /// Metadata that the page shows elsewhere.
-const ELSEWHERE: [&str; 3] = [HISTORY_KEY, DROPPED_KEY, FEATURES_KEY];
+const ELSEWHERE: [&str; 4] = [HISTORY_KEY, DROPPED_KEY, FEATURES_KEY, DIGEST_KEY];
 
 /// Make a page to look at: stars in linked views, clusters in a table, one HTML file that opens from disk
 #[derive(Args)]
@@ -141,35 +143,35 @@ pub struct Report {
 }
 
 impl Report {
-    pub fn run(self) -> Result<(), Fail> {
+    pub fn run(self) -> Result<(), Failure> {
         if !self.output.extension().is_some_and(|end| end == "html" || end == "htm") {
-            return Err(Fail::usage(format!(
+            return Err(Failure::usage(format!(
                 "{}: the page is an HTML file; name it .html",
                 self.output.display()
             )));
         }
-        screen::check_place(&self.output)?;
+        console::check_place(&self.output)?;
         let labels = LabelTable::read(&self)?;
         let page = self.page(&labels)?;
         let html = page.html().map_err(|e| within(&self.labels, e))?;
         goc_tables::write_text(&html, &self.output)?;
         if self.json {
-            return screen::print_json(&json!({
+            return console::print_json(&json!({
                 "n_objects": page.objects(),
                 "n_left_out": labels.table.rows() - page.objects(),
                 "bytes": html.len(),
                 "output": self.output.display().to_string(),
             }));
         }
-        screen::note(format!(
+        console::note(format!(
             "{} on a page: open {} in a browser",
-            screen::counted(page.objects(), "star"),
+            console::counted(page.objects(), "star"),
             self.output.display()
         ));
         Ok(())
     }
 
-    fn page(&self, labels: &LabelTable) -> Result<Page, Fail> {
+    fn page(&self, labels: &LabelTable) -> Result<Page, Failure> {
         let table = &labels.table;
         let own = |error| within(&self.labels, error);
         let title = self.title.clone().unwrap_or_else(|| {
@@ -207,13 +209,14 @@ impl Report {
         let clustering = facts(table, &|key| !OF_CANDIDATES.contains(&key));
         let mut dropped = table.get_metadata(DROPPED_KEY).map(str::to_string);
         if let Some(path) = &self.candidates {
-            let long = self.long_table(path, table, &page.feature_names()).read_quietly()?;
+            let long = self.long_table(path, table, &page.feature_names()).read(&Unwatched)?;
+            check_candidates(&long, table, &self.labels, path)?;
             let chosen = labels.column("candidate").map(|column| labels.clusters_in(column)).transpose()?;
             // Noise objects have a chosen candidate too; one without has no mark.
             let chosen = chosen.and_then(|all| all.into_iter().collect::<Option<Vec<u32>>>());
             // Their own metadata say more than what the labels kept of it, if they have any.
-            of_candidates = Some(long.facts()).filter(|facts| !facts.is_empty()).unwrap_or(of_candidates);
-            dropped = dropped.or_else(|| Some(long.dropped_why.join(DROPPED_BETWEEN)));
+            of_candidates = Some(facts_of(&long)).filter(|facts| !facts.is_empty()).unwrap_or(of_candidates);
+            dropped = dropped.or_else(|| Some(long.dropped.join(DROPPED_BETWEEN)));
             page = page.candidates(long.candidates, chosen).map_err(|e| within(path, e))?;
         }
         page = page.facts("Clustering", clustering).facts("Candidates", of_candidates);
@@ -232,18 +235,18 @@ impl Report {
 
     /// The candidates, read as the clustering read them: what it dropped is dropped, so that a chosen
     /// candidate has the same number.
-    fn long_table(&self, path: &Path, labels: &Table, features: &[String]) -> LongTableArgs {
-        LongTableArgs {
+    fn long_table(&self, path: &Path, labels: &Table, features: &[String]) -> LongTable {
+        LongTable {
             weight: labels.get_metadata("goc_weight").map(str::to_string),
             features: Some(features.to_vec()),
             object: self.object.clone(),
             missing: self.missing.clone(),
-            ..LongTableArgs::of_candidates(path.to_path_buf())
+            ..LongTable::new(path)
         }
     }
 
     /// The iterations, from their own table or from what the labels say.
-    fn steps(&self, labels: &Table) -> Result<Vec<Step>, Fail> {
+    fn steps(&self, labels: &Table) -> Result<Vec<Step>, Failure> {
         if let Some(path) = &self.history {
             let table = goc_tables::read(path)?;
             let [k, objective, changed] =
@@ -265,7 +268,7 @@ impl Report {
     }
 
     /// Pairs of positions on the page; those of objects that it has not are left out.
-    fn pairs(&self, path: &Path, page: &Page) -> Result<Vec<(usize, usize, f64)>, Fail> {
+    fn pairs(&self, path: &Path, page: &Page) -> Result<Vec<(usize, usize, f64)>, Failure> {
         let table = goc_tables::read(path)?;
         let (a, b) = (table.require("object_a")?, table.require("object_b")?);
         let p = table.require("probability")?.numbers()?;
@@ -274,7 +277,7 @@ impl Report {
             .collect())
     }
 
-    fn with_sky(&self, page: Page, labels: &LabelTable) -> Result<Page, Fail> {
+    fn with_sky(&self, page: Page, labels: &LabelTable) -> Result<Page, Failure> {
         let read = self.stars.as_ref().map(|file| goc_tables::read(file)).transpose()?;
         let (table, rows, path);
         match (&self.stars, &read) {
@@ -304,14 +307,14 @@ impl Report {
                 None => said(longitude.unit()) || said(table.get_metadata("goc_angles")),
             };
             let unit = if radians { AngleUnit::Radians } else { AngleUnit::Degrees };
-            let of = |column: &Column| -> Result<Vec<f64>, Fail> {
+            let of = |column: &Column| -> Result<Vec<f64>, Failure> {
                 let numbers = column.numbers()?;
                 Ok(rows.iter().map(|row| row.map_or(f64::NAN, |row| numbers[row])).collect())
             };
             return page.sky(frame, unit, of(longitude)?, of(latitude)?).map_err(|e| within(path, e));
         }
         match &self.stars {
-            Some(path) => Err(Fail::failed(format!(
+            Some(path) => Err(Failure::failed(format!(
                 "{}: no positions (looked for l and b, ra and dec; the table has {})",
                 path.display(),
                 table.names().join(", ")
@@ -333,11 +336,11 @@ struct LabelTable {
 }
 
 impl LabelTable {
-    fn read(report: &Report) -> Result<Self, Fail> {
+    fn read(report: &Report) -> Result<Self, Failure> {
         let path = &report.labels;
         let table = goc_tables::read(path)?;
         let label = named(&table, report.label.as_deref(), &LABEL_NAMES)?.ok_or_else(|| {
-            Fail::failed(format!(
+            Failure::failed(format!(
                 "{}: no label column (looked for {}; the table has {}); name it with --label",
                 path.display(),
                 LABEL_NAMES.join(", "),
@@ -349,7 +352,7 @@ impl LabelTable {
         let label = label.name().to_string();
         let prefix = prefix_of(&label).to_string();
         if rows.is_empty() {
-            return Err(Fail::failed(format!("{}: no object has a label", path.display())));
+            return Err(Failure::failed(format!("{}: no object has a label", path.display())));
         }
         Ok(Self { table, label, prefix, object, rows })
     }
@@ -368,12 +371,12 @@ impl LabelTable {
         self.rows.iter().map(|&row| self.id(row)).collect()
     }
 
-    fn labels(&self) -> Result<Vec<Option<u32>>, Fail> {
+    fn labels(&self) -> Result<Vec<Option<u32>>, Failure> {
         self.clusters_in(self.table.require(&self.label)?)
     }
 
     /// Whole numbers; none where the number is negative or not there.
-    fn clusters_in(&self, column: &Column) -> Result<Vec<Option<u32>>, Fail> {
+    fn clusters_in(&self, column: &Column) -> Result<Vec<Option<u32>>, Failure> {
         let number = |&row: &usize| {
             if column.is_null(row) {
                 return Ok(None);
@@ -391,19 +394,19 @@ impl LabelTable {
         self.rows.iter().map(number).collect()
     }
 
-    fn numbers(&self, column: &Column) -> Result<Vec<f64>, Fail> {
+    fn numbers(&self, column: &Column) -> Result<Vec<f64>, Failure> {
         let numbers = column.numbers()?;
         Ok(self.rows.iter().map(|&row| numbers[row]).collect())
     }
 
-    fn extra(&self, column: &Column, name: &str) -> Result<Extra, Fail> {
+    fn extra(&self, column: &Column, name: &str) -> Result<Extra, Failure> {
         let description = column.description().unwrap_or_default().to_string();
         Ok(Extra { name: name.to_string(), description, values: self.numbers(column)? })
     }
 
     /// The features: named by the flag, by the metadata, or all numbers that are nothing else.
-    fn features(&self, report: &Report) -> Result<Vec<Feature>, Fail> {
-        let of = |name: &str, column: &Column| -> Result<Feature, Fail> {
+    fn features(&self, report: &Report) -> Result<Vec<Feature>, Failure> {
+        let of = |name: &str, column: &Column| -> Result<Feature, Failure> {
             let unit = column.unit().filter(|unit| !unit.is_empty()).map(str::to_string);
             Ok(Feature { name: name.to_string(), unit, values: self.numbers(column)? })
         };
@@ -450,7 +453,7 @@ impl LabelTable {
 }
 
 /// The numbers that `goc cluster --clusters` has beyond what the page works out itself.
-fn with_clusters(mut page: Page, path: &Path) -> Result<Page, Fail> {
+fn with_clusters(mut page: Page, path: &Path) -> Result<Page, Failure> {
     let table = goc_tables::read(path)?;
     let labels = table.require("label")?.integers()?;
     let ours = page.feature_names();
@@ -485,13 +488,11 @@ fn told(metadata: &[(String, String)], wanted: &dyn Fn(&str) -> bool) -> Vec<(St
         .collect()
 }
 
-impl crate::long_table::LongTable {
-    /// How the candidates came about.
-    fn facts(&self) -> Vec<(String, String)> {
-        told(&self.origin, &|_| true)
-    }
+/// How the candidates came about.
+fn facts_of(data: &Dataset) -> Vec<(String, String)> {
+    told(&data.provenance, &|_| true)
 }
 
-fn within(path: &Path, error: goc_report::page::PageError) -> Fail {
-    Fail::failed(format!("{}: {error}", path.display()))
+fn within(path: &Path, error: goc_report::page::PageError) -> Failure {
+    Failure::failed(format!("{}: {error}", path.display()))
 }

@@ -7,10 +7,11 @@ use goc::metrics::Scores;
 use goc_tables::Table;
 use serde_json::json;
 
-use super::cluster::NOISE;
-use crate::fail::Fail;
-use crate::long_table::{OBJECT_NAMES, TRUTH_NAMES, numbered};
-use crate::screen;
+use goc_pipeline::long_table::{OBJECT_NAMES, TRUTH_NAMES};
+use goc_pipeline::scores::{NO_GROUP, numbered_groups};
+
+use crate::console;
+use crate::failure::Failure;
 
 pub const LABEL_NAMES: [&str; 4] = ["label", "labels", "cluster", "goc_label"];
 
@@ -45,10 +46,10 @@ pub struct Score {
 }
 
 impl Score {
-    pub fn run(self) -> Result<(), Fail> {
+    pub fn run(self) -> Result<(), Failure> {
         let table = goc_tables::read(&self.labels)?;
         if table.rows() == 0 {
-            return Err(Fail::failed(format!("{}: the table has no rows", self.labels.display())));
+            return Err(Failure::failed(format!("{}: the table has no rows", self.labels.display())));
         }
         let label = column(&table, self.label.as_deref(), &LABEL_NAMES, "label", &self.labels)?;
         let labels = table.require(&label)?;
@@ -70,24 +71,21 @@ impl Score {
         let judged: Vec<usize> =
             (0..table.rows()).filter(|&row| !labels.is_null(row) && !truth[row].is_empty()).collect();
         if judged.is_empty() {
-            return Err(Fail::failed(format!(
+            return Err(Failure::failed(format!(
                 "{}: no object has a label and a truth",
                 self.labels.display()
             )));
         }
         if judged.len() < table.rows() {
-            let left = screen::counted(table.rows() - judged.len(), "object");
-            screen::note(format!("{left} of {} without a label or a truth: left out", table.rows()));
+            let left = console::counted(table.rows() - judged.len(), "object");
+            console::note(format!("{left} of {} without a label or a truth: left out", table.rows()));
         }
         let truth: Vec<String> = judged.iter().map(|&row| truth[row].clone()).collect();
-        // A method that knows noise gives it one label; objects in no group do not make a group.
-        let mut groups: Vec<String> = judged.iter().map(|&row| labels.text(row).into_owned()).collect();
-        let mut noise = 0;
-        for (row, label) in groups.iter_mut().enumerate().filter(|(_, label)| **label == NOISE.to_string()) {
-            *label = format!("noise {row}");
-            noise += 1;
-        }
-        let scores = Scores::of(&numbered(&groups), &numbered(&truth))?;
+        let groups: Vec<String> = judged.iter().map(|&row| labels.text(row).into_owned()).collect();
+        // Objects in no group do not make a group, neither by label nor by truth.
+        let scores = Scores::of(&numbered_groups(&groups), &numbered_groups(&truth))?;
+        let apart = |labels: &[String]| labels.iter().filter(|label| *label == NO_GROUP).count();
+        let (noise, no_truth) = (apart(&groups), apart(&truth));
         let rows = [
             ("nmi", scores.nmi),
             ("f", scores.f),
@@ -99,39 +97,41 @@ impl Score {
             ("purity", scores.purity),
         ];
         let distinct = |labels: &[String]| {
-            let mut all: Vec<&String> = labels.iter().collect();
+            let mut all: Vec<&String> = labels.iter().filter(|label| *label != NO_GROUP).collect();
             all.sort_unstable();
             all.dedup();
             all.len()
         };
-        let (k, k_true) = (distinct(&groups) - noise, distinct(&truth));
-        if noise > 0 {
-            let what = screen::counted(noise, "object");
-            screen::note(format!(
-                "{what} in no cluster (label {NOISE}): each counts as a group of its own in the scores"
-            ));
+        let (k, k_true) = (distinct(&groups), distinct(&truth));
+        for (count, what) in [(noise, "cluster (label"), (no_truth, "true group (truth")] {
+            if count > 0 {
+                let objects = console::counted(count, "object");
+                console::note(format!(
+                    "{objects} in no {what} {NO_GROUP}): each counts as a group of its own in the scores"
+                ));
+            }
         }
         if self.json {
             let mut object = json!({ "n_objects": judged.len(), "k": k, "k_true": k_true, "n_noise": noise });
             for (name, value) in rows {
                 object[name] = json!(value);
             }
-            return screen::print_json(&object);
+            return console::print_json(&object);
         }
         let mut text = format!(
             "{}, {}, {}\n",
-            screen::counted(judged.len(), "object"),
-            screen::counted(k, "cluster"),
-            screen::counted(k_true, "true group")
+            console::counted(judged.len(), "object"),
+            console::counted(k, "cluster"),
+            console::counted(k_true, "true group")
         );
         for (name, value) in rows {
             text.push_str(&format!("{name:<13} {value:.4}\n"));
         }
-        screen::print(&text)
+        console::print(&text)
     }
 
     /// The truth of each labelled object, from a table of its own.
-    fn truth_from(&self, labels: &Table, path: &std::path::Path) -> Result<Vec<String>, Fail> {
+    fn truth_from(&self, labels: &Table, path: &std::path::Path) -> Result<Vec<String>, Failure> {
         let truths = goc_tables::read(path)?;
         let object = column(labels, self.object.as_deref(), &OBJECT_NAMES, "object", &self.labels)?;
         let there = column(&truths, self.object.as_deref(), &OBJECT_NAMES, "object", path)?;
@@ -167,12 +167,12 @@ fn column(
     usual: &[&str],
     what: &str,
     path: &std::path::Path,
-) -> Result<String, Fail> {
+) -> Result<String, Failure> {
     if let Some(name) = flag {
         return Ok(table.require(name)?.name().to_string());
     }
     usual.iter().find(|name| table.column(name).is_some()).map(|name| name.to_string()).ok_or_else(|| {
-        Fail::failed(format!(
+        Failure::failed(format!(
             "{}: no {what} column (looked for {}; the table has {}); name it with --{what}",
             path.display(),
             usual.join(", "),

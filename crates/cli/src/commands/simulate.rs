@@ -1,23 +1,27 @@
 //! `goc simulate`: a mock Milky Way with known truth (paper, Appendix A), as a catalogue and as candidates.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
-use goc_galaxy::actions::Outcome;
+use goc::uncertainty::Size;
 use goc_galaxy::catalogue::DistancePrior;
-use goc_galaxy::frames::{Galactocentric, JphiSign, Sky};
+use goc_galaxy::frames::{Galactocentric, JphiSign};
 use goc_galaxy::gaia_errors::ErrorModel;
-use goc_galaxy::mock::{Mock, MockParams, MockStar, StarsPerDwarf};
+use goc_galaxy::mock::{Mock, MockParams, StarsPerDwarf};
+use goc_pipeline::candidate_table::into_candidate_table;
+use goc_pipeline::mock_catalogue::{MockColumn, MockValues, mock_columns};
+use goc_pipeline::sampling::plain;
+use goc_pipeline::table_columns::TableColumns;
+use goc_pipeline::{Sampling, StarModel};
 use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
 use super::actions::optional;
-use super::candidates::{SamplingArgs, WhenEmpty, actions_of};
 use crate::choices::at_least_one;
-use crate::fail::Fail;
+use crate::console::{self, Console};
+use crate::failure::Failure;
 use crate::measured_table::MeasuredArgs;
-use crate::screen;
-use crate::star_table::StarArgs;
 
 /// Make a mock Milky Way: stars of torn dwarf galaxies near the Sun, measured with Gaia's errors
 #[derive(Args)]
@@ -115,7 +119,7 @@ pub struct Simulate {
 }
 
 /// The model of the Galaxy.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Copy, Debug)]
 struct ModelArgs {
     /// How actions are computed: converged, authors (as the paper's tables) or agama (as AGAMA today)
     #[arg(long, default_value = "converged")]
@@ -131,63 +135,62 @@ struct ModelArgs {
 }
 
 impl Simulate {
-    pub fn run(self) -> Result<(), Fail> {
+    pub fn run(self) -> Result<(), Failure> {
         for path in [&self.output, &self.stars_out] {
-            screen::check_output(path.as_deref())?;
+            console::check_output(path.as_deref())?;
         }
-        let sampling = SamplingArgs::of_the_authors(self.draws, self.sigmas, self.distance_prior);
-        sampling.size()?;
-        let stars = StarArgs::of_model(self.model.variant, self.model.sun, self.model.jphi);
+        let sampling = Sampling {
+            draws: self.draws,
+            size: Size::sigmas(self.sigmas).map_err(|error| Failure::usage(error.to_string()))?,
+            distance_prior: self.distance_prior,
+            ..Sampling::of_the_authors()
+        };
+        let ModelArgs { variant, sun, jphi } = self.model;
+        let model = StarModel { variant, sun, jphi, ..StarModel::default() };
         let params = self.params()?;
-        let valid = params.check().map_err(|e| Fail::usage(e.to_string()))?;
-        let finder = stars.finder()?;
-        let bar = screen::progress(valid.all_dwarfs() as u64, "dwarfs");
+        let valid = params.check().map_err(|e| Failure::usage(e.to_string()))?;
+        let finder = Arc::new(model.finder()?);
+        let bar = console::progress(valid.all_dwarfs() as u64, "dwarfs");
         let mock = valid
             .draw(finder.potential().as_ref(), self.seed, &|done| bar.set_position(done as u64))
-            .map_err(|e| Fail::failed(e.to_string()))?;
+            .map_err(|e| Failure::failed(e.to_string()))?;
         bar.finish_and_clear();
 
         let places: Vec<Galactocentric> = mock.stars.iter().map(|star| star.place).collect();
-        let mut table = catalogue_table(&mock, &finder.many(&places), self.model.jphi)?;
+        let mut table = catalogue_table(mock_columns(&mock, &finder.many(&places), jphi))?;
         table.set_metadata("goc_version", env!("CARGO_PKG_VERSION"));
         let mut settings = self.settings();
-        settings.extend(stars.settings());
+        settings.extend(model.settings());
         for (key, value) in &settings {
-            table.set_metadata(
-                format!("goc_{key}"),
-                value.as_str().map_or_else(|| value.to_string(), str::to_string),
-            );
+            table.set_metadata(format!("goc_{key}"), plain(value));
         }
         if let Some(path) = &self.stars_out {
             goc_tables::write(&table, path)?;
         } else if self.output.is_none() && !self.json {
-            screen::write_table(&table, None)?;
+            console::write_table(&table, None)?;
         }
         let mut candidates = None;
         if let Some(path) = &self.output {
-            let args =
-                MeasuredArgs::of_stars(self.stars_out.clone().unwrap_or_else(|| "the mock catalogue".into()));
-            let columns = stars
-                .find(&table)?
-                .ok_or_else(|| Fail::failed("the mock catalogue lacks a column of stars"))?;
-            let measured = args.measure(table, sampling.shape, Some(&columns.names))?;
-            let f = actions_of(&stars, &columns, self.distance_prior)?;
-            let truth = measured.table().require("truth")?.clone();
-            let made = sampling.sample(&measured, &f, self.seed, WhenEmpty::Drop, &[&truth])?;
-            let mut long = made.table;
+            let name = self.stars_out.clone().unwrap_or_else(|| "the mock catalogue".into());
+            let args = MeasuredArgs::of_stars(name);
+            let columns = model
+                .find(&TableColumns::new(&table, &args.source()))?
+                .ok_or_else(|| Failure::failed("the mock catalogue lacks a column of stars"))?;
+            let measured = args.measure(&table, sampling.shape, Some((&columns, model.angles)))?;
+            let f = model.actions(&columns, finder, sampling.distance_prior)?;
+            let (dataset, origin) = sampling.sample(&measured, &f, self.seed, &Console::default())?;
+            let objects = dataset.candidates.objects();
+            let mut long = into_candidate_table(dataset, &origin, &[table.require("truth")?])?;
             for (key, value) in &settings {
-                long.set_metadata(
-                    format!("goc_{key}"),
-                    value.as_str().map_or_else(|| value.to_string(), str::to_string),
-                );
+                long.set_metadata(format!("goc_{key}"), plain(value));
             }
             goc_tables::write(&long, path)?;
-            candidates = Some((made.objects.len(), long.rows()));
+            candidates = Some((objects, long.rows()));
         }
         if self.json {
-            return screen::print_json(&self.summary(&settings, &mock, candidates));
+            return console::print_json(&self.summary(&settings, &mock, candidates));
         }
-        screen::note(format!(
+        console::note(format!(
             "{} stars of {} dwarfs near the Sun; {} orbits followed, {} dwarfs drawn anew",
             mock.stars.len(),
             self.dwarfs + self.field,
@@ -196,15 +199,17 @@ impl Simulate {
         ));
         for (what, path) in [("stars", &self.stars_out), ("candidates", &self.output)] {
             if let Some(path) = path {
-                screen::note(format!("{what} in {}", path.display()));
+                console::note(format!("{what} in {}", path.display()));
             }
         }
         Ok(())
     }
 
-    fn params(&self) -> Result<MockParams, Fail> {
+    fn params(&self) -> Result<MockParams, Failure> {
         let [bright, faint] = self.magnitudes[..] else {
-            return Err(Fail::usage("--magnitudes takes two numbers, bright and faint: --magnitudes -2,2"));
+            return Err(Failure::usage(
+                "--magnitudes takes two numbers, bright and faint: --magnitudes -2,2",
+            ));
         };
         Ok(MockParams {
             dwarfs: self.dwarfs,
@@ -267,51 +272,17 @@ impl Simulate {
     }
 }
 
-/// The catalogue: a row a star, measured values with errors, then the truth.
-fn catalogue_table(mock: &Mock, actions: &[Outcome], sign: JphiSign) -> Result<Table, Fail> {
-    let stars = &mock.stars;
-    let numbers = |value: &dyn Fn(&MockStar) -> f64| -> Vec<f64> { stars.iter().map(value).collect() };
-    let column = |name: &str, unit: &str, value: &dyn Fn(&MockStar) -> f64| {
-        Column::new(name, Data::F64(numbers(value))).with_unit(unit)
+/// The catalogue as a table.
+fn catalogue_table(columns: Vec<MockColumn>) -> Result<Table, Failure> {
+    let column = |column: MockColumn| {
+        let MockColumn { name, unit, description, values } = column;
+        let made = match values {
+            MockValues::Integers(values) => Column::new(name, Data::I64(values)).with_unit(unit),
+            MockValues::Numbers(values) => Column::new(name, Data::F64(values)).with_unit(unit),
+            MockValues::Flags(values) => Column::new(name, Data::Bool(values)).with_unit(unit),
+            MockValues::Optional(values) => optional(name, unit, values)?,
+        };
+        Ok(made.with_description(description))
     };
-    let degrees = |star: &MockStar| star.measured.truth.to(Sky::Galactic).position.in_degrees();
-    let mut columns = vec![
-        Column::new("object", Data::I64((0..stars.len() as i64).collect())).with_description("star, from 0"),
-        column("l", "deg", &|s| degrees(s)[0]),
-        column("b", "deg", &|s| degrees(s)[1]),
-        column("parallax", "mas", &|s| s.measured.parallax),
-        column("parallax_error", "mas", &|s| s.measured.errors.parallax),
-        column("pml", "mas/yr", &|s| s.measured.proper_motion[0]).with_description("with cos b"),
-        column("pml_error", "mas/yr", &|s| s.measured.errors.galactic_proper_motion[0]),
-        column("pmb", "mas/yr", &|s| s.measured.proper_motion[1]),
-        column("pmb_error", "mas/yr", &|s| s.measured.errors.galactic_proper_motion[1]),
-        column("radial_velocity", "km/s", &|s| s.measured.radial_velocity),
-        column("radial_velocity_error", "km/s", &|s| s.measured.radial_velocity_error),
-        column("phot_g_mean_mag", "mag", &|s| s.measured.magnitude),
-        Column::new("truth", Data::I64(stars.iter().map(|s| s.group as i64).collect()))
-            .with_description("dwarf galaxy the star came with, from 0"),
-        Column::new("field", Data::Bool(stars.iter().map(|s| s.field).collect()))
-            .with_description("a star without siblings"),
-        column("true_parallax", "mas", &|s| s.measured.truth.distance.parallax()),
-        column("true_pml", "mas/yr", &|s| s.measured.truth.proper_motion[0]),
-        column("true_pmb", "mas/yr", &|s| s.measured.truth.proper_motion[1]),
-        column("true_radial_velocity", "km/s", &|s| s.measured.truth.radial_velocity),
-    ];
-    for (c, name) in ["x", "y", "z"].into_iter().enumerate() {
-        columns.push(column(&format!("true_{name}"), "kpc", &|s| s.place.position[c]));
-    }
-    for (c, name) in ["vx", "vy", "vz"].into_iter().enumerate() {
-        columns.push(column(&format!("true_{name}"), "km/s", &|s| s.place.velocity[c]));
-    }
-    let truth = |value: &dyn Fn(&goc_galaxy::actions::Actions) -> f64| -> Vec<f64> {
-        actions
-            .iter()
-            .map(|outcome| outcome.bound().map_or(f64::NAN, |a| value(&a.with_sign(sign))))
-            .collect()
-    };
-    columns.push(optional("true_Jr", "kpc km/s", truth(&|a| a.jr))?);
-    columns.push(optional("true_Jz", "kpc km/s", truth(&|a| a.jz))?);
-    columns.push(optional("true_Jphi", "kpc km/s", truth(&|a| a.jphi))?);
-    columns.push(optional("true_energy", "km2 s-2", truth(&|a| a.energy))?);
-    Ok(Table::new(columns)?)
+    Ok(Table::new(columns.into_iter().map(column).collect::<Result<_, Failure>>()?)?)
 }

@@ -5,18 +5,22 @@
 //! TOPCAT or astropy where it came from. A star that could not be used stays, without a label and with the reason.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
+use goc_pipeline::candidate_table::candidate_table;
+use goc_pipeline::table_columns::TableColumns;
+use goc_pipeline::{BadRows, Sampling};
 use goc_tables::{Column, Data};
 use serde_json::{Value, json};
 
 use super::actions::{optional, push};
-use super::candidates::{SamplingArgs, WhenEmpty, actions_of};
-use super::cluster::{Clustered, MethodArgs, SureArgs};
-use crate::fail::Fail;
-use crate::long_table::LongTableArgs;
-use crate::measured_table::{BadRows, MeasuredArgs};
-use crate::screen;
+use super::candidates::SamplingArgs;
+use super::cluster::{self, FitArgs};
+use crate::choices::words;
+use crate::console::{self, Console};
+use crate::failure::Failure;
+use crate::measured_table::MeasuredArgs;
 use crate::star_table::StarArgs;
 
 /// Group stars: catalogue with errors in, the same rows with label and actions out
@@ -41,7 +45,7 @@ pub struct Stars {
     missing: String,
 
     /// A star with an infinite number, a negative error or a correlation beyond 1: stop, or keep it without a label
-    #[arg(long, value_enum, default_value_t = BadRows::Refuse)]
+    #[arg(long, value_parser = words::<BadRows>(), default_value = "refuse")]
     bad_rows: BadRows,
 
     /// Columns of the standard errors of depth, proper motions and radial velocity [default: x_error, x_err, sigma_x or e_x]
@@ -52,10 +56,6 @@ pub struct Stars {
     #[arg(long, value_name = "TEXT", default_value = "goc_")]
     prefix: String,
 
-    /// Seed of everything random
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-
     /// Also write the candidates
     #[arg(long, value_name = "FILE")]
     candidates: Option<PathBuf>,
@@ -64,10 +64,7 @@ pub struct Stars {
     sampling: SamplingArgs,
 
     #[command(flatten)]
-    method: MethodArgs,
-
-    #[command(flatten)]
-    sure: SureArgs,
+    fit: FitArgs,
 
     #[command(flatten, next_help_heading = "Stars")]
     stars: StarArgs,
@@ -78,15 +75,16 @@ pub struct Stars {
 }
 
 impl Stars {
-    pub fn run(self) -> Result<(), Fail> {
-        self.sampling.size()?;
-        self.method.check()?;
-        self.sure.check(&self.method, &self.input)?;
+    pub fn run(self) -> Result<(), Failure> {
+        let sampling = self.sampling.sampling()?;
+        let sampling = Sampling { extras: self.candidates.is_some(), ..sampling };
+        let model = self.stars.model()?;
+        self.fit.check(&self.input)?;
         for path in [&self.output, &self.candidates] {
-            screen::check_output_of(&self.input, path.as_deref())?;
+            console::check_output_of(&self.input, path.as_deref())?;
         }
         if self.sampling.transform.is_some() {
-            return Err(Fail::usage(
+            return Err(Failure::usage(
                 "goc stars always clusters actions; for others use goc candidates --transform",
             ));
         }
@@ -98,40 +96,30 @@ impl Stars {
             ..MeasuredArgs::of_stars(self.input.clone())
         };
         let table = args.open()?;
-        let columns = self.stars.require_observed(&table, &self.input)?;
-        let measured = args.measure(table, self.sampling.shape, Some(&columns.names))?;
-        let f = actions_of(&self.stars, &columns, self.sampling.distance_prior)?;
-        let when_empty = self.sampling.when_empty.unwrap_or(WhenEmpty::Drop);
-        let made = self.sampling.sample(&measured, &f, self.seed, when_empty, &[])?;
+        let source = args.source();
+        let columns = model.require_observed(&TableColumns::new(&table, &source), &Console::default())?;
+        let measured = args.measure(&table, sampling.shape, Some((&columns, model.angles)))?;
+        let f = model.actions(&columns, Arc::new(model.finder()?), sampling.distance_prior)?;
+        let (dataset, origin) = sampling.sample(&measured, &f, self.fit.seed, &Console::default())?;
+        drop(measured);
         if let Some(path) = &self.candidates {
-            goc_tables::write(&made.table, path)?;
+            goc_tables::write(&candidate_table(&dataset, &origin, &[])?, path)?;
         }
-        let method = self.sure.method(&self.method);
-        let long = LongTableArgs::of_candidates(self.input.clone()).group(&made.table, &method.taken())?;
-        let done = Clustered::new(&method, long, self.seed, false)?.judged(&self.sure, self.seed)?;
-        if let (Some(path), Some(table)) = (self.sure.clusters(), done.cluster_table()?) {
-            goc_tables::write(&table, path)?;
-        }
+        let provenance = dataset.provenance.clone();
+        let counts: Vec<usize> =
+            (0..dataset.candidates.objects()).map(|i| dataset.candidates.count(i)).collect();
+        let done = self.fit.run(dataset, false)?;
 
-        let n = measured.table().rows();
+        let n = table.rows();
         let labels = done.label_table()?;
         let mut row_of = vec![None; n];
-        for (i, &(row, _)) in made.objects.iter().enumerate() {
-            row_of[row] = Some(i);
-        }
         let mut kept = vec![0_i32; n];
-        for &(row, m) in &made.objects {
-            kept[row] = m as i32;
+        for (i, &row) in origin.rows.iter().enumerate() {
+            row_of[row] = Some(i);
+            kept[row] = counts[i] as i32;
         }
-        let mut notes = vec![String::new(); n];
-        for (row, problem) in &measured.dropped {
-            notes[*row].clone_from(problem);
-        }
-        for loss in &made.losses {
-            let what = if loss.kept == 0 { "no candidates" } else { "candidates dropped" };
-            notes[loss.row] = format!("{what}: {}", loss.reasons);
-        }
-        let mut out = measured.into_table();
+        let notes = origin.notes();
+        let mut out = table;
         let mut columns = vec![spread_labels(&labels, &row_of)?];
         if let Some(runner_up) = labels.column("runner_up") {
             columns.push(spread_runner_up(runner_up, &row_of)?);
@@ -164,31 +152,31 @@ impl Stars {
         for column in columns {
             push(&mut out, column, &self.prefix)?;
         }
-        for (key, value) in made.table.metadata().iter().chain(labels.metadata()) {
+        for (key, value) in provenance.iter().chain(labels.metadata()) {
             out.set_metadata(key.clone(), value.clone());
         }
         if self.output.is_some() || !self.json {
-            screen::write_table(&out, self.output.as_deref())?;
+            console::write_table(&out, self.output.as_deref())?;
         }
         if self.json {
-            let mut summary = made
+            let mut all = origin
                 .settings
                 .iter()
                 .map(|(k, v)| ((*k).to_string(), v.clone()))
                 .collect::<serde_json::Map<_, _>>();
-            if let Value::Object(more) = done.summary(self.output.as_deref()) {
-                summary.extend(more);
+            if let Value::Object(more) = cluster::summary(&done, self.output.as_deref()) {
+                all.extend(more);
             }
-            summary.insert("n_stars".into(), json!(n));
-            return screen::print_json(&Value::Object(summary));
+            all.insert("n_stars".into(), json!(n));
+            return console::print_json(&Value::Object(all));
         }
-        screen::note(done.sentence(self.output.as_deref()));
+        console::note(cluster::sentence(&done, self.output.as_deref()));
         Ok(())
     }
 }
 
 /// The next best group of each row, null where there is none.
-fn spread_runner_up(column: &Column, row_of: &[Option<usize>]) -> Result<Column, Fail> {
+fn spread_runner_up(column: &Column, row_of: &[Option<usize>]) -> Result<Column, Failure> {
     let value = |i: &Option<usize>| i.filter(|&i| !column.is_null(i)).map(|i| column.text(i).parse::<i32>());
     let found: Vec<Option<i32>> = row_of.iter().map(|i| value(i).and_then(Result::ok)).collect();
     let valid = found.iter().map(Option::is_some).collect();
@@ -197,7 +185,7 @@ fn spread_runner_up(column: &Column, row_of: &[Option<usize>]) -> Result<Column,
 }
 
 /// The label of each row of the input, null for a star that was not clustered.
-fn spread_labels(labels: &goc_tables::Table, row_of: &[Option<usize>]) -> Result<Column, Fail> {
+fn spread_labels(labels: &goc_tables::Table, row_of: &[Option<usize>]) -> Result<Column, Failure> {
     let label = labels.require("label")?.integers()?;
     let spread = row_of.iter().map(|i| i.map_or(-1, |i| label[i] as i32)).collect();
     let column = Column::new("label", Data::I32(spread))

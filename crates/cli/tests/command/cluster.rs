@@ -261,7 +261,7 @@ fn the_tree_is_newick_or_a_table_as_scipys_linkage_has_it() {
     assert_eq!(joined, (0..22).collect::<Vec<_>>());
     let run = desk.goc("cluster c.csv --k 3 --method uk-means --tree tree.csv -o l.csv");
     assert_eq!(run.code, 2);
-    assert!(run.err.contains("--tree needs a method that chooses candidates"), "{}", run.err);
+    assert!(run.err.contains("--tree: a tree needs a method that chooses candidates"), "{}", run.err);
 }
 
 #[test]

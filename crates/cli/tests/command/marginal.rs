@@ -226,7 +226,7 @@ fn penalties_of_goc_are_taken_as_log_densities_whatever_the_size_of_the_sets() {
     for (penalty, said) in [("density", true), ("none", false)] {
         desk.done(&format!("{make} --penalty {penalty} -o d.parquet"));
         let run = desk.done(&format!("cluster d.parquet {SHORT} -o l.csv"));
-        assert_eq!(run.err.contains("once more: say --penalty none"), said, "{}", run.err);
+        assert_eq!(run.err.contains("once more: make them with penalty none"), said, "{}", run.err);
     }
 }
 
@@ -247,7 +247,7 @@ fn what_cannot_be_is_refused_by_name() {
         "cluster n.csv --method marginal",
         1,
         &format!(
-            "error: n.csv: row 1 (line 2), column `JR`: {value} is negative and has no square root; mend it, or use --feature-map none"
+            "error: n.csv: row 1, column `JR`: {value} is negative and has no square root; mend it, or use --feature-map none"
         ),
     );
     desk.refused(

@@ -346,36 +346,44 @@ fn a_simulated_catalogue_has_the_stars_that_were_asked_for() {
 }
 
 #[test]
-fn a_unit_that_is_not_meant_is_refused_and_one_that_is_written_otherwise_is_known() {
-    let star = |ra: &str, parallax: &str, pm: &str| {
+fn columns_are_converted_by_their_units_and_a_unit_that_is_not_known_is_refused() {
+    let star = |[ra, parallax, pm]: [&str; 3], values: [f64; 4]| {
         let column =
             |name: &str, value: f64, unit: &str| Column::new(name, Data::F64(vec![value])).with_unit(unit);
         Table::new(vec![
-            column("RA", 1.2, ra),
-            column("dec", 0.4, ra),
-            column("parallax", 0.5, parallax),
-            column("pmra", 1.0, pm),
-            column("pmdec", 1.0, pm),
+            column("RA", values[0], ra),
+            column("dec", values[1], ra),
+            column("parallax", values[2], parallax),
+            column("pmra", values[3], pm),
+            column("pmdec", values[3], pm),
             column("radial_velocity", 10.0, "km s**-1"),
         ])
         .unwrap()
     };
     let desk = Desk::new();
-    desk.write("rad.fits", &star("rad", "mas", "mas/yr"));
-    desk.write("arcsec.ecsv", &star("deg", "arcsec", "mas yr-1"));
-    desk.write("good.vot", &star("degree", "mas", "mas.yr**-1"));
-    desk.done("actions good.vot -o a.csv");
-    desk.done("actions rad.fits --angles radians -o b.csv");
-    let run = desk.goc("actions rad.fits -o x.csv");
+    let (ra, dec) = (70.0_f64, 20.0_f64);
+    desk.write("good.vot", &star(["degree", "mas", "mas.yr**-1"], [ra, dec, 0.5, 1.0]));
+    desk.write("rad.fits", &star(["rad", "mas", "mas/yr"], [ra.to_radians(), dec.to_radians(), 0.5, 1.0]));
+    desk.write("arcsec.ecsv", &star(["deg", "arcsec", "arcsec yr-1"], [ra, dec, 0.5e-3, 1e-3]));
+    desk.write("furlong.ecsv", &star(["deg", "furlong", "mas yr-1"], [ra, dec, 0.5, 1.0]));
+    let said = desk.done("actions good.vot -o good.csv").err;
+    assert!(!said.contains("converted"), "{said}");
+    let jr = |name: &str| numbers(&desk.table(name), "Jr")[0];
+    let good = jr("good.csv");
+    for (words, note) in [
+        ("rad.fits", "column `RA`: converted from rad to deg\n"),
+        ("rad.fits --angles radians", ""),
+        ("good.vot --angles radians", "column `dec`: converted from degree to rad\n"),
+        ("arcsec.ecsv", "column `parallax`: converted from arcsec to mas\n"),
+    ] {
+        let run = desk.done(&format!("actions {words} -o other.csv"));
+        assert!(run.err.contains(note), "{words}: {}", run.err);
+        assert!((jr("other.csv") - good).abs() < 1e-6 * good, "{words}: {} {good}", jr("other.csv"));
+    }
+    let run = desk.goc("actions furlong.ecsv -o x.csv");
     assert_eq!(run.code, 2);
     assert!(
-        run.err.ends_with("error: column `RA` is in rad, but deg is needed; see --angles, or convert it\n"),
-        "{}",
-        run.err
-    );
-    let run = desk.goc("actions arcsec.ecsv -o x.csv");
-    assert!(
-        run.err.ends_with("error: column `parallax` is in arcsec, but mas is needed; convert it\n"),
+        run.err.ends_with("error: column `parallax` is in furlong, but mas is needed; convert it\n"),
         "{}",
         run.err
     );

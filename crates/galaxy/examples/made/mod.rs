@@ -8,7 +8,7 @@ use goc::candidates::CandidatesBuilder;
 use goc::scale::{Scaler, Scaling};
 use goc::uncertainty::{Penalty, Propagation, Sampler, Size, WhenAllRejected};
 use goc_galaxy::actions::ActionFinder;
-use goc_galaxy::catalogue::{Catalogue, DistancePrior, Far};
+use goc_galaxy::catalogue::{Catalogue, DistanceMeasure, DistancePrior};
 use goc_galaxy::frames::{JphiSign, Sky, Sun};
 use goc_galaxy::mock::Mock;
 use goc_galaxy::stars::StarActions;
@@ -44,7 +44,7 @@ pub fn candidates_by_prior(
 }
 
 fn catalogue() -> Result<Catalogue, Failure> {
-    Ok(Catalogue::new(Sky::Galactic, Far::Parallax { offset: 0.0 }, Sun::hattori())?)
+    Ok(Catalogue::new(Sky::Galactic, DistanceMeasure::Parallax { offset: 0.0 }, Sun::hattori())?)
 }
 
 fn actions(
@@ -54,10 +54,9 @@ fn actions(
 ) -> Result<(Candidates, Vec<i64>), Failure> {
     let objects = mock.objects(Size::sigmas(2.0)?)?;
     let made = how.draws(101).when_all_rejected(WhenAllRejected::LeaveOut).seed(seed);
-    let (four, report) = made.propagate(&objects)?;
+    let (candidates, report) = made.propagate(&objects)?;
     let truth = report.objects().iter().map(|&i| mock.stars[i].group as i64).collect();
-    // The energy, behind the three actions, is no feature.
-    Ok((rows(&four, |row| row[..3].to_vec())?, truth))
+    Ok((candidates, truth))
 }
 
 /// As the marginal mixture takes actions: square roots of Jr and Jz, robust scaling.

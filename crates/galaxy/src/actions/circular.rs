@@ -33,9 +33,9 @@ impl<'a> Profile<'a> {
         let mut still = Vec::with_capacity(PROBES);
         let mut round = Vec::with_capacity(PROBES);
         for &r in &radii {
-            let pull = potential.pull(r, 0.0);
-            still.push(pull.phi);
-            round.push(pull.phi + 0.5 * r * pull.d_r);
+            let gradient = potential.gradient(r, 0.0);
+            still.push(gradient.phi);
+            round.push(gradient.phi + 0.5 * r * gradient.d_r);
         }
         for i in 0..PROBES {
             let fault = |what| Err(ActionError::Potential { what, radius: radii[i] });
@@ -60,8 +60,8 @@ impl<'a> Profile<'a> {
     /// The radius of the circular orbit.
     pub(super) fn circular_radius(&self, energy: f64) -> f64 {
         self.radius_of(energy, &self.round, |r| {
-            let pull = self.potential.pull(r, 0.0);
-            pull.phi + 0.5 * r * pull.d_r
+            let gradient = self.potential.gradient(r, 0.0);
+            gradient.phi + 0.5 * r * gradient.d_r
         })
     }
 
@@ -117,10 +117,10 @@ impl CircularOrbits {
                 let energy = 1.0 / (inverse_bottom - lift);
                 let de = energy * energy * lift * width;
                 let (circular, reach) = (profile.circular_radius(energy), profile.reach(energy));
-                let force = profile.potential.pull(circular, 0.0).d_r;
+                let force = profile.potential.gradient(circular, 0.0).d_r;
                 let spin = circular * (circular * force).sqrt();
                 let slope = (circular / force).sqrt() / spin * de;
-                let reach_slope = de / (reach * profile.potential.pull(reach, 0.0).d_r);
+                let reach_slope = de / (reach * profile.potential.gradient(reach, 0.0).d_r);
                 [Real::ln(spin), slope, Real::ln(reach), reach_slope]
             })
             .collect();

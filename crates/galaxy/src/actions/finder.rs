@@ -104,8 +104,8 @@ impl ActionFinder {
         };
         let [r2, z, r_vr, vz, v2, tilt, lz] = place(star);
         let place = Place { r2, z, r_vr, vz, v2, tilt, lz };
-        let pull = self.potential.pull(r2.sqrt(), z);
-        let orbit = Orbit::new(&*self.potential, &self.focal, &place, &pull);
+        let gradient = self.potential.gradient(r2.sqrt(), z);
+        let orbit = Orbit::new(&*self.potential, &self.focal, &place, &gradient);
         // One over the momentum needs better turning points than the momentum.
         let turns = orbit.turns(&*self.potential, 1e-9);
         let below = star.z() < 0.0;
@@ -125,8 +125,8 @@ impl ActionFinder {
             if usable(star) { place(star) } else { [1.0, 0.1, 0.0, 0.0, 0.0, 0.0, 1.0] }
         });
         let [r2, z, r_vr, vz, v2, tilt, lz] = columns;
-        let pull = T::pull(&*self.potential, r2.sqrt(), z);
-        let energy = v2 * 0.5 + pull.phi;
+        let gradient = T::gradient(&*self.potential, r2.sqrt(), z);
+        let energy = v2 * 0.5 + gradient.phi;
         // An unbound star is stopped where it is, so that its lane has something harmless to do.
         let zero = T::splat(0.0);
         let bound = energy.less(zero);
@@ -140,7 +140,7 @@ impl ActionFinder {
             tilt: or_rest(tilt),
             lz: or_rest(lz),
         };
-        let orbit = Orbit::new(&*self.potential, &self.focal, &halted, &pull);
+        let orbit = Orbit::new(&*self.potential, &self.focal, &halted, &gradient);
         let turns = orbit.turns(&*self.potential, self.tolerance);
         let (jr, jz) = orbit.actions(&*self.potential, &turns, self.rule, &self.nodes);
         for (lane, (star, out)) in stars.iter().zip(out).enumerate() {

@@ -232,7 +232,7 @@ fn shells_of(
     reach: Lanes,
     chi: &[f64; SPINS],
 ) -> [Shell<Lanes>; SPINS] {
-    let force = Lanes::pull(potential, round, Lanes::splat(0.0)).d_r;
+    let force = Lanes::gradient(potential, round, Lanes::splat(0.0)).d_r;
     let spin = round * (round * force).sqrt();
     let mut shells = [Shell { radius: round, delta: Lanes::splat(0.0) }; SPINS];
     for j in (1..SPINS - 1).rev() {

@@ -32,7 +32,7 @@ use super::focal::{FocalDistances, Guess};
 use super::lockstep::Lockstep;
 use super::quadrature::{MOST, Nodes};
 use super::solve::solve;
-use crate::potential::{Potential, Pull};
+use crate::potential::{Gradient, Potential};
 
 /// Angular momenta below this fraction of a circular orbit's count as this one: the actions' error is as
 /// small, and orbits through the axis need no case of their own.
@@ -100,17 +100,17 @@ pub(super) struct Turns<T> {
 }
 
 impl<T: Lockstep> Orbit<T> {
-    /// The orbit of a star with energy below 0; `pull` is the potential's where the star is.
+    /// The orbit of a star with energy below 0; `gradient` is the potential's where the star is.
     #[inline(always)]
     pub(super) fn new(
         potential: &dyn Potential,
         focal: &FocalDistances,
         place: &Place<T>,
-        pull: &Pull<T>,
+        gradient: &Gradient<T>,
     ) -> Self {
         let zero = T::splat(0.0);
         let r = place.r2.sqrt();
-        let energy = place.v2 * 0.5 + pull.phi;
+        let energy = place.v2 * 0.5 + gradient.phi;
         let guess = focal.lookup(energy, place.lz.abs());
         let delta = guess.delta;
         let z2 = place.z * place.z;
@@ -129,7 +129,7 @@ impl<T: Lockstep> Orbit<T> {
         let rest = T::select(outside, place.r2 / w, (s - a) / twice_delta);
         let rest = T::select(v.less(T::splat(0.5)), -v + 1.0, rest.min(T::splat(1.0)).max(T::splat(1e-20)));
         let p0 = T::phi(potential, w.sqrt(), zero);
-        let i3 = lambda * (pull.phi - p0) + (place.tilt + delta * place.vz * place.vz) * 0.5;
+        let i3 = lambda * (gradient.phi - p0) + (place.tilt + delta * place.vz * place.vz) * 0.5;
         let lz2 = place.lz * place.lz;
         let least = guess.spin * LEAST_SPIN;
         let spin2 = lz2.max(least * least);
@@ -142,10 +142,10 @@ impl<T: Lockstep> Orbit<T> {
         // dh/dw at the star.
         let nu = delta * v;
         let g = (energy - p0) * lambda - i3;
-        let d_phi = pull.d_r * r / (w * 2.0) + pull.d_z * place.z / (lambda * 2.0);
-        let d_g = energy - pull.phi - (lambda - nu) * d_phi;
+        let d_phi = gradient.d_r * r / (w * 2.0) + gradient.d_z * place.z / (lambda * 2.0);
+        let d_g = energy - gradient.phi - (lambda - nu) * d_phi;
         let dh = d_g * w / lambda + g * delta / (lambda * lambda);
-        Self { energy, spin2, delta, i3, lambda, w, v, rest, phi: pull.phi, p0, h, dh, q, guess }
+        Self { energy, spin2, delta, i3, lambda, w, v, rest, phi: gradient.phi, p0, h, dh, q, guess }
     }
 
     /// h at the star's v.

@@ -4,12 +4,12 @@
 //! eight. A star that is finished keeps its result while the others go on, so its bytes never depend on its
 //! neighbours.
 
-use crate::potential::{Potential, Pull};
+use crate::potential::{Gradient, Potential};
 use crate::real::{LANES, Lanes, Real};
 
 pub(super) trait Lockstep: Real {
     fn phi(potential: &dyn Potential, r: Self, z: Self) -> Self;
-    fn pull(potential: &dyn Potential, r: Self, z: Self) -> Pull<Self>;
+    fn gradient(potential: &dyn Potential, r: Self, z: Self) -> Gradient<Self>;
 
     fn any(mask: Self::Mask) -> bool;
     fn both(a: Self::Mask, b: Self::Mask) -> Self::Mask;
@@ -27,8 +27,8 @@ impl Lockstep for f64 {
         potential.value(r, z)
     }
     #[inline(always)]
-    fn pull(potential: &dyn Potential, r: f64, z: f64) -> Pull {
-        potential.pull(r, z)
+    fn gradient(potential: &dyn Potential, r: f64, z: f64) -> Gradient {
+        potential.gradient(r, z)
     }
     #[inline(always)]
     fn any(mask: bool) -> bool {
@@ -62,8 +62,8 @@ impl Lockstep for Lanes {
         potential.values(&r, &z)
     }
     #[inline(always)]
-    fn pull(potential: &dyn Potential, r: Lanes, z: Lanes) -> Pull<Lanes> {
-        potential.pulls(&r, &z)
+    fn gradient(potential: &dyn Potential, r: Lanes, z: Lanes) -> Gradient<Lanes> {
+        potential.gradients(&r, &z)
     }
     #[inline(always)]
     fn any(mask: [bool; LANES]) -> bool {

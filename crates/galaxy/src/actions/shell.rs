@@ -76,9 +76,9 @@ pub(super) fn shell_orbit<T: Lockstep>(
         here = moved;
     }
     let radius = solve((last, d_last), (here, d_here), 1e-6, drift);
-    let pull = T::pull(potential, radius, zero);
-    let force = radius * pull.d_r;
-    let top = (energy - pull.phi) * 2.0 - force;
+    let gradient = T::gradient(potential, radius, zero);
+    let force = radius * gradient.d_r;
+    let top = (energy - gradient.phi) * 2.0 - force;
     let bottom = force - lz * lz / (radius * radius);
     let delta = radius * radius * top / bottom;
     // What is left of a sphere after rounding is no focal distance.
@@ -98,10 +98,10 @@ fn drift_at_top<T: Lockstep>(potential: &dyn Potential, energy: T, lz: T, r: T) 
     let zero = T::splat(0.0);
     let lz2 = lz * lz;
     let acceleration = |r: T, z: T| {
-        let pull = T::pull(potential, r, z);
-        [lz2 / (r * r * r) - pull.d_r, -pull.d_z]
+        let gradient = T::gradient(potential, r, z);
+        [lz2 / (r * r * r) - gradient.d_r, -gradient.d_z]
     };
-    let start = T::pull(potential, r, zero);
+    let start = T::gradient(potential, r, zero);
     let vz = ((energy - start.phi) * 2.0 - lz2 / (r * r)).max(zero).sqrt();
     let speed = ((energy - start.phi) * 2.0).max(zero).sqrt();
     let mut state = [r, zero, zero, vz];

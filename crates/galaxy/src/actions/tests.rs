@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::frames::Galactocentric;
-use crate::potential::{Build, Curvature, Isochrone, McMillan17, Potential, Pull};
+use crate::potential::{Build, Curvature, Gradient, Isochrone, McMillan17, Potential};
 
 /// Numbers evenly over [0, 1), the same ones always.
 struct Even(u64);
@@ -97,10 +97,10 @@ struct KuzminKutuzov {
 
 impl Potential for KuzminKutuzov {
     fn value(&self, r: f64, z: f64) -> f64 {
-        self.pull(r, z).phi
+        self.gradient(r, z).phi
     }
 
-    fn pull(&self, r: f64, z: f64) -> Pull {
+    fn gradient(&self, r: f64, z: f64) -> Gradient {
         let sum = r * r + z * z + self.delta;
         let root = (sum * sum - 4.0 * self.delta * z * z).sqrt();
         let lambda = 0.5 * (sum + root);
@@ -109,7 +109,7 @@ impl Potential for KuzminKutuzov {
         let slope = self.gm / ((a + b) * (a + b));
         let (far, near) = (sum / root, (sum - 2.0 * self.delta) / root);
         let along = |lambda_1: f64, nu_1: f64| slope * (lambda_1 / (2.0 * a) + nu_1 / (2.0 * b));
-        Pull {
+        Gradient {
             phi: -self.gm / (a + b),
             d_r: along(r * (1.0 + far), r * (1.0 - far)),
             d_z: along(z * (1.0 + near), z * (1.0 - near)),
@@ -143,8 +143,10 @@ fn carried(potential: &dyn Potential, star: &Galactocentric, time: f64, steps: u
             }
             let [x, y, z] = star.position;
             let r = x.hypot(y);
-            let pull = potential.pull(r, z);
-            for (c, force) in [pull.d_r * x / r, pull.d_r * y / r, pull.d_z].into_iter().enumerate() {
+            let gradient = potential.gradient(r, z);
+            for (c, force) in
+                [gradient.d_r * x / r, gradient.d_r * y / r, gradient.d_z].into_iter().enumerate()
+            {
                 star.velocity[c] -= dt * force;
             }
             for c in 0..3 {
@@ -356,9 +358,9 @@ impl Potential for Lifted {
     fn value(&self, r: f64, z: f64) -> f64 {
         isochrone().value(r, z) + self.0
     }
-    fn pull(&self, r: f64, z: f64) -> Pull {
-        let pull = isochrone().pull(r, z);
-        Pull { phi: pull.phi + self.0, ..pull }
+    fn gradient(&self, r: f64, z: f64) -> Gradient {
+        let gradient = isochrone().gradient(r, z);
+        Gradient { phi: gradient.phi + self.0, ..gradient }
     }
     fn curvature(&self, r: f64, z: f64) -> Curvature {
         isochrone().curvature(r, z)

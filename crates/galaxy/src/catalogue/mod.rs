@@ -17,10 +17,10 @@
 //!
 //! ```
 //! use goc::uncertainty::{Object, Propagation, Sampler, Size, UncertaintySet};
-//! use goc_galaxy::catalogue::{Catalogue, Far, GaiaCovariance};
+//! use goc_galaxy::catalogue::{Catalogue, DistanceMeasure, GaiaCovariance};
 //! use goc_galaxy::frames::{Sky, Sun};
 //!
-//! let gaia = Catalogue::new(Sky::Icrs, Far::Parallax { offset: 0.017 }, Sun::hattori())?;
+//! let gaia = Catalogue::new(Sky::Icrs, DistanceMeasure::Parallax { offset: 0.017 }, Sun::hattori())?;
 //! let covariance = GaiaCovariance::new([0.02, 0.025, 0.022, 1.5]).correlations([0.1, -0.2, 0.05]).build()?;
 //! let row = [187.25, 12.39, 0.40, -12.1, 3.4, 85.0]; // ra, dec, parallax, pmra, pmdec, radial velocity
 //! let set = UncertaintySet::ellipsoid(&row, covariance.with_exact_position()?, Size::sigmas(2.0)?)?;
@@ -32,9 +32,13 @@
 //! assert_eq!((candidates.total(), candidates.features()), (64, 6));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Which columns of a table are those six, and in which units, says [`schema`].
 
 mod covariance;
 mod prior;
+pub mod schema;
+mod unit;
 
 use std::fmt;
 use std::str::FromStr;
@@ -45,6 +49,7 @@ use crate::frames::{Direction, Distance, FrameError, Galactocentric, Sky, SkyPos
 
 pub use covariance::{GaiaCovariance, GaiaCovarianceBuilder, GaiaCovarianceError, WhenIndefinite};
 pub use prior::DistancePrior;
+pub use unit::{Kind, Unit};
 
 /// Numbers in a row.
 pub const ROW: usize = 6;
@@ -52,7 +57,7 @@ pub const ROW: usize = 6;
 /// What a catalogue says of a star's distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Far {
+pub enum DistanceMeasure {
     /// Its parallax, mas; the distance is 1 / (parallax + offset).
     Parallax {
         /// Added to every parallax, mas: minus the zero point. 0.017 for Gaia EDR3 and DR3 as a whole
@@ -146,27 +151,27 @@ impl From<Reason> for Rejection {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Catalogue {
     sky: Sky,
-    far: Far,
+    measure: DistanceMeasure,
     sun: Sun,
     angles: Angles,
 }
 
 impl Catalogue {
     /// With positions in degrees.
-    pub fn new(sky: Sky, far: Far, sun: Sun) -> Result<Self, FrameError> {
-        if let Far::Parallax { offset } = far
+    pub fn new(sky: Sky, measure: DistanceMeasure, sun: Sun) -> Result<Self, FrameError> {
+        if let DistanceMeasure::Parallax { offset } = measure
             && !offset.is_finite()
         {
             return Err(FrameError::NotFinite { what: "parallax offset", value: offset });
         }
-        Ok(Self { sky, far, sun, angles: Angles::Degrees })
+        Ok(Self { sky, measure, sun, angles: Angles::Degrees })
     }
 
     /// The paper's: l and b in radians, plain parallaxes, the authors' Sun.
     pub fn paper() -> Self {
         Self {
             sky: Sky::Galactic,
-            far: Far::Parallax { offset: 0.0 },
+            measure: DistanceMeasure::Parallax { offset: 0.0 },
             sun: Sun::hattori(),
             angles: Angles::Radians,
         }
@@ -197,11 +202,11 @@ impl Catalogue {
     }
 
     /// The distance that the third number of a row says, kpc.
-    pub fn distance(&self, far: f64) -> Result<Distance, Reason> {
-        let distance = match self.far {
-            Far::Parallax { offset } => Distance::from_parallax(far + offset),
-            Far::Distance => Distance::from_kpc(far),
-            Far::Modulus => Distance::from_modulus(far),
+    pub fn distance(&self, depth: f64) -> Result<Distance, Reason> {
+        let distance = match self.measure {
+            DistanceMeasure::Parallax { offset } => Distance::from_parallax(depth + offset),
+            DistanceMeasure::Distance => Distance::from_kpc(depth),
+            DistanceMeasure::Modulus => Distance::from_modulus(depth),
         };
         distance.map_err(|error| match error {
             FrameError::NotPositiveParallax { .. } => Reason::NotPositiveParallax,
@@ -213,8 +218,8 @@ impl Catalogue {
 
     /// Where a star with this measured vector is, along a line of sight.
     pub fn place(&self, direction: &Direction, measured: [f64; 4]) -> Result<Galactocentric, Reason> {
-        let [far, pm1, pm2, radial_velocity] = measured;
-        let distance = self.distance(far)?;
+        let [depth, pm1, pm2, radial_velocity] = measured;
+        let distance = self.distance(depth)?;
         if !(pm1.is_finite() && pm2.is_finite() && radial_velocity.is_finite()) {
             return Err(Reason::NotFinite);
         }

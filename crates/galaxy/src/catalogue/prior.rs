@@ -15,7 +15,7 @@ use std::str::FromStr;
 
 use goc::uncertainty::transform::Rejection;
 
-use super::{Catalogue, Far, Reason};
+use super::{Catalogue, DistanceMeasure, Reason};
 use crate::frames::FrameError;
 
 /// How distances are distributed beforehand.
@@ -60,10 +60,10 @@ impl Catalogue {
     ///
     /// ```
     /// use goc::uncertainty::{Object, Propagation, Sampler, Size, UncertaintySet};
-    /// use goc_galaxy::catalogue::{Catalogue, DistancePrior, Far};
+    /// use goc_galaxy::catalogue::{Catalogue, DistancePrior, DistanceMeasure};
     /// use goc_galaxy::frames::{Sky, Sun};
     ///
-    /// let gaia = Catalogue::new(Sky::Icrs, Far::Parallax { offset: 0.017 }, Sun::hattori())?;
+    /// let gaia = Catalogue::new(Sky::Icrs, DistanceMeasure::Parallax { offset: 0.017 }, Sun::hattori())?;
     /// let row = [187.25, 12.39, 0.15, -12.1, 3.4, 85.0]; // at 6 kpc, by its parallax
     /// let set = UncertaintySet::cuboid(&row, &[0.0, 0.0, 0.05, 0.02, 0.02, 1.0], Size::sigmas(2.0)?)?;
     /// let near = DistancePrior::Volume { reach: 5.0 };
@@ -80,12 +80,12 @@ impl Catalogue {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn ln_prior(&self, prior: DistancePrior, row: &[f64]) -> Result<f64, Rejection> {
-        let far = row.get(2).ok_or_else(|| Rejection::new(Reason::NotFinite.text()))?;
-        let kpc = self.distance(*far)?.kpc();
-        let slope = match self.far {
-            Far::Parallax { .. } => 2.0 * libm::log(kpc),
-            Far::Distance => 0.0,
-            Far::Modulus => libm::log(kpc),
+        let depth = row.get(2).ok_or_else(|| Rejection::new(Reason::NotFinite.text()))?;
+        let kpc = self.distance(*depth)?.kpc();
+        let slope = match self.measure {
+            DistanceMeasure::Parallax { .. } => 2.0 * libm::log(kpc),
+            DistanceMeasure::Distance => 0.0,
+            DistanceMeasure::Modulus => libm::log(kpc),
         };
         match prior.ln_density(kpc) {
             f64::NEG_INFINITY => Err(Rejection::new("beyond the reach of the distance prior")),
@@ -130,8 +130,8 @@ mod tests {
     use goc::uncertainty::transform::Identity;
     use goc::uncertainty::{Object, Propagation, UncertaintySet};
 
-    fn catalogue(far: Far) -> Catalogue {
-        Catalogue::new(Sky::Galactic, far, Sun::hattori()).unwrap()
+    fn catalogue(measure: DistanceMeasure) -> Catalogue {
+        Catalogue::new(Sky::Galactic, measure, Sun::hattori()).unwrap()
     }
 
     #[test]
@@ -146,8 +146,8 @@ mod tests {
     }
 
     /// The distances of 40 000 points, uniform in what the catalogue has between `from` and `to`, taken by the prior.
-    fn distances(far: Far, prior: DistancePrior, from: f64, to: f64) -> Vec<f64> {
-        let own = catalogue(far);
+    fn distances(measure: DistanceMeasure, prior: DistancePrior, from: f64, to: f64) -> Vec<f64> {
+        let own = catalogue(measure);
         let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
         let set =
             UncertaintySet::limits(&[0.0, 0.0, middle, 0.0, 0.0, 0.0], &[0.0, 0.0, half, 0.0, 0.0, 0.0]);
@@ -173,29 +173,29 @@ mod tests {
     fn whatever_a_catalogue_has_its_distances_come_out_the_same() {
         // From 1 to 4 kpc, so that a value that says nothing leaves the prior as it is.
         let ways = [
-            (Far::Parallax { offset: 0.0 }, 0.25, 1.0),
-            (Far::Parallax { offset: 0.05 }, 0.2, 0.95),
-            (Far::Distance, 1.0, 4.0),
-            (Far::Modulus, 10.0, 5.0 * 4_f64.log10() + 10.0),
+            (DistanceMeasure::Parallax { offset: 0.0 }, 0.25, 1.0),
+            (DistanceMeasure::Parallax { offset: 0.05 }, 0.2, 0.95),
+            (DistanceMeasure::Distance, 1.0, 4.0),
+            (DistanceMeasure::Modulus, 10.0, 5.0 * 4_f64.log10() + 10.0),
         ];
-        for (far, from, to) in ways {
-            let volume = distances(far, DistancePrior::Volume { reach: 3.0 }, from, to);
+        for (measure, from, to) in ways {
+            let volume = distances(measure, DistancePrior::Volume { reach: 3.0 }, from, to);
             let cubes = |kpc: f64| (kpc.powi(3) - 1.0) / 26.0;
-            assert!(gap(&volume, cubes) < 0.02, "{far:?}: {}", gap(&volume, cubes));
-            let falling = distances(far, DistancePrior::Edsd { length: 0.8 }, from, to);
+            assert!(gap(&volume, cubes) < 0.02, "{measure:?}: {}", gap(&volume, cubes));
+            let falling = distances(measure, DistancePrior::Edsd { length: 0.8 }, from, to);
             // The integral of d^2 exp(-d / L).
             let below = |d: f64| {
                 let (d, l) = (d / 0.8, 0.8_f64);
                 -l.powi(3) * (-d).exp() * (d * d + 2.0 * d + 2.0)
             };
             let share = |kpc: f64| (below(kpc) - below(1.0)) / (below(4.0) - below(1.0));
-            assert!(gap(&falling, share) < 0.02, "{far:?}: {}", gap(&falling, share));
+            assert!(gap(&falling, share) < 0.02, "{measure:?}: {}", gap(&falling, share));
         }
     }
 
     #[test]
     fn a_place_without_a_distance_is_told_from_one_too_far() {
-        let own = catalogue(Far::Parallax { offset: 0.0 });
+        let own = catalogue(DistanceMeasure::Parallax { offset: 0.0 });
         let why = |parallax: f64| {
             own.ln_prior(DistancePrior::Volume { reach: 5.0 }, &[0.0, 0.0, parallax, 0.0, 0.0, 0.0])
                 .unwrap_err()

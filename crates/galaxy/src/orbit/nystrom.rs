@@ -13,7 +13,7 @@
 //! The embedded solution of order 6 gives the error estimate. The coefficients are fractions, written as
 //! published; the tests check the conditions they must satisfy and the order that comes out.
 
-use crate::potential::{Potential, Pull};
+use crate::potential::{Gradient, Potential};
 use crate::real::{LANES, Lanes, Real};
 
 /// Evaluations of the force in a step; the first stage is known from the step before.
@@ -137,8 +137,8 @@ pub(super) trait Wide: Real {
     fn lane(&self, l: usize) -> f64;
     /// Puts a number into lane `l`.
     fn set(&mut self, l: usize, x: f64);
-    /// The pull at as many points.
-    fn pull(potential: &dyn Potential, r: &Self, z: &Self) -> Pull<Self>;
+    /// Potential and gradient at as many points.
+    fn gradient(potential: &dyn Potential, r: &Self, z: &Self) -> Gradient<Self>;
 }
 
 impl Wide for f64 {
@@ -152,8 +152,8 @@ impl Wide for f64 {
         *self = x;
     }
     #[inline(always)]
-    fn pull(potential: &dyn Potential, r: &Self, z: &Self) -> Pull {
-        potential.pull(*r, *z)
+    fn gradient(potential: &dyn Potential, r: &Self, z: &Self) -> Gradient {
+        potential.gradient(*r, *z)
     }
 }
 
@@ -168,8 +168,8 @@ impl Wide for Lanes {
         self.0[l] = x;
     }
     #[inline(always)]
-    fn pull(potential: &dyn Potential, r: &Self, z: &Self) -> Pull<Self> {
-        potential.pulls(r, z)
+    fn gradient(potential: &dyn Potential, r: &Self, z: &Self) -> Gradient<Self> {
+        potential.gradients(r, z)
     }
 }
 
@@ -217,9 +217,9 @@ pub(super) fn square<T: Real>(u: &[T; 3]) -> T {
 #[inline(always)]
 fn acceleration<T: Wide>(potential: &dyn Potential, x: &[T; 3]) -> ([T; 3], T) {
     let r = (x[0] * x[0] + x[1] * x[1]).sqrt();
-    let pull = T::pull(potential, &r, &x[2]);
-    let inward = -pull.d_r / r.max(T::splat(1e-150));
-    ([inward * x[0], inward * x[1], -pull.d_z], pull.phi)
+    let gradient = T::gradient(potential, &r, &x[2]);
+    let inward = -gradient.d_r / r.max(T::splat(1e-150));
+    ([inward * x[0], inward * x[1], -gradient.d_z], gradient.phi)
 }
 
 /// A step, not yet accepted.

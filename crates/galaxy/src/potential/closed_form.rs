@@ -7,7 +7,7 @@
 //! the gradient is q (R, z), and the second derivatives are q + e R^2, e R z, q + e z^2, which are right at the
 //! centre too. Poisson's equation reads 4 pi G rho = 3 q + e r^2.
 
-use super::{Curvature, Pull};
+use super::{Curvature, Gradient};
 use crate::real::Real;
 
 /// Below this squared distance (kpc^2) the steep terms of a cusp or a point mass are those at this distance, so
@@ -17,7 +17,7 @@ pub(super) const CENTRE: f64 = 1e-100;
 /// An axisymmetric formula; `z` may have either sign.
 pub(super) trait ClosedForm {
     fn phi<T: Real>(&self, r: T, z: T) -> T;
-    fn gradient<T: Real>(&self, r: T, z: T) -> Pull<T>;
+    fn first<T: Real>(&self, r: T, z: T) -> Gradient<T>;
     fn second(&self, r: f64, z: f64) -> Curvature;
     fn rho(&self, r: f64, z: f64) -> f64;
 }
@@ -40,9 +40,9 @@ impl<S: Spherical> ClosedForm for S {
         self.phi_at(r * r + z * z)
     }
     #[inline(always)]
-    fn gradient<T: Real>(&self, r: T, z: T) -> Pull<T> {
+    fn first<T: Real>(&self, r: T, z: T) -> Gradient<T> {
         let (phi, q) = self.slope(r * r + z * z);
-        Pull { phi, d_r: q * r, d_z: q * z }
+        Gradient { phi, d_r: q * r, d_z: q * z }
     }
     fn second(&self, r: f64, z: f64) -> Curvature {
         let (q, e) = self.bend(r * r + z * z);
@@ -58,7 +58,7 @@ macro_rules! potential_of_formula {
     ($type:ty) => {
         const _: () = {
             use $crate::potential::closed_form::ClosedForm;
-            use $crate::potential::{Curvature, Potential, Pull};
+            use $crate::potential::{Curvature, Gradient, Potential};
             use $crate::real::Lanes;
 
             #[multiversion::multiversion(targets(
@@ -75,16 +75,16 @@ macro_rules! potential_of_formula {
                 "x86_64+avx2",
                 "aarch64+neon"
             ))]
-            fn lane_pulls(potential: &$type, r: &Lanes, z: &Lanes) -> Pull<Lanes> {
-                potential.gradient(*r, *z)
+            fn lane_gradients(potential: &$type, r: &Lanes, z: &Lanes) -> Gradient<Lanes> {
+                potential.first(*r, *z)
             }
 
             impl Potential for $type {
                 fn value(&self, r: f64, z: f64) -> f64 {
                     self.phi(r, z)
                 }
-                fn pull(&self, r: f64, z: f64) -> Pull {
-                    self.gradient(r, z)
+                fn gradient(&self, r: f64, z: f64) -> Gradient {
+                    self.first(r, z)
                 }
                 fn curvature(&self, r: f64, z: f64) -> Curvature {
                     self.second(r, z)
@@ -95,8 +95,8 @@ macro_rules! potential_of_formula {
                 fn values(&self, r: &Lanes, z: &Lanes) -> Lanes {
                     lane_values(self, r, z)
                 }
-                fn pulls(&self, r: &Lanes, z: &Lanes) -> Pull<Lanes> {
-                    lane_pulls(self, r, z)
+                fn gradients(&self, r: &Lanes, z: &Lanes) -> Gradient<Lanes> {
+                    lane_gradients(self, r, z)
                 }
             }
         };

@@ -7,7 +7,7 @@
 use std::f64::consts::PI;
 
 use super::closed_form::CENTRE;
-use super::{Curvature, Potential, PotentialError, Pull, positive};
+use super::{Curvature, Gradient, Potential, PotentialError, positive};
 use crate::real::Real;
 use crate::units::G;
 
@@ -92,10 +92,10 @@ impl Potential for CutPower {
     fn value(&self, r: f64, z: f64) -> f64 {
         self.phi_at(distance(r, z))
     }
-    fn pull(&self, r: f64, z: f64) -> Pull {
+    fn gradient(&self, r: f64, z: f64) -> Gradient {
         let radius = distance(r, z);
         let q = self.slope(radius);
-        Pull { phi: self.phi_at(radius), d_r: q * r, d_z: q * z }
+        Gradient { phi: self.phi_at(radius), d_r: q * r, d_z: q * z }
     }
     fn curvature(&self, r: f64, z: f64) -> Curvature {
         let radius = distance(r, z);

@@ -7,7 +7,7 @@ use std::f64::consts::PI;
 use super::disc::Disc;
 use super::multipole::{Multipole, Resolution, Source};
 use super::spheroid::Spheroid;
-use super::{Curvature, Pull};
+use super::{Curvature, Gradient};
 use crate::real::{Lanes, Real};
 
 /// What a galaxy is made of.
@@ -72,23 +72,23 @@ impl Direct {
     }
 
     /// The potential and its gradient.
-    pub fn pull(&self, r: f64, z: f64) -> Pull {
+    pub fn gradient(&self, r: f64, z: f64) -> Gradient {
         let radius = (r * r + z * z).sqrt().max(TINY);
         let (cos, sin) = (r / radius, z.abs() / radius);
         let [phi, along, across, ..] = self.multipole.sum(Real::ln(radius), sin);
-        let mut pull = Pull {
+        let mut gradient = Gradient {
             phi,
             d_r: (along * cos - across * sin * cos) / radius,
             d_z: (along * sin + across * cos * cos) / radius,
         };
         for disc in &self.matter.discs {
-            let one = disc.ansatz_pull(r, z);
-            pull.phi += self.four_pi_g * one.phi;
-            pull.d_r += self.four_pi_g * one.d_r;
-            pull.d_z += self.four_pi_g * one.d_z;
+            let one = disc.ansatz_gradient(r, z);
+            gradient.phi += self.four_pi_g * one.phi;
+            gradient.d_r += self.four_pi_g * one.d_r;
+            gradient.d_z += self.four_pi_g * one.d_z;
         }
-        pull.d_z = if z < 0.0 { -pull.d_z } else { pull.d_z };
-        pull
+        gradient.d_z = if z < 0.0 { -gradient.d_z } else { gradient.d_z };
+        gradient
     }
 
     /// Second derivatives.

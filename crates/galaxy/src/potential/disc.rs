@@ -8,7 +8,7 @@
 //! The Laplacian of Phi_a is not quite 4 pi G rho. The [`residual`](Disc::residual) is
 //! rho - f h - 2 f' (H + z H') / r - f'' H, and it goes to the multipole.
 
-use super::{Curvature, PotentialError, Pull, positive};
+use super::{Curvature, Gradient, PotentialError, positive};
 use crate::real::Real;
 
 /// How a disc's density falls with height; the number is the scale height in kpc.
@@ -16,7 +16,7 @@ use crate::real::Real;
 pub enum Layer {
     /// h = exp(-|z|/zd) / (2 zd).
     Exponential(f64),
-    /// h = sech^2(z / 2 zd) / (4 zd), a layer in equilibrium with its own pull.
+    /// h = sech^2(z / 2 zd) / (4 zd), a layer in equilibrium with its own gravity.
     Isothermal(f64),
 }
 
@@ -189,11 +189,11 @@ impl Disc {
 
     /// The ansatz and its gradient without 4 pi G; the derivative along z is that along |z|.
     #[inline(always)]
-    pub(super) fn ansatz_pull<T: Real>(&self, r: T, z: T) -> Pull<T> {
+    pub(super) fn ansatz_gradient<T: Real>(&self, r: T, z: T) -> Gradient<T> {
         let (z, radius) = (z.abs(), (r * r + z * z).sqrt());
         let (f, h) = (self.along(radius), self.across(z));
         let slope = f.d * h.potential / radius.max(T::splat(TINY));
-        Pull { phi: f.f * h.potential, d_r: slope * r, d_z: slope * z + f.f * h.d }
+        Gradient { phi: f.f * h.potential, d_r: slope * r, d_z: slope * z + f.f * h.d }
     }
 
     /// Second derivatives of the ansatz without 4 pi G; the mixed one is along |z|.

@@ -11,7 +11,7 @@ use super::multipole::{Joined, Resolution};
 use super::radial_spline::Column;
 use super::spheroid::Spheroid;
 use super::table::{Block, Grid, Table};
-use super::{Curvature, Potential, Pull};
+use super::{Curvature, Gradient, Potential};
 use crate::real::{LANES, Lanes, Real};
 use crate::units::G;
 
@@ -104,7 +104,7 @@ impl Expansion {
                 Real::exp(Real::ln(low) + (Real::ln(high) - Real::ln(low)) * (f64::from(k) + 0.5) / 40.0);
             for sine in Table::sines_between_columns() {
                 let (r, z) = (radius * (1.0 - sine * sine).sqrt(), radius * sine);
-                let exact = self.direct.pull(r, z).phi;
+                let exact = self.direct.gradient(r, z).phi;
                 let error = ((self.value(r, z) - exact) / exact).abs();
                 worst = if error > worst { error } else { worst };
             }
@@ -131,17 +131,17 @@ impl Expansion {
     }
 
     #[inline(always)]
-    fn fast_pull<T: Block>(&self, r: T, z: T) -> Pull<T> {
+    fn fast_gradient<T: Block>(&self, r: T, z: T) -> Gradient<T> {
         let height = z.abs();
-        let mut pull = self.table.pull(r, height);
+        let mut gradient = self.table.gradient(r, height);
         for disc in &self.thin {
-            let one = disc.ansatz_pull(r, height);
-            pull.phi += one.phi * self.direct.four_pi_g;
-            pull.d_r += one.d_r * self.direct.four_pi_g;
-            pull.d_z += one.d_z * self.direct.four_pi_g;
+            let one = disc.ansatz_gradient(r, height);
+            gradient.phi += one.phi * self.direct.four_pi_g;
+            gradient.d_r += one.d_r * self.direct.four_pi_g;
+            gradient.d_z += one.d_z * self.direct.four_pi_g;
         }
-        pull.d_z = T::select(z.less(T::splat(0.0)), -pull.d_z, pull.d_z);
-        pull
+        gradient.d_z = T::select(z.less(T::splat(0.0)), -gradient.d_z, gradient.d_z);
+        gradient
     }
 
     #[inline(always)]
@@ -209,17 +209,17 @@ fn lane_values(expansion: &Expansion, r: &Lanes, z: &Lanes) -> Lanes {
 }
 
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2", "aarch64+neon"))]
-fn lane_pulls(expansion: &Expansion, r: &Lanes, z: &Lanes) -> Pull<Lanes> {
-    expansion.fast_pull(*r, *z)
+fn lane_gradients(expansion: &Expansion, r: &Lanes, z: &Lanes) -> Gradient<Lanes> {
+    expansion.fast_gradient(*r, *z)
 }
 
 impl Potential for Expansion {
     fn value(&self, r: f64, z: f64) -> f64 {
-        if self.holds(r, z) { self.fast_value(r, z) } else { self.direct.pull(r, z).phi }
+        if self.holds(r, z) { self.fast_value(r, z) } else { self.direct.gradient(r, z).phi }
     }
 
-    fn pull(&self, r: f64, z: f64) -> Pull {
-        if self.holds(r, z) { self.fast_pull(r, z) } else { self.direct.pull(r, z) }
+    fn gradient(&self, r: f64, z: f64) -> Gradient {
+        if self.holds(r, z) { self.fast_gradient(r, z) } else { self.direct.gradient(r, z) }
     }
 
     fn curvature(&self, r: f64, z: f64) -> Curvature {
@@ -234,17 +234,17 @@ impl Potential for Expansion {
         let mut out = lane_values(self, r, z);
         for l in 0..LANES {
             if !self.holds(r.0[l], z.0[l]) {
-                out.0[l] = self.direct.pull(r.0[l], z.0[l]).phi;
+                out.0[l] = self.direct.gradient(r.0[l], z.0[l]).phi;
             }
         }
         out
     }
 
-    fn pulls(&self, r: &Lanes, z: &Lanes) -> Pull<Lanes> {
-        let mut out = lane_pulls(self, r, z);
+    fn gradients(&self, r: &Lanes, z: &Lanes) -> Gradient<Lanes> {
+        let mut out = lane_gradients(self, r, z);
         for l in 0..LANES {
             if !self.holds(r.0[l], z.0[l]) {
-                let one = self.direct.pull(r.0[l], z.0[l]);
+                let one = self.direct.gradient(r.0[l], z.0[l]);
                 (out.phi.0[l], out.d_r.0[l], out.d_z.0[l]) = (one.phi, one.d_r, one.d_z);
             }
         }
@@ -270,7 +270,7 @@ mod tests {
     /// Largest relative errors of potential and force of the table against the direct sum.
     fn table_errors(expansion: &Expansion) -> (f64, f64) {
         places().fold((0.0, 0.0), |(phi, force), (r, z)| {
-            let (fast, slow) = (expansion.pull(r, z), expansion.direct.pull(r, z));
+            let (fast, slow) = (expansion.gradient(r, z), expansion.direct.gradient(r, z));
             let size = slow.d_r.hypot(slow.d_z);
             let error = (fast.d_r - slow.d_r).hypot(fast.d_z - slow.d_z) / size;
             (f64::max(phi, (fast.phi / slow.phi - 1.0).abs()), f64::max(force, error))
@@ -296,7 +296,8 @@ mod tests {
         let milky_way = McMillan17::new(Build::Converged);
         for edge in milky_way.expansion().table.ends() {
             for sine in [0.0, 0.01, 0.5, 1.0] {
-                let at = |radius: f64| milky_way.pull(radius * f64::sqrt(1.0 - sine * sine), radius * sine);
+                let at =
+                    |radius: f64| milky_way.gradient(radius * f64::sqrt(1.0 - sine * sine), radius * sine);
                 let (inside, outside) = (at(edge * (1.0 - 1e-12)), at(edge * (1.0 + 1e-12)));
                 assert!((inside.phi / outside.phi - 1.0).abs() < 1e-10, "{edge} kpc: {inside:?} {outside:?}");
                 let size = outside.d_r.hypot(outside.d_z);
@@ -331,7 +332,7 @@ mod tests {
         let finer = Direct::new(Matter { discs, spheroids }, G, &finer);
         let mut worst = (0.0, 0.0);
         for (r, z) in places() {
-            let (one, other) = (milky_way.pull(r, z), finer.pull(r, z));
+            let (one, other) = (milky_way.gradient(r, z), finer.gradient(r, z));
             let size = other.d_r.hypot(other.d_z);
             worst.0 = f64::max(worst.0, (one.phi / other.phi - 1.0).abs());
             worst.1 = f64::max(worst.1, (one.d_r - other.d_r).hypot(one.d_z - other.d_z) / size);

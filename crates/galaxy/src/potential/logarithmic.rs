@@ -5,7 +5,7 @@
 use std::f64::consts::PI;
 
 use super::closed_form::{ClosedForm, potential_of_formula};
-use super::{Curvature, PotentialError, Pull, positive};
+use super::{Curvature, Gradient, PotentialError, positive};
 use crate::real::Real;
 use crate::units::G;
 
@@ -40,10 +40,10 @@ impl ClosedForm for Logarithmic {
         (r * r + z * z * self.per_q2 + self.core).ln() * (0.5 * self.square)
     }
     #[inline(always)]
-    fn gradient<T: Real>(&self, r: T, z: T) -> Pull<T> {
+    fn first<T: Real>(&self, r: T, z: T) -> Gradient<T> {
         let s = r * r + z * z * self.per_q2 + self.core;
         let k = T::splat(self.square) / s;
-        Pull { phi: s.ln() * (0.5 * self.square), d_r: k * r, d_z: k * z * self.per_q2 }
+        Gradient { phi: s.ln() * (0.5 * self.square), d_r: k * r, d_z: k * z * self.per_q2 }
     }
     fn second(&self, r: f64, z: f64) -> Curvature {
         let s = self.core + r * r + z * z * self.per_q2;

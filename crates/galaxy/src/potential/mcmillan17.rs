@@ -11,7 +11,7 @@ use super::expansion::Expansion;
 use super::multipole::{Joined, Resolution};
 use super::spheroid::Spheroid;
 use super::table::Grid;
-use super::{Curvature, Potential, PotentialError, Pull};
+use super::{Curvature, Gradient, Potential, PotentialError};
 use crate::real::Lanes;
 use crate::units::{G, G_2021};
 
@@ -94,8 +94,8 @@ impl Potential for McMillan17 {
     fn value(&self, r: f64, z: f64) -> f64 {
         self.expansion.value(r, z)
     }
-    fn pull(&self, r: f64, z: f64) -> Pull {
-        self.expansion.pull(r, z)
+    fn gradient(&self, r: f64, z: f64) -> Gradient {
+        self.expansion.gradient(r, z)
     }
     fn curvature(&self, r: f64, z: f64) -> Curvature {
         self.expansion.curvature(r, z)
@@ -106,7 +106,7 @@ impl Potential for McMillan17 {
     fn values(&self, r: &Lanes, z: &Lanes) -> Lanes {
         self.expansion.values(r, z)
     }
-    fn pulls(&self, r: &Lanes, z: &Lanes) -> Pull<Lanes> {
-        self.expansion.pulls(r, z)
+    fn gradients(&self, r: &Lanes, z: &Lanes) -> Gradient<Lanes> {
+        self.expansion.gradients(r, z)
     }
 }

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::closed_form::{ClosedForm, potential_of_formula};
-use super::{Curvature, PotentialError, Pull, positive};
+use super::{Curvature, Gradient, PotentialError, positive};
 use crate::real::Real;
 use crate::units::G;
 
@@ -41,7 +41,7 @@ impl MiyamotoNagai {
     /// The disc with this circular velocity (km/s) in its plane at `r` kpc.
     pub(super) fn normalised(a: f64, b: f64, r: f64, speed: f64) -> Result<Self, PotentialError> {
         let one = Self::new(1.0, a, b)?;
-        Self::new(speed * speed / (r * one.gradient(r, 0.0).d_r), a, b)
+        Self::new(speed * speed / (r * one.first(r, 0.0).d_r), a, b)
     }
 }
 
@@ -52,13 +52,13 @@ impl ClosedForm for MiyamotoNagai {
         -(T::splat(G * self.mass) / (r * r + w * w).sqrt())
     }
     #[inline(always)]
-    fn gradient<T: Real>(&self, r: T, z: T) -> Pull<T> {
+    fn first<T: Real>(&self, r: T, z: T) -> Gradient<T> {
         let s = (z * z + self.b2).sqrt();
         let w = s + self.a;
         let square = r * r + w * w;
         let phi = -(T::splat(G * self.mass) / square.sqrt());
         let k = -phi / square;
-        Pull { phi, d_r: k * r, d_z: k * w / s * z }
+        Gradient { phi, d_r: k * r, d_z: k * w / s * z }
     }
     fn second(&self, r: f64, z: f64) -> Curvature {
         let s2 = z * z + self.b2;

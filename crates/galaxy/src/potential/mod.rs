@@ -1,4 +1,4 @@
-//! What pulls a star: axisymmetric potentials that compose.
+//! The field a star moves in: axisymmetric potentials that compose.
 //!
 //! A [`Potential`] is a function of the cylindrical radius R and the height z, even in z. There are three kinds:
 //! - formulas, one file each: [`Kepler`], [`Plummer`], [`Isochrone`], [`NFW`], [`MiyamotoNagai`], [`Logarithmic`],
@@ -76,7 +76,7 @@ fn positive(potential: &'static str, parameter: &'static str, value: f64) -> Res
 
 /// Potential and its first derivatives at a point, (km/s)^2 and (km/s)^2/kpc.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pull<T = f64> {
+pub struct Gradient<T = f64> {
     /// The potential.
     pub phi: T,
     /// Its derivative along R: minus the radial force.
@@ -104,7 +104,7 @@ pub trait Potential: Send + Sync {
     /// The potential, (km/s)^2. It must vanish at infinity where the potential can.
     fn value(&self, r: f64, z: f64) -> f64;
     /// The potential and its gradient.
-    fn pull(&self, r: f64, z: f64) -> Pull;
+    fn gradient(&self, r: f64, z: f64) -> Gradient;
     /// Second derivatives.
     fn curvature(&self, r: f64, z: f64) -> Curvature;
     /// The mass density behind the potential, Msun/kpc^3.
@@ -115,11 +115,12 @@ pub trait Potential: Send + Sync {
         Lanes(std::array::from_fn(|l| self.value(r.0[l], z.0[l])))
     }
 
-    /// [`pull`](Self::pull) for eight points.
-    fn pulls(&self, r: &Lanes, z: &Lanes) -> Pull<Lanes> {
-        let mut out = Pull { phi: Lanes([0.0; LANES]), d_r: Lanes([0.0; LANES]), d_z: Lanes([0.0; LANES]) };
+    /// [`gradient`](Self::gradient) for eight points.
+    fn gradients(&self, r: &Lanes, z: &Lanes) -> Gradient<Lanes> {
+        let mut out =
+            Gradient { phi: Lanes([0.0; LANES]), d_r: Lanes([0.0; LANES]), d_z: Lanes([0.0; LANES]) };
         for l in 0..LANES {
-            let one = self.pull(r.0[l], z.0[l]);
+            let one = self.gradient(r.0[l], z.0[l]);
             (out.phi.0[l], out.d_r.0[l], out.d_z.0[l]) = (one.phi, one.d_r, one.d_z);
         }
         out
@@ -127,14 +128,14 @@ pub trait Potential: Send + Sync {
 
     /// Speed on a circular orbit in the plane, km/s.
     fn circular_velocity(&self, r: f64) -> f64 {
-        (r * self.pull(r, 0.0).d_r).max(0.0).sqrt()
+        (r * self.gradient(r, 0.0).d_r).max(0.0).sqrt()
     }
 
     /// Frequencies of nearly circular motion at `r`: (kappa, nu, Omega), radians per unit of time.
     ///
     /// kappa^2 = Phi_RR + 3 Phi_R / R, nu^2 = Phi_zz, Omega^2 = Phi_R / R; 0 where a square is negative.
     fn epicycle_frequencies(&self, r: f64) -> (f64, f64, f64) {
-        let (slope, c) = (self.pull(r, 0.0).d_r / r, self.curvature(r, 0.0));
+        let (slope, c) = (self.gradient(r, 0.0).d_r / r, self.curvature(r, 0.0));
         ((c.d_rr + 3.0 * slope).max(0.0).sqrt(), c.d_zz.max(0.0).sqrt(), slope.max(0.0).sqrt())
     }
 }
@@ -145,8 +146,8 @@ macro_rules! forward {
             fn value(&self, r: f64, z: f64) -> f64 {
                 (**self).value(r, z)
             }
-            fn pull(&self, r: f64, z: f64) -> Pull {
-                (**self).pull(r, z)
+            fn gradient(&self, r: f64, z: f64) -> Gradient {
+                (**self).gradient(r, z)
             }
             fn curvature(&self, r: f64, z: f64) -> Curvature {
                 (**self).curvature(r, z)
@@ -157,8 +158,8 @@ macro_rules! forward {
             fn values(&self, r: &Lanes, z: &Lanes) -> Lanes {
                 (**self).values(r, z)
             }
-            fn pulls(&self, r: &Lanes, z: &Lanes) -> Pull<Lanes> {
-                (**self).pulls(r, z)
+            fn gradients(&self, r: &Lanes, z: &Lanes) -> Gradient<Lanes> {
+                (**self).gradients(r, z)
             }
         }
     )+};

@@ -1,11 +1,11 @@
 //! galpy's Milky Way, MWPotential2014 (Bovy 2015, ApJS 216, 29, table 1).
 //!
 //! A bulge (power law 1.8 with an edge at 1.9 kpc), Miyamoto & Nagai's disc (3 kpc, 280 pc) and a halo of Navarro,
-//! Frenk & White (16 kpc), which give 5, 60 and 35 % of the pull at 8 kpc, where circular orbits have 220 km/s.
+//! Frenk & White (16 kpc), which give 5, 60 and 35 % of the force at 8 kpc, where circular orbits have 220 km/s.
 
 use std::sync::Arc;
 
-use super::{Curvature, CutPower, MiyamotoNagai, NFW, Potential, PotentialError, Pull, Sum};
+use super::{Curvature, CutPower, Gradient, MiyamotoNagai, NFW, Potential, PotentialError, Sum};
 use crate::real::Lanes;
 
 /// galpy's MWPotential2014. Unlike galpy's, its zero is at infinity in kpc and km/s. Clones share their parts.
@@ -47,8 +47,8 @@ impl Potential for MWPotential2014 {
     fn value(&self, r: f64, z: f64) -> f64 {
         self.sum.value(r, z)
     }
-    fn pull(&self, r: f64, z: f64) -> Pull {
-        self.sum.pull(r, z)
+    fn gradient(&self, r: f64, z: f64) -> Gradient {
+        self.sum.gradient(r, z)
     }
     fn curvature(&self, r: f64, z: f64) -> Curvature {
         self.sum.curvature(r, z)
@@ -59,7 +59,7 @@ impl Potential for MWPotential2014 {
     fn values(&self, r: &Lanes, z: &Lanes) -> Lanes {
         self.sum.values(r, z)
     }
-    fn pulls(&self, r: &Lanes, z: &Lanes) -> Pull<Lanes> {
-        self.sum.pulls(r, z)
+    fn gradients(&self, r: &Lanes, z: &Lanes) -> Gradient<Lanes> {
+        self.sum.gradients(r, z)
     }
 }

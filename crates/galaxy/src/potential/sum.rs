@@ -1,6 +1,6 @@
 //! Potentials side by side.
 
-use super::{Curvature, Potential, Pull};
+use super::{Curvature, Gradient, Potential};
 use crate::real::{LANES, Lanes};
 
 /// The sum of any potentials.
@@ -50,10 +50,10 @@ impl Potential for Sum {
         self.parts.iter().fold(0.0, |sum, part| sum + part.value(r, z))
     }
 
-    fn pull(&self, r: f64, z: f64) -> Pull {
-        self.parts.iter().fold(Pull { phi: 0.0, d_r: 0.0, d_z: 0.0 }, |sum, part| {
-            let one = part.pull(r, z);
-            Pull { phi: sum.phi + one.phi, d_r: sum.d_r + one.d_r, d_z: sum.d_z + one.d_z }
+    fn gradient(&self, r: f64, z: f64) -> Gradient {
+        self.parts.iter().fold(Gradient { phi: 0.0, d_r: 0.0, d_z: 0.0 }, |sum, part| {
+            let one = part.gradient(r, z);
+            Gradient { phi: sum.phi + one.phi, d_r: sum.d_r + one.d_r, d_z: sum.d_z + one.d_z }
         })
     }
 
@@ -72,11 +72,11 @@ impl Potential for Sum {
         self.parts.iter().fold(Lanes([0.0; LANES]), |sum, part| sum + part.values(r, z))
     }
 
-    fn pulls(&self, r: &Lanes, z: &Lanes) -> Pull<Lanes> {
+    fn gradients(&self, r: &Lanes, z: &Lanes) -> Gradient<Lanes> {
         let zero = Lanes([0.0; LANES]);
-        self.parts.iter().fold(Pull { phi: zero, d_r: zero, d_z: zero }, |sum, part| {
-            let one = part.pulls(r, z);
-            Pull { phi: sum.phi + one.phi, d_r: sum.d_r + one.d_r, d_z: sum.d_z + one.d_z }
+        self.parts.iter().fold(Gradient { phi: zero, d_r: zero, d_z: zero }, |sum, part| {
+            let one = part.gradients(r, z);
+            Gradient { phi: sum.phi + one.phi, d_r: sum.d_r + one.d_r, d_z: sum.d_z + one.d_z }
         })
     }
 }

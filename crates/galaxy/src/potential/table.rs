@@ -22,7 +22,7 @@
 //! - Writing the eight stars out instead of a loop: 2.9e7, the compiler then mixes them up.
 //! - Coarser or finer tables: half the radii or twice the angles change the speed by less than 5 %.
 
-use super::Pull;
+use super::Gradient;
 use crate::real::{LANES, Lanes, Real};
 
 /// Where a table is to hold.
@@ -216,7 +216,7 @@ impl Table {
 
     /// The potential and its gradient; `z` >= 0.
     #[inline(always)]
-    pub fn pull<T: Block>(&self, r: T, z: T) -> Pull<T> {
+    pub fn gradient<T: Block>(&self, r: T, z: T) -> Gradient<T> {
         let square = r * r + z * z;
         let radius = square.sqrt();
         let sum = radius + r;
@@ -227,7 +227,7 @@ impl Table {
         // t_R = -k z / r, t_z = k R / r.
         let k = sum * below * below * (NARROW * (1.0 + NARROW) * ANGLES as f64);
         let (along, across) = (s.d_x * inverse * self.per_x, s.d_t * k);
-        Pull {
+        Gradient {
             phi: s.value,
             d_r: (along * r - across * z) * inverse,
             d_z: (along * z + across * r) * inverse,

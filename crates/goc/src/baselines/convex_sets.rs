@@ -6,7 +6,7 @@
 use super::{Grouped, Method, MethodError, check_k};
 use crate::Candidates;
 use crate::optimistic::continuous::{Continuous, ContinuousError, Region};
-use crate::optimistic::{Ending, Optimistic, OptimisticError};
+use crate::optimistic::{Optimistic, OptimisticError, Termination};
 use crate::oracle::Oracle;
 
 /// GOC over convex sets, all else as the paper says.
@@ -70,7 +70,7 @@ impl Method for ConvexSets<'_> {
             })?;
         Ok(Grouped {
             iterations: found.iterations,
-            converged: found.ending == Ending::Converged,
+            converged: found.termination == Termination::Converged,
             objective: Some(found.objective),
             places: Some(found.places),
             ..Grouped::new(found.partition)

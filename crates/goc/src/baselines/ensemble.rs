@@ -146,7 +146,7 @@ impl Ensemble {
                 let distances = self.distances();
                 let mean =
                     |row: &Vec<f64>| -> f64 { row.iter().zip(&self.probabilities).map(|(d, p)| d * p).sum() };
-                let at = super::alternate::least(distances.iter().map(mean));
+                let at = super::alternating_minimisation::least(distances.iter().map(mean));
                 Ok(self.partitions[at].clone())
             }
         }

@@ -6,7 +6,7 @@
 //! expectation, so a centre whose nearest point of the box is farther away than the least of all farthest
 //! points cannot win; and when one centre is left, nothing needs to be summed.
 
-use super::alternate::Work;
+use super::alternating_minimisation::DistanceCount;
 use super::bounding::BoundingBoxes;
 use crate::{Candidates, Points};
 
@@ -57,22 +57,23 @@ impl<'a> Expected<'a> {
     }
 
     /// The centre of least expected distance; ties to the lower number.
-    pub(super) fn nearest(&self, i: usize, centres: &Points, work: &mut Work) -> usize {
+    pub(super) fn nearest(&self, i: usize, centres: &Points, count: &mut DistanceCount) -> usize {
         let k = centres.len();
         let Some(boxes) = &self.boxes else {
-            work.computed += k as u64;
-            return super::alternate::least(centres.rows().map(|c| self.distance(i, c)));
+            count.computed += k as u64;
+            return super::alternating_minimisation::least(centres.rows().map(|c| self.distance(i, c)));
         };
         // Squares order as their roots do, so one bound serves both powers.
         let bound = centres.rows().map(|c| boxes.max_squared(i, c)).fold(f64::INFINITY, f64::min) * CLEAR;
         let left: Vec<usize> = (0..k).filter(|&l| boxes.min_squared(i, centres.row(l)) <= bound).collect();
         if let [only] = left[..] {
-            work.pruned += k as u64;
+            count.pruned += k as u64;
             return only;
         }
-        work.pruned += (k - left.len()) as u64;
-        work.computed += left.len() as u64;
-        let at = super::alternate::least(left.iter().map(|&l| self.distance(i, centres.row(l))));
+        count.pruned += (k - left.len()) as u64;
+        count.computed += left.len() as u64;
+        let at =
+            super::alternating_minimisation::least(left.iter().map(|&l| self.distance(i, centres.row(l))));
         left.get(at).copied().unwrap_or(0)
     }
 }
@@ -101,7 +102,7 @@ mod tests {
             for power in [Power::Squared, Power::Euclidean] {
                 let (with, without) =
                     (Expected::new(&candidates, power, true), Expected::new(&candidates, power, false));
-                let (mut pruned, mut all) = (Work::default(), Work::default());
+                let (mut pruned, mut all) = (DistanceCount::default(), DistanceCount::default());
                 for i in 0..3 {
                     prop_assert_eq!(
                         with.nearest(i, &centres, &mut pruned),

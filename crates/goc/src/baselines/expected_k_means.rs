@@ -15,7 +15,7 @@
 //! The centre of a cluster is the mean of its members' means. Cost of a round: `n K m q` without pruning, `n
 //! K q` plus what is left with it.
 
-use super::alternate::{self, Model, Work};
+use super::alternating_minimisation::{self, DistanceCount, Model};
 use super::expected::{Expected, Power};
 use super::{Grouped, Method, MethodError, check_k};
 use crate::{Candidates, Points};
@@ -71,13 +71,13 @@ impl ExpectedKMeans {
         &self,
         candidates: &Candidates,
         centres: &Points,
-    ) -> Result<(Grouped, Work), MethodError> {
+    ) -> Result<(Grouped, DistanceCount), MethodError> {
         check_k(centres.len(), candidates)?;
         check_features(centres, candidates)?;
         let model = Squares::new(candidates, self.pruning);
-        let run = alternate::descend(&model, centres.clone(), self.max_iterations);
-        let work = run.work;
-        Ok((run.grouped(model.means), work))
+        let run = alternating_minimisation::descend(&model, centres.clone(), self.max_iterations);
+        let count = run.count;
+        Ok((run.grouped(model.means), count))
     }
 }
 
@@ -106,7 +106,7 @@ impl Model for Squares<'_> {
         self.expected.distance(i, centre)
     }
 
-    fn seats(&self) -> &Points {
+    fn anchors(&self) -> &Points {
         &self.means
     }
 
@@ -114,8 +114,8 @@ impl Model for Squares<'_> {
         mean_of_rows(&self.means, members)
     }
 
-    fn nearest(&self, i: usize, centres: &Points, work: &mut Work) -> usize {
-        self.expected.nearest(i, centres, work)
+    fn nearest(&self, i: usize, centres: &Points, count: &mut DistanceCount) -> usize {
+        self.expected.nearest(i, centres, count)
     }
 }
 
@@ -141,14 +141,14 @@ impl Method for ExpectedKMeans {
     fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
         check_k(self.k, candidates)?;
         let model = Squares::new(candidates, self.pruning);
-        let run = alternate::best_of_starts(
+        let run = alternating_minimisation::best_of_starts(
             "expected-k-means",
             &model,
             self.k,
             self.starts,
             seed,
             |run| run.objective,
-            |model, centres| alternate::descend(model, centres, self.max_iterations),
+            |model, centres| alternating_minimisation::descend(model, centres, self.max_iterations),
         )?;
         Ok(run.grouped(model.means))
     }

@@ -6,8 +6,8 @@
 //! gives the consensus, the confidence of each object, and representatives with a confidence each (Züfle et
 //! al. 2014).
 //!
-//! Weights are equal, or `exp(-strength * penalty)` scaled to add up to 1 for each object: where penalties
-//! are half the squares of standardised errors and `strength` is 1, that is the normal density at the
+//! Weights are equal, or `exp(-penalty_strength * penalty)` scaled to add up to 1 for each object: where penalties
+//! are half the squares of standardised errors and `penalty_strength` is 1, that is the normal density at the
 //! candidates.
 //!
 //! When there are no more worlds than asked for, all are taken with their probabilities and nothing is drawn.
@@ -17,7 +17,7 @@
 use rand::RngExt;
 use rayon::prelude::*;
 
-use super::alternate::weighted_index;
+use super::alternating_minimisation::weighted_index;
 use super::ensemble::{Consensus, Ensemble};
 use super::{Grouped, Method, MethodError, check_k};
 use crate::oracle::{Oracle, Start};
@@ -30,10 +30,10 @@ pub enum Weights {
     /// All alike.
     #[default]
     Uniform,
-    /// In proportion to `exp(-strength * penalty)`.
+    /// In proportion to `exp(-penalty_strength * penalty)`.
     Penalty {
         /// What a penalty of 1 costs, in units of log probability; finite, not below 0.
-        strength: f64,
+        penalty_strength: f64,
     },
 }
 
@@ -123,20 +123,20 @@ impl Method for PossibleWorlds<'_> {
 
 /// The weights of the candidates of every object, adding up to 1 for each.
 fn candidate_weights(candidates: &Candidates, weights: Weights) -> Result<Vec<Vec<f64>>, MethodError> {
-    if let Weights::Penalty { strength } = weights
-        && !(strength.is_finite() && strength >= 0.0)
+    if let Weights::Penalty { penalty_strength } = weights
+        && !(penalty_strength.is_finite() && penalty_strength >= 0.0)
     {
-        let (method, name, must) = ("worlds", "strength", "a finite number not below 0");
-        return Err(MethodError::Parameter { method, name, value: strength, must });
+        let (method, name, must) = ("worlds", "penalty_strength", "a finite number not below 0");
+        return Err(MethodError::Parameter { method, name, value: penalty_strength, must });
     }
     let of_object = |i: usize| {
         let m = candidates.count(i);
         let raw: Vec<f64> = match weights {
             Weights::Uniform => vec![1.0; m],
-            Weights::Penalty { strength } => {
+            Weights::Penalty { penalty_strength } => {
                 // From the least penalty on, so that large ones cannot all underflow.
                 let least = (0..m).map(|j| candidates.penalty(i, j)).fold(f64::INFINITY, f64::min);
-                (0..m).map(|j| (-strength * (candidates.penalty(i, j) - least)).exp()).collect()
+                (0..m).map(|j| (-penalty_strength * (candidates.penalty(i, j) - least)).exp()).collect()
             }
         };
         let total: f64 = raw.iter().sum();
@@ -228,10 +228,10 @@ mod tests {
     }
 
     /// Probability of sharing a cluster, by four plain loops over candidates.
-    fn by_hand(candidates: &Candidates, strength: f64) -> Vec<f64> {
+    fn by_hand(candidates: &Candidates, penalty_strength: f64) -> Vec<f64> {
         let oracle = Linkage::default();
         let weight = |i: usize, j: usize| {
-            let w = |j: usize| (-strength * candidates.penalty(i, j)).exp();
+            let w = |j: usize| (-penalty_strength * candidates.penalty(i, j)).exp();
             w(j) / (w(0) + w(1) + w(2))
         };
         let mut together = vec![0.0; 6];
@@ -260,12 +260,14 @@ mod tests {
     fn all_81_worlds_of_four_objects_equal_plain_enumeration() {
         let candidates = four();
         let oracle = Linkage::default();
-        for (weights, strength) in [(Weights::Uniform, 0.0), (Weights::Penalty { strength: 1.3 }, 1.3)] {
+        for (weights, penalty_strength) in
+            [(Weights::Uniform, 0.0), (Weights::Penalty { penalty_strength: 1.3 }, 1.3)]
+        {
             let method = PossibleWorlds::new(&oracle, 2).weights(weights);
             let ensemble = method.ensemble(&candidates, 1).unwrap();
             assert!(ensemble.is_exact());
             assert_eq!(ensemble.partitions().len(), 81);
-            let expected = by_hand(&candidates, strength);
+            let expected = by_hand(&candidates, penalty_strength);
             for (a, b) in ensemble.co_association().iter().zip(&expected) {
                 assert!((a - b).abs() < 1e-12, "{a} {b}");
             }
@@ -277,7 +279,7 @@ mod tests {
     fn drawn_worlds_come_near_the_exact_probabilities_as_their_number_says() {
         let candidates = four();
         let oracle = Linkage::default();
-        let weights = Weights::Penalty { strength: 1.3 };
+        let weights = Weights::Penalty { penalty_strength: 1.3 };
         let drawn = draw(&candidates, weights, 4000, 3).unwrap();
         let partitions = cluster_worlds(&oracle, 2, &candidates, &drawn, 3).unwrap();
         let sampled = Ensemble::sampled(partitions).unwrap().co_association();
@@ -345,9 +347,13 @@ mod tests {
         let error = |k| PossibleWorlds::new(&oracle, k).group(&candidates, 1).unwrap_err();
         assert_eq!(error(0), MethodError::NoClusters);
         assert_eq!(error(10), MethodError::MoreClustersThanObjects { k: 10, n: 9 });
-        let strength = Weights::Penalty { strength: -1.0 };
-        let error = PossibleWorlds::new(&oracle, 2).weights(strength).group(&candidates, 1).unwrap_err();
-        assert_eq!(error.to_string(), "worlds: strength is -1, but must be a finite number not below 0");
+        let penalty_strength = Weights::Penalty { penalty_strength: -1.0 };
+        let error =
+            PossibleWorlds::new(&oracle, 2).weights(penalty_strength).group(&candidates, 1).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "worlds: penalty_strength is -1, but must be a finite number not below 0"
+        );
         let broken =
             Custom::new("mine", |_: &Points, _: Start<'_>, _: &mut Stream| Err::<Vec<u32>, _>("no licence"));
         let error = PossibleWorlds::new(&broken, 2).group(&candidates, 1).unwrap_err();

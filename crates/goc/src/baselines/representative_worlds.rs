@@ -86,7 +86,7 @@ impl<'a> RepresentativeWorlds<'a> {
         let chosen = greedy(&divergences, self.representatives);
         let mut stands_for = vec![0usize; chosen.len()];
         for row in &divergences {
-            stands_for[super::alternate::least(chosen.iter().map(|&r| row[r]))] += 1;
+            stands_for[super::alternating_minimisation::least(chosen.iter().map(|&r| row[r]))] += 1;
         }
         let worlds = chosen.iter().zip(stands_for).map(|(&r, count)| World {
             choice: drawn[r].choice.clone(),
@@ -164,7 +164,7 @@ fn greedy(divergences: &[Vec<f64>], count: usize) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
     while chosen.len() < count.min(divergences.len()) {
         let loss = |row: &Vec<f64>| -> f64 { row.iter().zip(&nearest).map(|(d, n)| d.min(*n)).sum() };
-        let best = super::alternate::least(divergences.iter().map(loss));
+        let best = super::alternating_minimisation::least(divergences.iter().map(loss));
         if chosen.contains(&best) {
             break;
         }

@@ -28,7 +28,7 @@
 //! Cost of a round: `n K q`, after one sort of `n` middles for each feature; the number of candidates does
 //! not matter.
 
-use super::alternate::{self, Model, Run, Work};
+use super::alternating_minimisation::{self, DistanceCount, Model, Run};
 use super::bounding::BoundingBoxes;
 use super::{Grouped, Method, MethodError, check_k};
 use crate::{Candidates, Points};
@@ -82,7 +82,7 @@ impl Method for RobustBoxes {
     fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
         check_k(self.k, candidates)?;
         let model = Worst::new(candidates);
-        let run = alternate::best_of_starts(
+        let run = alternating_minimisation::best_of_starts(
             "robust-boxes",
             &model,
             self.k,
@@ -115,7 +115,7 @@ impl Model for Worst {
         self.boxes.max_squared(i, centre)
     }
 
-    fn seats(&self) -> &Points {
+    fn anchors(&self) -> &Points {
         &self.middles
     }
 
@@ -152,26 +152,26 @@ impl Worst {
 
     fn descend(&self, mut centres: Points, max_iterations: usize) -> Run {
         let k = centres.len();
-        let mut work = Work::default();
-        let mut labels = alternate::assign(self, &mut centres, &mut work);
+        let mut count = DistanceCount::default();
+        let mut labels = alternating_minimisation::assign(self, &mut centres, &mut count);
         for iteration in 1..max_iterations {
             centres = self.dca_step(&labels, &centres);
-            let mut after = alternate::assign(self, &mut centres, &mut work);
+            let mut after = alternating_minimisation::assign(self, &mut centres, &mut count);
             if after == labels {
-                for (l, members) in alternate::members_of(&labels, k).iter().enumerate() {
+                for (l, members) in alternating_minimisation::members_of(&labels, k).iter().enumerate() {
                     if !members.is_empty() {
                         let centre = self.centre(members, &[]);
                         centres.row_mut(l).copy_from_slice(&centre);
                     }
                 }
-                after = alternate::assign(self, &mut centres, &mut work);
+                after = alternating_minimisation::assign(self, &mut centres, &mut count);
                 if after == labels {
-                    return Run::new(self, &labels, &centres, iteration, true, work);
+                    return Run::new(self, &labels, &centres, iteration, true, count);
                 }
             }
             labels = after;
         }
-        Run::new(self, &labels, &centres, max_iterations, false, work)
+        Run::new(self, &labels, &centres, max_iterations, false, count)
     }
 
     /// Minimises `G(C) - <y, C>`, `y` a subgradient of `H` at `centres`.
@@ -261,7 +261,11 @@ mod tests {
             let best = all_partitions(7, 3)
                 .into_iter()
                 .map(|labels| {
-                    alternate::members_of(&labels, 3).iter().filter(|m| !m.is_empty()).map(cost).sum()
+                    alternating_minimisation::members_of(&labels, 3)
+                        .iter()
+                        .filter(|m| !m.is_empty())
+                        .map(cost)
+                        .sum()
                 })
                 .fold(f64::INFINITY, f64::min);
             let found = RobustBoxes::new(3).starts(40).group(&candidates, 1).unwrap();
@@ -282,7 +286,7 @@ mod tests {
         let mut last = worst(&centres);
         for _ in 0..200 {
             let labels: Vec<u32> =
-                (0..60).map(|i| model.nearest(i, &centres, &mut Work::default()) as u32).collect();
+                (0..60).map(|i| model.nearest(i, &centres, &mut DistanceCount::default()) as u32).collect();
             centres = model.dca_step(&labels, &centres);
             let now = worst(&centres);
             assert!(now <= last * (1.0 + 1e-13), "{now} {last}");
@@ -291,8 +295,8 @@ mod tests {
         // Where the steps alone stop, the jump to the members' minimum still gains: they stick on middles of
         // others.
         let labels: Vec<u32> =
-            (0..60).map(|i| model.nearest(i, &centres, &mut Work::default()) as u32).collect();
-        for (l, members) in alternate::members_of(&labels, 5).iter().enumerate() {
+            (0..60).map(|i| model.nearest(i, &centres, &mut DistanceCount::default()) as u32).collect();
+        for (l, members) in alternating_minimisation::members_of(&labels, 5).iter().enumerate() {
             let centre = model.centre(members, &[]);
             centres.row_mut(l).copy_from_slice(&centre);
         }

@@ -6,7 +6,9 @@
 //! another oracle than k-means it is the paper's baseline for that oracle.
 
 use super::{Grouped, Method, MethodError};
+use crate::oracle::k_means::means as means_of;
 use crate::oracle::{Oracle, OracleError, Start};
+use crate::points::squared_distance;
 use crate::{Candidates, Partition, Points, random};
 
 /// Clusters the mean of each set; returns the partition and the means.
@@ -50,7 +52,16 @@ impl Method for UkMeans<'_> {
 
     fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
         let (partition, means) = uk_means(candidates, self.oracle, self.k, seed)?;
-        Ok(Grouped { places: Some(means), ..Grouped::new(partition) })
+        let centres = means_of(&means, &partition);
+        let distance = |(x, &l): (&[f64], &u32)| squared_distance(x, centres.row(l as usize));
+        let objective = means.rows().zip(partition.labels()).map(distance).sum();
+        Ok(Grouped {
+            objective: Some(objective),
+            iterations: 1,
+            places: Some(means),
+            centres: Some(centres),
+            ..Grouped::new(partition)
+        })
     }
 }
 
@@ -59,7 +70,6 @@ mod tests {
     use super::*;
     use crate::candidates::CandidatesBuilder;
     use crate::oracle::k_means::{KMeans, means};
-    use crate::points::squared_distance;
 
     #[test]
     fn the_centre_of_least_expected_distance_is_the_one_nearest_to_the_mean() {

@@ -21,7 +21,7 @@
 //! Cost of a round: `n m K q` for the expected distances, most of which the pruning of Ngai et al. saves, and
 //! some ten to a hundred passes of `n m q` for the medians.
 
-use super::alternate::{self, Model, Work};
+use super::alternating_minimisation::{self, DistanceCount, Model};
 use super::expected::{Expected, Power};
 use super::{Grouped, Method, MethodError, check_k};
 use crate::points::squared_distance;
@@ -90,14 +90,14 @@ impl Method for UkMedians {
     fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
         check_k(self.k, candidates)?;
         let model = Medians::new(candidates, self.pruning);
-        let run = alternate::best_of_starts(
+        let run = alternating_minimisation::best_of_starts(
             "uk-medians",
             &model,
             self.k,
             self.starts,
             seed,
             |run| run.objective,
-            |model, centres| alternate::descend(model, centres, self.max_iterations),
+            |model, centres| alternating_minimisation::descend(model, centres, self.max_iterations),
         )?;
         Ok(run.grouped(model.medians))
     }
@@ -126,7 +126,7 @@ impl Model for Medians<'_> {
         self.expected.distance(i, centre)
     }
 
-    fn seats(&self) -> &Points {
+    fn anchors(&self) -> &Points {
         &self.medians
     }
 
@@ -134,8 +134,8 @@ impl Model for Medians<'_> {
         geometric_median(&weighted_candidates(self.expected.candidates, members), old)
     }
 
-    fn nearest(&self, i: usize, centres: &Points, work: &mut Work) -> usize {
-        self.expected.nearest(i, centres, work)
+    fn nearest(&self, i: usize, centres: &Points, count: &mut DistanceCount) -> usize {
+        self.expected.nearest(i, centres, count)
     }
 }
 
@@ -165,7 +165,7 @@ fn geometric_median(points: &Weighted, start: &[f64]) -> Vec<f64> {
     let weight: f64 = points.weights.iter().sum();
     let mut y = start.to_vec();
     for round in 0..WEISZFELD_ROUNDS {
-        let at = Pull::at(points, &y);
+        let at = Resultant::at(points, &y);
         if at.is_median() {
             return y;
         }
@@ -173,7 +173,7 @@ fn geometric_median(points: &Weighted, start: &[f64]) -> Vec<f64> {
         // then.
         if round % 16 == 3 {
             let vertex = points.rows.row(at.nearest);
-            if Pull::at(points, vertex).is_median() {
+            if Resultant::at(points, vertex).is_median() {
                 return vertex.to_vec();
             }
         }
@@ -183,9 +183,9 @@ fn geometric_median(points: &Weighted, start: &[f64]) -> Vec<f64> {
             y = newton;
             continue;
         }
-        let share = 1.0 - at.here / at.strength;
+        let share = 1.0 - at.here / at.norm;
         let mut moved = 0.0f64;
-        for (y, p) in y.iter_mut().zip(&at.pull) {
+        for (y, p) in y.iter_mut().zip(&at.vector) {
             let step = share * p / at.inverse;
             *y += step;
             moved = moved.max(step.abs());
@@ -198,8 +198,8 @@ fn geometric_median(points: &Weighted, start: &[f64]) -> Vec<f64> {
     if total_distance(points, &y) <= total_distance(points, start) { y } else { start.to_vec() }
 }
 
-/// How all candidates pull at a place `y`.
-struct Pull {
+/// The resultant of the unit vectors from a place `y` to all candidates, and what goes with it.
+struct Resultant {
     /// `sum w |x - y|`.
     sum: f64,
     /// `sum w / |x - y|` over the candidates elsewhere.
@@ -207,16 +207,17 @@ struct Pull {
     /// The weight that sits at `y` itself.
     here: f64,
     /// `sum w (x - y) / |x - y|` over the candidates elsewhere.
-    pull: Vec<f64>,
-    strength: f64,
+    vector: Vec<f64>,
+    /// Its length.
+    norm: f64,
     /// The candidate nearest to `y`.
     nearest: usize,
 }
 
-impl Pull {
+impl Resultant {
     fn at(points: &Weighted, y: &[f64]) -> Self {
         let mut at =
-            Self { sum: 0.0, inverse: 0.0, here: 0.0, pull: vec![0.0; y.len()], strength: 0.0, nearest: 0 };
+            Self { sum: 0.0, inverse: 0.0, here: 0.0, vector: vec![0.0; y.len()], norm: 0.0, nearest: 0 };
         let mut least = f64::INFINITY;
         for (j, (x, w)) in points.rows.rows().zip(&points.weights).enumerate() {
             let d = squared_distance(x, y).sqrt();
@@ -229,11 +230,11 @@ impl Pull {
             }
             at.sum += w * d;
             at.inverse += w / d;
-            for (p, (x, y)) in at.pull.iter_mut().zip(x.iter().zip(y)) {
+            for (p, (x, y)) in at.vector.iter_mut().zip(x.iter().zip(y)) {
                 *p += w / d * (x - y);
             }
         }
-        at.strength = at.pull.iter().map(|p| p * p).sum::<f64>().sqrt();
+        at.norm = at.vector.iter().map(|p| p * p).sum::<f64>().sqrt();
         at
     }
 
@@ -255,14 +256,14 @@ impl Pull {
                 hessian[a * q + a] += scale;
             }
         }
-        let step = solve_positive(&mut hessian, &self.pull)?;
+        let step = solve_positive(&mut hessian, &self.vector)?;
         Some(y.iter().zip(step).map(|(y, s)| y + s).collect())
     }
 
-    /// True when the pull of all others is not stronger than the weight that sits here.
+    /// True when the resultant of all others is not longer than the weight that sits here.
     fn is_median(&self) -> bool {
         // The sum of unit vectors that cancel is rounded.
-        self.strength <= self.here * (1.0 + 1e-12) || self.inverse == 0.0
+        self.norm <= self.here * (1.0 + 1e-12) || self.inverse == 0.0
     }
 }
 
@@ -355,7 +356,11 @@ mod tests {
             let best = all_partitions(7, 3)
                 .into_iter()
                 .map(|labels| {
-                    alternate::members_of(&labels, 3).iter().filter(|m| !m.is_empty()).map(|m| cost(m)).sum()
+                    alternating_minimisation::members_of(&labels, 3)
+                        .iter()
+                        .filter(|m| !m.is_empty())
+                        .map(|m| cost(m))
+                        .sum()
                 })
                 .fold(f64::INFINITY, f64::min);
             let found = UkMedians::new(3).starts(30).group(&candidates, 1).unwrap().objective.unwrap();

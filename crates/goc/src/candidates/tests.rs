@@ -27,8 +27,8 @@ fn penalties_missing_for_one_object_are_zero() {
 #[test]
 fn weights_come_back_from_their_penalties_and_bad_ones_are_refused_by_name() {
     let mut b = CandidatesBuilder::new(1);
-    let (weights, strength) = ([3.0, 1e-300, 0.0, 0.5], 1.7);
-    assert_eq!(b.push_weighted(&[1.0, 2.0, 3.0, 4.0], &weights, strength).unwrap(), 1);
+    let (weights, penalty_strength) = ([3.0, 1e-300, 0.0, 0.5], 1.7);
+    assert_eq!(b.push_weighted(&[1.0, 2.0, 3.0, 4.0], &weights, penalty_strength).unwrap(), 1);
     let cases: [(&[f64], f64, &str); 5] = [
         (&[1.0, -2.0], 1.0, "object 1, candidate 1: weight -2 must be a finite number not below 0"),
         (&[f64::NAN, 1.0], 1.0, "object 1, candidate 0: weight NaN must be a finite number not below 0"),
@@ -36,13 +36,13 @@ fn weights_come_back_from_their_penalties_and_bad_ones_are_refused_by_name() {
         (&[1.0, 1.0], 0.0, "strength is 0, but weights need a finite number above 0"),
         (&[1.0], 1.0, "object 1: 1 penalties for 2 candidates"),
     ];
-    for (weights, strength, message) in cases {
-        assert_eq!(b.push_weighted(&[5.0, 6.0], weights, strength).unwrap_err().to_string(), message);
+    for (weights, penalty_strength, message) in cases {
+        assert_eq!(b.push_weighted(&[5.0, 6.0], weights, penalty_strength).unwrap_err().to_string(), message);
     }
     let c = b.build().unwrap();
     assert_eq!((c.objects(), c.feature(0, 0)), (1, &[1.0, 2.0, 4.0][..]));
     for (p, w) in c.penalties(0).iter().zip([3.0, 1e-300, 0.5]) {
-        assert!((3.0 * (-strength * p).exp() / w - 1.0).abs() < 1e-12, "{p} {w}");
+        assert!((3.0 * (-penalty_strength * p).exp() / w - 1.0).abs() < 1e-12, "{p} {w}");
     }
 }
 

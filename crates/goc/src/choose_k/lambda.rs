@@ -1,7 +1,7 @@
 //! The weight of the penalties from the data: the likelihood's own.
 //!
-//! GOC minimises `|x - mu|^2 + lambda P`, the soft model `|x - mu|^2 / (2 sigma^2) + strength P`: the same
-//! where `lambda = 2 strength sigma^2` ([`super::soft`]). The variance within clusters follows from a
+//! GOC minimises `|x - mu|^2 + lambda P`, the soft model `|x - mu|^2 / (2 sigma^2) + penalty_strength P`: the same
+//! where `lambda = 2 penalty_strength sigma^2` ([`super::soft`]). The variance within clusters follows from a
 //! clustering, and the clustering from lambda, so both are found in turn, a few times. It is a weight for the
 //! squared distance; the unsquared one has no such likelihood.
 
@@ -29,7 +29,7 @@ pub struct LambdaFound {
 /// say nothing leave `first`.
 pub fn lambda<E: From<ChooseError>>(
     candidates: &Candidates,
-    strength: f64,
+    penalty_strength: f64,
     first: f64,
     mut solve: impl FnMut(f64) -> Result<Solution, E>,
 ) -> Result<LambdaFound, E> {
@@ -37,13 +37,18 @@ pub fn lambda<E: From<ChooseError>>(
     let mut found = LambdaFound { lambda: first, rounds: Vec::new(), settled: !any };
     while any && !found.settled && found.rounds.len() < ROUNDS {
         let solution = solve(found.lambda)?;
-        let soft = match Soft::fit_until(candidates, &solution.partition, &solution.places, strength, ROUGHLY)
-        {
+        let soft = match Soft::fit_until(
+            candidates,
+            &solution.partition,
+            &solution.places,
+            penalty_strength,
+            ROUGHLY,
+        ) {
             Ok(soft) => soft,
             Err(SoftError::Flat) => return Err(ChooseError::NoLambda.into()),
             Err(other) => return Err(ChooseError::Soft(other).into()),
         };
-        let next = soft.lambda(strength);
+        let next = soft.lambda(penalty_strength);
         found.settled = (next - found.lambda).abs() <= SETTLED * next;
         found.rounds.push(next);
         found.lambda = next;

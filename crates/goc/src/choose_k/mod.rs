@@ -33,7 +33,7 @@ pub mod stability;
 
 use std::collections::BTreeMap;
 
-use crate::candidates::CandidatesError;
+use crate::candidates::{CandidatesError, PENALTY_STRENGTH};
 use crate::marginal::{Marginal, MarginalError};
 use crate::{Candidates, Partition, Points};
 use grid::Ties;
@@ -107,19 +107,19 @@ pub struct Chosen {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chooser {
     criterion: Criterion,
-    strength: f64,
+    penalty_strength: f64,
     repeats: usize,
 }
 
 impl Chooser {
     /// By this criterion.
     pub fn new(criterion: Criterion) -> Self {
-        Self { criterion, strength: soft::STRENGTH, repeats: stability::REPEATS }
+        Self { criterion, penalty_strength: PENALTY_STRENGTH, repeats: stability::REPEATS }
     }
 
     /// The weight of a penalty in the log likelihood of the soft model.
-    pub fn strength(mut self, strength: f64) -> Self {
-        self.strength = strength;
+    pub fn penalty_strength(mut self, penalty_strength: f64) -> Self {
+        self.penalty_strength = penalty_strength;
         self
     }
 
@@ -173,7 +173,7 @@ impl Chooser {
                         candidates,
                         &solution.partition,
                         &solution.places,
-                        self.strength,
+                        self.penalty_strength,
                         ROUGHLY,
                     ) {
                         Ok(soft) if self.criterion == Criterion::Bic => Some(soft.bic()),

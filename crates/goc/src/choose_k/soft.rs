@@ -3,7 +3,7 @@
 //! Where GOC gives every object one candidate and one cluster, this has
 //!
 //! ```text
-//! ln L = sum_i ln sum_k pi_k sum_j w_ij N(x_ij; mu_k, Sigma),      w_ij ~ exp(-strength * penalty_ij), sum_j w_ij = 1
+//! ln L = sum_i ln sum_k pi_k sum_j w_ij N(x_ij; mu_k, Sigma),      w_ij ~ exp(-penalty_strength * penalty_ij), sum_j w_ij = 1
 //! ```
 //!
 //! maximised by EM (Dempster, Laird & Rubin 1977) from a clustering that is there already. One full
@@ -13,9 +13,9 @@
 //! - `BIC = 2 ln L - p ln n` with `p = K - 1 + K q + q (q + 1) / 2` (Schwarz 1978) and `ICL = BIC - 2 sum_i
 //!   H_i`, `H_i` the entropy of an object's
 //!   memberships (Biernacki, Celeux & Govaert 2000); the larger the better, as in mclust;
-//! - the weight of the penalties that the likelihood itself has: `|x - mu|^2 / (2 sigma^2) + strength P` is
+//! - the weight of the penalties that the likelihood itself has: `|x - mu|^2 / (2 sigma^2) + penalty_strength P` is
 //!   least where
-//!   `|x - mu|^2 + lambda P` is, with `lambda = 2 strength sigma^2` and `sigma^2` the mean variance.
+//!   `|x - mu|^2 + lambda P` is, with `lambda = 2 penalty_strength sigma^2` and `sigma^2` the mean variance.
 //!
 //! One round costs `n m K q`; exponentials only of the pairs that are not lost to rounding in an object's
 //! sum. Sums run over fixed chunks of objects in order: the same bytes at any number of threads.
@@ -25,9 +25,6 @@ use rayon::prelude::*;
 use crate::matrix::{cholesky, ln_det, lower_inverse};
 use crate::oracle::k_means::means;
 use crate::{Candidates, Partition, Points};
-
-/// The weight of a penalty in the log likelihood, for penalties scaled to 1 at two standard errors.
-pub const STRENGTH: f64 = 2.0;
 
 /// Objects whose sums are made by one task.
 const CHUNK: usize = 32;
@@ -60,7 +57,7 @@ pub enum SoftError {
     },
     /// A strength that is negative or not a number.
     #[error("the strength of the penalties is {value}; it must be a finite number not below 0")]
-    Strength {
+    PenaltyStrength {
         /// The value given.
         value: f64,
     },
@@ -93,9 +90,9 @@ impl Soft {
         candidates: &Candidates,
         partition: &Partition,
         places: &Points,
-        strength: f64,
+        penalty_strength: f64,
     ) -> Result<Self, SoftError> {
-        Self::fit_until(candidates, partition, places, strength, ENOUGH)
+        Self::fit_until(candidates, partition, places, penalty_strength, ENOUGH)
     }
 
     /// As [`Self::fit`], until the log likelihood of an object rises by less than `enough`.
@@ -103,17 +100,17 @@ impl Soft {
         candidates: &Candidates,
         partition: &Partition,
         places: &Points,
-        strength: f64,
+        penalty_strength: f64,
         enough: f64,
     ) -> Result<Self, SoftError> {
         let (n, q) = (candidates.objects(), candidates.features());
         if partition.len() != n || places.len() != n {
             return Err(SoftError::Objects { labels: partition.len().min(places.len()), n });
         }
-        if !(strength.is_finite() && strength >= 0.0) {
-            return Err(SoftError::Strength { value: strength });
+        if !(penalty_strength.is_finite() && penalty_strength >= 0.0) {
+            return Err(SoftError::PenaltyStrength { value: penalty_strength });
         }
-        let log_weights = log_weights(candidates, strength);
+        let log_weights = log_weights(candidates, penalty_strength);
         let centres = means(places, partition);
         let mut covariance = vec![0.0; q * q];
         for (x, &l) in places.rows().zip(partition.labels()) {
@@ -173,17 +170,17 @@ impl Soft {
     }
 
     /// The weight of the penalties in the squared joint objective that this likelihood has.
-    pub fn lambda(&self, strength: f64) -> f64 {
-        2.0 * strength * self.mean_variance()
+    pub fn lambda(&self, penalty_strength: f64) -> f64 {
+        2.0 * penalty_strength * self.mean_variance()
     }
 }
 
 /// `ln w_ij`, in the order of the candidates.
-fn log_weights(candidates: &Candidates, strength: f64) -> Vec<f64> {
+fn log_weights(candidates: &Candidates, penalty_strength: f64) -> Vec<f64> {
     let mut all = Vec::with_capacity(candidates.total());
     for i in 0..candidates.objects() {
         let from = all.len();
-        all.extend((0..candidates.count(i)).map(|j| -strength * candidates.penalty(i, j)));
+        all.extend((0..candidates.count(i)).map(|j| -penalty_strength * candidates.penalty(i, j)));
         let most = all[from..].iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let total: f64 = all[from..].iter().map(|w| libm::exp(w - most)).sum();
         let log_total = most + libm::log(total);

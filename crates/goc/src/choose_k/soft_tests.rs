@@ -28,12 +28,12 @@ fn clouds(n: usize, m: usize, groups: usize, seed: u64) -> (Candidates, Partitio
 }
 
 /// The likelihood as it is written, with the density of a normal distribution in two dimensions by cofactors.
-fn by_the_book(c: &Candidates, soft: &Soft, strength: f64) -> f64 {
+fn by_the_book(c: &Candidates, soft: &Soft, penalty_strength: f64) -> f64 {
     let s = &soft.covariance;
     let det = s[0] * s[3] - s[1] * s[2];
     (0..c.objects())
         .map(|i| {
-            let weight = |j: usize| f64::exp(-strength * c.penalty(i, j));
+            let weight = |j: usize| f64::exp(-penalty_strength * c.penalty(i, j));
             let total: f64 = (0..c.count(i)).map(weight).sum();
             let mut sum = 0.0;
             for k in 0..soft.shares.len() {

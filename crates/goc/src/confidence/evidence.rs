@@ -1,7 +1,7 @@
 //! Evidence for a cluster: how much better its members explain one another than the background explains them.
 //!
-//! The same number for every method, since it needs the candidates and the partition only. With weights `w_ij ~ exp(-2 penalty)` and a smooth
-//! density `b` of all objects, a member `i` of a cluster of `n` has the log odds
+//! The same number for every method, since it needs the candidates and the partition only. With weights
+//! `w_ij ~ exp(-penalty_strength * penalty_ij)` that sum to 1 for each object, and a smooth density `b` of all objects, a member `i` of a cluster of `n` has the log odds
 //!
 //! ```text
 //! s_i = ln sum_j w_ij t(x_ij; c_i, v_i (1 + 1/(n-1)) W)  -  ln sum_j w_ij b(x_ij),    t with q (n - 1) degrees of freedom.
@@ -27,8 +27,6 @@ use crate::objects::Objects;
 use crate::scale::median;
 use crate::{Candidates, Partition, Points};
 
-/// What a penalty of 1 costs in log likelihood (the paper's penalties; see [`crate::marginal`]).
-const STRENGTH: f64 = 2.0;
 /// Rounds of expectation-maximisation.
 const ROUNDS: usize = 30;
 /// Objects that make the background density, at most.
@@ -53,24 +51,30 @@ pub struct Evidence {
 
 /// Judges `partition`, which must have as many objects as `candidates`; features are scaled ones.
 ///
+/// `penalty_strength` is what a penalty of 1 costs in log likelihood, a finite number not below 0:
+/// [`PENALTY_STRENGTH`](crate::candidates::PENALTY_STRENGTH) for the paper's penalties, 1 for penalties that
+/// are minus log densities.
+///
 /// ```
+/// use goc::candidates::PENALTY_STRENGTH;
 /// use goc::confidence::evidence::evidence;
 /// use goc::{Candidates, Partition, Points};
 /// let rows = [[0.0], [0.1], [0.2], [9.0], [-7.0], [3.0], [5.0]];
 /// let candidates = Candidates::from_points(&Points::from_rows(&rows)?)?;
-/// let found = evidence(&candidates, &Partition::from_labels(&[0, 0, 0, 1, 2, 3, 3]));
+/// let partition = Partition::from_labels(&[0, 0, 0, 1, 2, 3, 3]);
+/// let found = evidence(&candidates, &partition, PENALTY_STRENGTH);
 /// assert!(found.clusters[0] > 0.0 && found.clusters[0] > found.clusters[3]);
 /// assert_eq!(found.clusters[1], f64::NEG_INFINITY);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn evidence(candidates: &Candidates, partition: &Partition) -> Evidence {
+pub fn evidence(candidates: &Candidates, partition: &Partition, penalty_strength: f64) -> Evidence {
     assert_eq!(candidates.objects(), partition.len(), "one label for each object");
     let (n, q) = (candidates.objects(), candidates.features());
     let mut penalties = Vec::new();
     let mut weights = Vec::with_capacity(n);
     for i in 0..n {
         candidates.load_penalties(i, &mut penalties);
-        weights.push(ln_weights(&penalties));
+        weights.push(ln_weights(&penalties, penalty_strength));
     }
     let means = candidates.means();
     let floor = floor_of(&means);
@@ -105,7 +109,7 @@ pub fn evidence(candidates: &Candidates, partition: &Partition) -> Evidence {
 
 /// The log of the background density of each object, the object itself left out; none where a feature is the same for all objects, as there is no
 /// density then.
-pub(super) fn ln_background(objects: &dyn Objects) -> Option<Vec<f64>> {
+pub(super) fn ln_background(objects: &dyn Objects, penalty_strength: f64) -> Option<Vec<f64>> {
     let means = objects.means();
     if robust_spreads(&means).contains(&0.0) {
         return None;
@@ -113,7 +117,7 @@ pub(super) fn ln_background(objects: &dyn Objects) -> Option<Vec<f64>> {
     let background = Kernels::new(&means, &floor_of(&means));
     let of = |values: &mut Vec<f64>, i: usize| {
         objects.load_penalties(i, values);
-        let ln_w = ln_weights(values);
+        let ln_w = ln_weights(values, penalty_strength);
         objects.load(i, values);
         background.ln_of_set(values, i, &ln_w)
     };
@@ -121,8 +125,8 @@ pub(super) fn ln_background(objects: &dyn Objects) -> Option<Vec<f64>> {
 }
 
 /// Log weights of an object's candidates by their penalties; their weights sum to 1.
-fn ln_weights(penalties: &[f64]) -> Vec<f64> {
-    let raw: Vec<f64> = penalties.iter().map(|p| -STRENGTH * p).collect();
+fn ln_weights(penalties: &[f64], penalty_strength: f64) -> Vec<f64> {
+    let raw: Vec<f64> = penalties.iter().map(|p| -penalty_strength * p).collect();
     let total = ln_sum_exp(&raw);
     raw.iter().map(|v| v - total).collect()
 }
@@ -380,7 +384,7 @@ impl Kernels {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::candidates::CandidatesBuilder;
+    use crate::candidates::{CandidatesBuilder, PENALTY_STRENGTH};
     use crate::random::stream;
     use rand_distr::{Distribution, StandardNormal};
 
@@ -395,7 +399,7 @@ mod tests {
         // scipy's brentq. Of a cluster of two one is left: t with 1 degree of freedom, variance 2 W.
         let rows = [[0.0], [1.0], [10.0], [12.0]];
         let c = Candidates::from_points(&Points::from_rows(&rows).unwrap()).unwrap();
-        let found = evidence(&c, &Partition::from_labels(&[0, 0, 1, 1]));
+        let found = evidence(&c, &Partition::from_labels(&[0, 0, 1, 1]), PENALTY_STRENGTH);
         // The middle 68 % by nearest ranks .16 * 3 -> 0 and .84 * 3 -> 3: spread 6, kernel 3 wide.
         let t = |d: f64| {
             // Density of t with 3 degrees of freedom: 2 / (pi sqrt 3 (1 + x^2 / 3)^2).
@@ -431,7 +435,7 @@ mod tests {
         }
         let c = builder.build().unwrap();
         let labels: Vec<usize> = (0..46).map(|i| if i < 6 { 0 } else { i }).collect();
-        let found = evidence(&c, &Partition::from_labels(&labels));
+        let found = evidence(&c, &Partition::from_labels(&labels), PENALTY_STRENGTH);
         assert!(found.objects[..6].iter().all(|s| *s > 2.0), "{:?}", &found.objects[..6]);
         let places = &found.places.values()[..12];
         assert!(places.iter().all(|v| v.abs() < 0.4), "{places:?}");
@@ -439,16 +443,42 @@ mod tests {
 
     #[test]
     fn degenerate_partitions_have_defined_evidence() {
-        let alone = evidence(&points(&[[1.0, 2.0]]), &Partition::from_labels(&[0]));
+        let alone = evidence(&points(&[[1.0, 2.0]]), &Partition::from_labels(&[0]), PENALTY_STRENGTH);
         assert_eq!(alone.clusters, [f64::NEG_INFINITY]);
         for rows in [vec![[1.0, 2.0]; 3], vec![[0.0, 0.0], [1.0, 1.0], [5.0, 5.0]]] {
             let c = points(&rows);
-            let one = evidence(&c, &Partition::from_labels(&[0, 0, 0]));
+            let one = evidence(&c, &Partition::from_labels(&[0, 0, 0]), PENALTY_STRENGTH);
             assert!(one.clusters[0].is_finite(), "{one:?}");
-            let singles = evidence(&c, &Partition::from_labels(&[0, 1, 2]));
+            let singles = evidence(&c, &Partition::from_labels(&[0, 1, 2]), PENALTY_STRENGTH);
             assert!(singles.clusters.iter().all(|v| *v == f64::NEG_INFINITY));
-            let pair = evidence(&c, &Partition::from_labels(&[0, 0, 1]));
+            let pair = evidence(&c, &Partition::from_labels(&[0, 0, 1]), PENALTY_STRENGTH);
             assert!(pair.clusters[0].is_finite());
+        }
+    }
+
+    #[test]
+    fn penalties_in_another_unit_with_a_strength_to_match_change_nothing() {
+        let mut rng = stream(2, 1);
+        let mut draw = || -> f64 { StandardNormal.sample(&mut rng) };
+        let mut builder = CandidatesBuilder::new(2);
+        for _ in 0..30 {
+            let (x, y) = (3.0 * draw(), 3.0 * draw());
+            let rows: Vec<f64> = (0..7).flat_map(|_| [x + draw(), y + draw()]).collect();
+            let penalties: Vec<f64> = (0..7).map(|_| draw().abs()).collect();
+            builder.push(&rows, &penalties).unwrap();
+        }
+        let candidates = builder.build().unwrap();
+        let partition = Partition::from_labels(&(0..30).map(|i| i % 6).collect::<Vec<_>>());
+        let found = evidence(&candidates, &partition, PENALTY_STRENGTH);
+        let dense = ln_background(&candidates, PENALTY_STRENGTH);
+        for c in [0.25, 8.0] {
+            // A power of two, so that not a bit is rounded.
+            let other = candidates.clone().divide_penalties(1.0 / c);
+            assert_eq!(evidence(&other, &partition, PENALTY_STRENGTH / c), found);
+            assert_eq!(ln_background(&other, PENALTY_STRENGTH / c), dense);
+            // The strength does matter.
+            assert_ne!(evidence(&other, &partition, PENALTY_STRENGTH), found);
+            assert_ne!(ln_background(&other, PENALTY_STRENGTH), dense);
         }
     }
 }

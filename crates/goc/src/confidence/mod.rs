@@ -8,9 +8,9 @@
 //! number of threads.
 
 pub mod background;
+pub mod cluster_summary;
 pub mod discovery;
 pub mod evidence;
-pub mod extent;
 pub mod noise;
 pub mod significance;
 pub mod stability;

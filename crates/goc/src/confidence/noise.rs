@@ -38,9 +38,10 @@ pub fn expecting(model: Marginal, n: usize) -> Marginal {
     model.alpha(Some((n as f64 / 30.0).max(1.0))).singleton_weight(Some(8.0)).power(Some(0.5))
 }
 
-/// How alone each object is: what its draws say, with crowds taken into account. `objects` are those that the mixture ran on.
-pub fn solitude(objects: &dyn Objects, found: &Posterior) -> Vec<f64> {
-    in_crowds(&in_draws(&found.draws), objects, found)
+/// How alone each object is: what its draws say, with crowds taken into account. `objects` are those that the mixture ran
+/// on, `penalty_strength` is the mixture's.
+pub fn solitude(objects: &dyn Objects, found: &Posterior, penalty_strength: f64) -> Vec<f64> {
+    in_crowds(&in_draws(&found.draws), objects, found, penalty_strength)
 }
 
 /// `E[1 / |C_i|]` over drawn labels, each of the same objects.
@@ -65,8 +66,13 @@ pub fn in_draws(draws: &[Draw]) -> Vec<f64> {
 
 /// The solitude of objects in crowds: its odds times the fourth root of how much denser the objects lie around each (a kernel density of all others) than
 /// the mixture expects. `objects` are those that it ran on. Where a feature is the same for all objects there is no density, and nothing is changed.
-pub fn in_crowds(solitude: &[f64], objects: &dyn Objects, found: &Posterior) -> Vec<f64> {
-    let Some(dense) = ln_background(objects) else { return solitude.to_vec() };
+pub fn in_crowds(
+    solitude: &[f64],
+    objects: &dyn Objects,
+    found: &Posterior,
+    penalty_strength: f64,
+) -> Vec<f64> {
+    let Some(dense) = ln_background(objects, penalty_strength) else { return solitude.to_vec() };
     let corrected = |((s, dense), base): ((&f64, f64), &f64)| {
         let factor = libm::exp(CROWDING * (dense - libm::log(*base)));
         // Too far out for numbers to tell.
@@ -184,6 +190,7 @@ pub fn memberships(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::candidates::PENALTY_STRENGTH;
     use crate::confidence::Significance;
     use crate::{Candidates, Points};
     use std::convert::Infallible;
@@ -233,11 +240,11 @@ mod tests {
         }));
         let candidates = Candidates::from_points(&Points::from_rows(&rows).unwrap()).unwrap();
         let found = Marginal::default().length(1, 1, 2).run(&candidates, 1).unwrap();
-        let corrected = in_crowds(&[0.4; 37], &candidates, &found);
+        let corrected = in_crowds(&[0.4; 37], &candidates, &found, PENALTY_STRENGTH);
         assert!(corrected[12] > 0.4 && corrected[30] < corrected[12], "{corrected:?}");
         // Without doubt there is nothing to correct.
-        assert_eq!(in_crowds(&[1.0; 37], &candidates, &found), [1.0; 37]);
-        assert_eq!(in_crowds(&[0.0; 37], &candidates, &found), [0.0; 37]);
+        assert_eq!(in_crowds(&[1.0; 37], &candidates, &found, PENALTY_STRENGTH), [1.0; 37]);
+        assert_eq!(in_crowds(&[0.0; 37], &candidates, &found, PENALTY_STRENGTH), [0.0; 37]);
     }
 
     #[test]
@@ -246,7 +253,7 @@ mod tests {
             let rows = vec![[3.0, 4.0]; n];
             let candidates = Candidates::from_points(&Points::from_rows(&rows).unwrap()).unwrap();
             let found = Marginal::default().length(1, 1, 2).run(&candidates, 1).unwrap();
-            assert_eq!(in_crowds(&vec![0.4; n], &candidates, &found), vec![0.4; n]);
+            assert_eq!(in_crowds(&vec![0.4; n], &candidates, &found, PENALTY_STRENGTH), vec![0.4; n]);
         }
     }
 
@@ -254,5 +261,21 @@ mod tests {
     fn no_draws_and_no_objects_have_no_solitude() {
         assert!(in_draws(&[]).is_empty());
         assert_eq!(in_draws(&[Draw::new(&[3])]), [1.0]);
+    }
+
+    #[test]
+    fn penalties_in_another_unit_with_a_strength_to_match_leave_the_solitude() {
+        let mut builder = crate::candidates::CandidatesBuilder::new(1);
+        for i in 0..20 {
+            let x = f64::from(i * i % 17);
+            builder.push(&[x, x + 0.5, x - 0.7], &[0.0, 0.3, f64::from(i % 4) * 0.5]).unwrap();
+        }
+        let candidates = builder.build().unwrap();
+        let model = Marginal::default().length(1, 2, 4);
+        let found = model.run(&candidates, 1).unwrap();
+        let alone = solitude(&candidates, &found, PENALTY_STRENGTH);
+        let finer = candidates.divide_penalties(8.0);
+        assert_eq!(solitude(&finer, &found, PENALTY_STRENGTH * 8.0), alone);
+        assert_ne!(solitude(&finer, &found, PENALTY_STRENGTH), alone);
     }
 }

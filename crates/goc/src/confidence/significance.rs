@@ -20,6 +20,7 @@ use super::background::Background;
 use super::discovery::{p_value, q_values};
 use super::evidence::{Evidence, evidence};
 use super::{ConfidenceError, check_objects};
+use crate::candidates::PENALTY_STRENGTH;
 use crate::random::stream;
 use crate::{Candidates, Partition};
 
@@ -36,6 +37,8 @@ pub struct Significance {
     pub runs: usize,
     /// What those are.
     pub background: Background,
+    /// What a penalty of 1 costs in log likelihood, a finite number not below 0.
+    pub penalty_strength: f64,
 }
 
 /// What the tests found, by cluster.
@@ -59,9 +62,9 @@ impl Verdict {
 }
 
 impl Significance {
-    /// So many runs on smooth backgrounds.
+    /// So many runs on smooth backgrounds, with the paper's penalties.
     pub fn new(runs: usize) -> Self {
-        Self { runs, background: Background::default() }
+        Self { runs, background: Background::default(), penalty_strength: PENALTY_STRENGTH }
     }
 
     /// Runs `method`, a function of candidates and seed, on backgrounds and judges `partition`; `tick` is called after every run, from
@@ -105,7 +108,7 @@ impl Significance {
                 let mut rng = stream(seed, STREAMS | run as u64);
                 let background = self.background.draw(candidates, &mut rng);
                 let clusters = method(&background, rng.random()).map(|found| {
-                    let judged = evidence(&background, &found);
+                    let judged = evidence(&background, &found, self.penalty_strength);
                     by_size(&judged).filter(|(size, _)| *size > 1).collect()
                 });
                 tick();
@@ -121,7 +124,7 @@ impl Significance {
         }
         // By size; equal sizes stay in the order of the runs.
         null.sort_by_key(|(size, _)| *size);
-        let evidence = evidence(candidates, partition);
+        let evidence = evidence(candidates, partition, self.penalty_strength);
         let p: Vec<f64> = by_size(&evidence)
             .map(|(size, value)| if size < 2 { f64::NAN } else { p_value(value, &comparable(&null, size)) })
             .collect();
@@ -190,7 +193,7 @@ mod tests {
                 let c = sky(seed, 120, 0, 0);
                 let method = k_means(20);
                 let partition = method(&c, seed).unwrap();
-                let test = Significance { runs: 20, background };
+                let test = Significance { background, ..Significance::new(20) };
                 let verdict = test.judge(&c, &partition, seed, &method, &|| {}).unwrap();
                 discoveries += usize::from(verdict.significant(0.1).contains(&true));
                 p.extend(verdict.p.into_iter().filter(|p| !p.is_nan()));
@@ -272,5 +275,24 @@ mod tests {
         // 4: sizes 2 to 8 are seven; more are added from above, as there are none below.
         assert_eq!(comparable(&null, 4).len(), ENOUGH);
         assert!(comparable(&[], 4).is_empty());
+    }
+
+    #[test]
+    fn penalties_in_another_unit_with_a_strength_to_match_change_nothing() {
+        let plain = sky(6, 40, 2, 5);
+        let mut builder = crate::candidates::CandidatesBuilder::new(2);
+        for i in 0..plain.objects() {
+            let x = plain.candidate(i, 0);
+            let rows = [x[0], x[1], x[0] + 0.3, x[1], x[0], x[1] - 0.2];
+            builder.push(&rows, &[0.1, 0.7, (i % 5) as f64 * 0.4]).unwrap();
+        }
+        let c = builder.build().unwrap();
+        let method = k_means(8);
+        let partition = method(&c, 1).unwrap();
+        let test = Significance::new(4);
+        let found = test.judge(&c, &partition, 1, &method, &|| {}).unwrap();
+        let finer = Significance { penalty_strength: test.penalty_strength * 4.0, ..test };
+        let again = finer.judge(&c.divide_penalties(4.0), &partition, 1, &method, &|| {}).unwrap();
+        assert_eq!(again, found);
     }
 }

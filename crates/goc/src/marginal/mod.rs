@@ -228,6 +228,11 @@ impl Marginal {
         self
     }
 
+    /// Sweeps of each chain, those before draws are kept included.
+    pub fn sweeps(&self) -> usize {
+        self.burn + self.keep
+    }
+
     /// Split and merge moves tried after every sweep.
     pub fn moves(mut self, moves: usize) -> Self {
         self.moves = moves;

@@ -20,9 +20,9 @@
 //!
 //! where `t_k` is the Student t of `nu + n - q` degrees of freedom at `m_k` with scale
 //! `(Psi + S)(n + 1) / (n (nu + n - q))`, and `m'_kj` the mean with `x_j` added: the density of the
-//! members that [`super`]'s cluster has. New objects are taken one by one: each is weighed against the
-//! clusters as they were, never against other new ones. So two new objects of a group that was not
-//! known are both in no group.
+//! members that [`super`]'s cluster has. New objects are taken one by one: each is weighed against
+//! the clusters as they were, never against other new ones. So two new objects of a group that was
+//! not known are both in no group.
 //!
 //! The numbers are those of the features that were clustered, scaled: whoever keeps a model keeps
 //! the scaling beside it. Sums are taken by logarithms, so an object however far away has an

@@ -74,6 +74,18 @@ pub fn nmi<A: Copy + Ord, B: Copy + Ord>(a: &[A], b: &[B]) -> Result<f64, Metric
     Ok(Contingency::new(a, b)?.nmi())
 }
 
+/// Mean and standard deviation (n - 1) of scores over several runs; the deviation of a single value is 0.
+///
+/// ```
+/// assert_eq!(goc::metrics::mean_and_deviation(&[1.0, 2.0, 3.0]), (2.0, 1.0));
+/// ```
+pub fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
+    (mean, if values.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 })
+}
+
 /// Why there is no score.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]

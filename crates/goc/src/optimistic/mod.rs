@@ -15,7 +15,7 @@
 //! ```
 //!
 //! so the run ends. With another oracle in every iteration it need not: runs then often come back to a
-//! state they have seen. That is noticed, said ([`Ending::Cycle`]), and the best state of the cycle returned.
+//! state they have seen. That is noticed, said ([`Termination::Cycle`]), and the best state of the cycle returned.
 //!
 //! What the authors' code does differs from the paper in several points; [`Preset`] has both by name.
 //!
@@ -36,29 +36,29 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod assignment;
 mod boxes;
 pub mod continuous;
 mod distance;
-mod ending;
 mod exhaustive;
-pub mod hierarchy;
-mod joint;
 #[cfg(test)]
-mod made;
+mod fixtures;
+mod guided_swaps;
+pub mod hierarchy;
 mod params;
-pub mod parts;
 mod run;
-mod seating;
 pub mod select;
-mod thorough;
+pub mod sharded;
+mod swap_search;
+mod termination;
 pub mod weighted;
 
 pub use distance::Distance;
-pub use ending::Ending;
 pub use params::{
     Beginning, Detail, KRule, Optimistic, OptimisticError, OracleEvery, Preset, Search, ValidOptimistic,
 };
 pub use run::{Clustering, Iteration};
+pub use termination::Termination;
 
 #[cfg(test)]
 mod tests;

@@ -243,6 +243,17 @@ impl Optimistic {
         self
     }
 
+    /// Another number of clusters at first.
+    pub fn clusters(mut self, k: usize) -> Self {
+        self.k = k;
+        self
+    }
+
+    /// Whether first labels replace the first clustering.
+    pub fn has_initial_labels(&self) -> bool {
+        self.initial.is_some()
+    }
+
     /// How much of each iteration to keep; by default everything up to 10 000 objects, then counts.
     pub fn history(mut self, detail: Detail) -> Self {
         self.detail = Some(detail);

@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::ending::{Ending, Watch, fingerprint};
 use super::select::{Choice, Selector};
+use super::termination::{Termination, Watch, fingerprint};
 use super::{Beginning, Detail, KRule, OptimisticError, OracleEvery, Search, ValidOptimistic};
 use crate::oracle::k_means::sums::ChunkedSum;
 use crate::oracle::k_means::{KMeans, means};
@@ -26,7 +26,7 @@ pub struct Clustering {
     /// Executions of step (III) in the run that was kept.
     pub iterations: usize,
     /// Why it stopped.
-    pub ending: Ending,
+    pub termination: Termination,
     /// The representatives before the first iteration and the labels of the first clustering.
     pub first: (Points, Partition),
     /// Every iteration of the run that was kept.
@@ -148,8 +148,8 @@ impl ValidOptimistic<'_> {
             tick();
 
             let mark = || fingerprint(&chosen, &state.partition);
-            let ending = watch.ending(params, n, changed, mark, &|s| history[s - 1].objective);
-            if let Some(ending) = ending {
+            let termination = watch.termination(params, n, changed, mark, &|s| history[s - 1].objective);
+            if let Some(termination) = termination {
                 history.truncate(watch.kept());
                 return Ok(Clustering {
                     partition: state.partition,
@@ -157,7 +157,7 @@ impl ValidOptimistic<'_> {
                     centres: state.centres,
                     objective: state.objective,
                     iterations: history.len(),
-                    ending,
+                    termination,
                     first: (beginning.clone(), first),
                     history,
                     swaps_accepted: 0,

@@ -479,7 +479,7 @@ pub(super) fn nearest(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::optimistic::made::Numbers;
+    use crate::optimistic::fixtures::Numbers;
     use proptest::prelude::*;
 
     /// Step (III) word for word, without kernels or bounds.

@@ -49,7 +49,7 @@ fn one_candidate_each_is_the_oracle_alone() {
             let goc = Optimistic::preset(preset, 6).k_rule(KRule::Occupied).oracle_every(OracleEvery::Always);
             let result = goc.check(&candidates).unwrap().run(&oracle, seed).unwrap();
             assert!(result.partition.same_grouping(&alone));
-            assert_eq!(result.ending, Ending::Converged);
+            assert_eq!(result.termination, Termination::Converged);
         }
     }
 }
@@ -61,7 +61,7 @@ fn the_joint_objective_never_rises_with_k_means_and_constant_k() {
         let result = constant(8).lambda(0.05).check(&candidates).unwrap().run(&quick(), seed).unwrap();
         let objectives: Vec<f64> = result.history.iter().map(|t| t.objective).collect();
         assert!(objectives.windows(2).all(|w| w[1] <= w[0] * (1.0 + 1e-12)), "seed {seed}: {objectives:?}");
-        assert_eq!(result.ending, Ending::Converged);
+        assert_eq!(result.termination, Termination::Converged);
         assert_eq!(result.objective, objectives[objectives.len() - 1]);
     }
 }
@@ -249,7 +249,7 @@ fn threads_do_not_change_the_bytes() {
     assert_eq!(results[0], results[2]);
 }
 
-/// An oracle that always leaves the first object badly seated: a centre waits at its other candidate.
+/// An oracle that always leaves the first object badly assigned: a centre waits at its other candidate.
 struct Restless;
 
 impl Oracle for Restless {
@@ -279,7 +279,7 @@ fn a_cycle_is_noticed_and_its_best_state_returned() {
     for limit in [10, 11, 30] {
         let goc = constant(3).max_iterations(limit).check(&candidates).unwrap();
         let result = goc.run(&Restless, 1).unwrap();
-        assert_eq!(result.ending, Ending::Cycle { period: 2 });
+        assert_eq!(result.termination, Termination::Cycle { period: 2 });
         let cycle = &result.history[result.history.len() - 2..];
         assert_ne!(cycle[0].objective, cycle[1].objective);
         assert_eq!(result.objective, cycle[0].objective.min(cycle[1].objective));
@@ -293,9 +293,9 @@ fn limits_and_tolerance_stop_early_and_say_so() {
     let whole = base().check(&candidates).unwrap().run(&quick(), 1).unwrap();
     assert!(whole.iterations > 2, "the set converges too fast to test limits on");
     let cut = base().max_iterations(1).check(&candidates).unwrap().run(&quick(), 1).unwrap();
-    assert_eq!((cut.ending, cut.iterations), (Ending::Iterations, 1));
+    assert_eq!((cut.termination, cut.iterations), (Termination::Iterations, 1));
     let loose = base().tolerance(0.5).check(&candidates).unwrap().run(&quick(), 1).unwrap();
-    assert_eq!(loose.ending, Ending::Tolerance);
+    assert_eq!(loose.termination, Termination::Tolerance);
     assert!(loose.iterations < whole.iterations);
 }
 

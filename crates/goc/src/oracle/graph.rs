@@ -162,7 +162,7 @@ pub(super) fn bridge(points: &Points, components: &mut Components, want: usize) 
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::Partition;
     use crate::candidates::CandidatesBuilder;
@@ -172,7 +172,7 @@ pub(super) mod tests {
     use proptest::prelude::*;
 
     /// Knuth's congruential numbers in [0, 1): the scripts that made reference values use the same.
-    pub(in crate::oracle) fn congruential(seed: u64) -> impl FnMut() -> f64 {
+    pub(crate) fn congruential(seed: u64) -> impl FnMut() -> f64 {
         let mut state = seed;
         move || {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

@@ -5,6 +5,9 @@
 //! objects, nor their order, nor the number of threads change its candidates. Keys should differ: two objects with the same key and the
 //! same set get the same points.
 //!
+//! What `f` gives beside features ([`Transform::extras`]) is no part of the candidates; who wants it asks
+//! [`Propagation::propagate_into`], which also fills candidates that are made part by part.
+//!
 //! What `f` rejects is counted by reason. An object of which nothing is left is an error that names it, or is left out,
 //! as [`WhenAllRejected`] says.
 
@@ -86,6 +89,14 @@ pub enum PropagateError {
     /// `f` gives nothing.
     #[error("the transformation gives no features")]
     NoOutputs,
+    /// Not one vector for each number that is carried along.
+    #[error("{found} vectors for the {expected} numbers that the transformation gives beside features")]
+    Extras {
+        /// Numbers that f gives beside features.
+        expected: usize,
+        /// Vectors given.
+        found: usize,
+    },
     /// The sampler does not fit the sets.
     #[error("sampler: {reason}")]
     Sampler {
@@ -186,6 +197,8 @@ pub struct Propagation<'a, T> {
 /// What one object became.
 struct Made {
     rows: Vec<f64>,
+    /// What `f` gives beside the features, row after row.
+    extras: Vec<f64>,
     penalties: Vec<f64>,
     reasons: Reasons,
 }
@@ -289,15 +302,61 @@ impl<'a, T: Transform> Propagation<'a, T> {
 
     /// As [`propagate`](Self::propagate), for one part of many objects: that nothing is left of a part is no error.
     pub fn propagate_some(&self, objects: &[Object]) -> Result<(Option<Candidates>, Report), PropagateError> {
+        let (q, total) = self.check_room(objects)?;
+        let mut builder = CandidatesBuilder::with_capacity(q, objects.len(), total);
+        let report = self.propagate_into(objects, &mut builder, &mut [])?;
+        if report.objects().is_empty() {
+            return Ok((None, report));
+        }
+        let candidates = builder.build_with(self.kept_ids(&report))?;
+        Ok((Some(if self.scale_penalties { candidates.scale_penalties() } else { candidates }), report))
+    }
+
+    /// Features of each candidate, and candidates at most.
+    fn check_room(&self, objects: &[Object]) -> Result<(usize, usize), PropagateError> {
         let q = self.check(objects)?;
         let total = (0..objects.len()).map(|i| self.draws_of(i)).fold(0, usize::saturating_add);
         // An object's points are held beside the features of all.
         let most = (0..objects.len()).map(|i| self.points_of(i)).max().unwrap_or(0);
         let points = most.saturating_mul(objects[0].set().dimension());
-        if total.saturating_mul(q).max(points) > isize::MAX as usize / size_of::<f64>() {
+        let outputs = self.transform.outputs();
+        if total.saturating_mul(outputs).max(points) > isize::MAX as usize / size_of::<f64>() {
             return Err(PropagateError::TooManyDraws { draws: total, features: q });
         }
-        let mut builder = CandidatesBuilder::with_capacity(q, objects.len(), total);
+        Ok((q, total))
+    }
+
+    /// Adds the candidates of these objects to those of `builder`, so that the candidates of many objects,
+    /// made part by part, are in memory once. Penalties are not scaled, ids are not looked at.
+    ///
+    /// `extras` takes what the transformation gives beside features, a vector for each; without any it is
+    /// not kept.
+    ///
+    /// ```
+    /// use goc::candidates::CandidatesBuilder;
+    /// use goc::uncertainty::transform::Identity;
+    /// use goc::uncertainty::{Object, Propagation, Size, UncertaintySet};
+    /// let how = Propagation::new(Identity::new(1)).draws(10);
+    /// let mut builder = CandidatesBuilder::new(1);
+    /// for part in [1..3_u64, 3..6] {
+    ///     let set = |key| UncertaintySet::cuboid(&[key as f64], &[0.1], Size::sigmas(2.0)?);
+    ///     let objects = part.map(|key| Ok(Object::new(key, set(key)?))).collect::<Result<Vec<_>, _>>();
+    ///     how.propagate_into(&objects.map_err(|e: goc::uncertainty::SetError| e)?, &mut builder, &mut [])?;
+    /// }
+    /// assert_eq!(builder.build()?.total(), 50);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn propagate_into(
+        &self,
+        objects: &[Object],
+        builder: &mut CandidatesBuilder,
+        extras: &mut [Vec<f64>],
+    ) -> Result<Report, PropagateError> {
+        let (q, _) = self.check_room(objects)?;
+        let carried = self.transform.extras();
+        if !(extras.is_empty() || extras.len() == carried) {
+            return Err(PropagateError::Extras { expected: carried, found: extras.len() });
+        }
         let mut report = Report::default();
         // In chunks, so that the rows of all objects are not held twice.
         const CHUNK: usize = 4096;
@@ -317,15 +376,14 @@ impl<'a, T: Transform> Propagation<'a, T> {
                     }
                 } else {
                     builder.push(&made.rows, &made.penalties)?;
+                    for (e, column) in extras.iter_mut().enumerate() {
+                        column.extend(made.extras.iter().skip(e).step_by(carried));
+                    }
                 }
                 report.object(i, drawn, made.rows.len() / q, made.reasons);
             }
         }
-        if report.objects().is_empty() {
-            return Ok((None, report));
-        }
-        let candidates = builder.build_with(self.kept_ids(&report))?;
-        Ok((Some(if self.scale_penalties { candidates.scale_penalties() } else { candidates }), report))
+        Ok(report)
     }
 
     /// Everything that can be wrong before the first draw; gives the number of features.
@@ -342,7 +400,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
         {
             return Err(PropagateError::Inputs { expected, found: d });
         }
-        let q = self.transform.outputs();
+        let q = self.transform.outputs().saturating_sub(self.transform.extras());
         if q == 0 {
             return Err(PropagateError::NoOutputs);
         }
@@ -368,17 +426,22 @@ impl<'a, T: Transform> Propagation<'a, T> {
     }
 
     fn make(&self, i: usize, object: &Object, q: usize) -> Result<Made, PropagateError> {
-        let (m, set) = (self.draws_of(i), object.set());
+        let (m, set, outputs) = (self.draws_of(i), object.set(), self.transform.outputs());
         let d = set.dimension();
-        let mut made =
-            Made { rows: Vec::with_capacity(m * q), penalties: Vec::new(), reasons: Reasons::default() };
+        let mut made = Made {
+            rows: Vec::with_capacity(m * q),
+            extras: Vec::with_capacity(m * (outputs - q)),
+            penalties: Vec::new(),
+            reasons: Reasons::default(),
+        };
         let mut bad_centre = None;
         let penalty = self
             .penalty
             .prepare(i, set, || {
-                let mut centre = vec![0.0; q];
+                let mut centre = vec![0.0; outputs];
                 bad_centre =
                     evaluate(&self.transform, d, set.centre(), &mut centre).pop().and_then(Result::err);
+                centre.truncate(q);
                 centre
             })
             .map_err(|reason| PropagateError::PenaltyCoordinates { reason })?;
@@ -406,14 +469,15 @@ impl<'a, T: Transform> Propagation<'a, T> {
                 }
             };
         }
-        let mut features = vec![0.0; m * q];
-        let verdicts = evaluate(&self.transform, d, &points, &mut features);
+        let mut given = vec![0.0; m * outputs];
+        let verdicts = evaluate(&self.transform, d, &points, &mut given);
         for (draw, verdict) in verdicts.into_iter().enumerate() {
             if let Err(rejection) = verdict {
                 made.reasons.count(rejection.into_reason());
                 continue;
             }
-            let (z, x) = (&points[draw * d..][..d], &features[draw * q..][..q]);
+            let z = &points[draw * d..][..d];
+            let (x, beside) = given[draw * outputs..][..outputs].split_at(q);
             if let Some(value) = penalty.value(&Draw { object: i, draw, z, x }) {
                 if !(value.is_finite() && value >= 0.0) {
                     return Err(PropagateError::Penalty { object: i, draw, value });
@@ -421,6 +485,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
                 made.penalties.push(value);
             }
             made.rows.extend_from_slice(x);
+            made.extras.extend_from_slice(beside);
         }
         Ok(made)
     }

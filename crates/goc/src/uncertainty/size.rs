@@ -12,6 +12,8 @@
 //!
 //! with `k` the number of independent directions that have an error: exact coordinates do not count.
 
+use std::fmt;
+
 use super::SetError;
 use super::set::Body;
 use statrs::distribution::{ContinuousCDF, Gamma};
@@ -64,6 +66,17 @@ impl Size {
             Kind::Sigmas(number) => number,
             Kind::Radius(radius) => radius / widest,
             Kind::Eta(eta) => quantile(body, k, eta),
+        }
+    }
+}
+
+/// As it was given: "sigmas 2".
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Kind::Sigmas(number) => write!(f, "sigmas {number}"),
+            Kind::Radius(radius) => write!(f, "radius {radius}"),
+            Kind::Eta(eta) => write!(f, "eta {eta}"),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The plane that shows most: the first two principal components.
 //!
-//! They are the eigenvectors of the covariance of the rows (`eigen`), which costs n q^2.
+//! They are the eigenvectors of the covariance of the rows ([`goc::eigen`]), which costs n q^2.
 
 use super::FigureError;
-use crate::eigen::eigen;
+use goc::eigen::symmetric;
 
 /// Two directions in feature space and the point they start from.
 ///
@@ -59,18 +59,17 @@ impl Components {
             }
         }
         let total: f64 = (0..q).map(|a| covariance[a * q + a]).sum();
-        let (values, vectors) = eigen(covariance, q);
-        let mut order: Vec<usize> = (0..q).collect();
-        order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+        let pairs = symmetric(covariance, q);
+        let order = pairs.largest_first();
         let direction = |which: usize| -> Vec<f64> {
             // One feature has no second direction: everything lies on a line.
             let Some(&k) = order.get(which) else { return vec![0.0; q] };
-            let column: Vec<f64> = (0..q).map(|a| vectors[a * q + k]).collect();
+            let column = pairs.vector(k);
             let largest = column.iter().fold(0.0_f64, |most, v| if v.abs() > most.abs() { *v } else { most });
             column.iter().map(|v| if largest < 0.0 { -v } else { *v }).collect()
         };
         let share = |which: usize| match order.get(which) {
-            Some(&k) if total > 0.0 => values[k] / total,
+            Some(&k) if total > 0.0 => pairs.values[k] / total,
             _ => 0.0,
         };
         Ok(Self { directions: [direction(0), direction(1)], shares: [share(0), share(1)], mean })

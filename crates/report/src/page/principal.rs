@@ -2,10 +2,10 @@
 //!
 //! Each feature is taken in units of its own standard deviation, else the one with the largest numbers would
 //! be the first component. The directions are eigenvectors of the correlation matrix, the
-//! same on any machine (`eigen`). A direction's sign is fixed by its largest entry, which is positive.
+//! same on any machine ([`goc::eigen`]). A direction's sign is fixed by its largest entry, which is positive.
 //! Cost: O(n q^2 + q^3).
 
-use crate::eigen::eigen;
+use goc::eigen::symmetric;
 
 /// What takes a place to its first two components.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,12 +40,11 @@ pub(super) fn principal(features: &[&[f64]]) -> Option<Principal> {
             matrix[g * q + f] = matrix[f * q + g];
         }
     }
-    let (values, vectors) = eigen(matrix, q);
-    let mut order: Vec<usize> = (0..q).collect();
-    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
-    let total: f64 = values.iter().sum();
+    let pairs = symmetric(matrix, q);
+    let order = pairs.largest_first();
+    let total: f64 = pairs.values.iter().sum();
     let axis = |k: usize| {
-        let mut direction: Vec<f64> = (0..q).map(|f| vectors[f * q + k]).collect();
+        let mut direction = pairs.vector(k).to_vec();
         let largest = direction.iter().fold(0.0_f64, |most, v| if v.abs() > most.abs() { *v } else { most });
         direction.iter_mut().for_each(|v| *v *= largest.signum());
         direction
@@ -54,7 +53,7 @@ pub(super) fn principal(features: &[&[f64]]) -> Option<Principal> {
         mean,
         scale,
         axes: [axis(order[0]), axis(order[1])],
-        share: [values[order[0]] / total, values[order[1]] / total],
+        share: [pairs.values[order[0]] / total, pairs.values[order[1]] / total],
     })
 }
 

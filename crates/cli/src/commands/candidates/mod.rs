@@ -1,28 +1,24 @@
 //! `goc candidates`: measured values with errors in, a long table of candidates out.
-//!
-//! [`sampling`] has the flags and the work, which `goc stars` shares; [`long`] is the table while it grows.
 
-mod choices;
-mod long;
 mod sampling;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use goc_galaxy::catalogue::DistancePrior;
-use goc_galaxy::stars::StarActions;
+use goc_galaxy::catalogue::schema::{Form, StarColumns};
+use goc_pipeline::candidate_table::{into_candidate_table, loss_table};
+use goc_pipeline::long_table::TRUTH_NAMES;
+use goc_pipeline::table_columns::TableColumns;
+use goc_pipeline::{Dataset, Origin, Sampling, StarModel, TransformName};
 use goc_tables::{Column, Table};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use crate::fail::Fail;
-use crate::long_table::TRUTH_NAMES;
+use crate::console::{self, Console};
+use crate::failure::Failure;
 use crate::measured_table::MeasuredArgs;
-use crate::screen;
-use crate::star_table::{ACTION_COLUMNS, Form, StarArgs, StarColumns};
-use choices::TransformName;
-use long::Feature;
-pub use sampling::{Function, SamplingArgs, WhenEmpty};
+use crate::star_table::StarArgs;
+pub use sampling::SamplingArgs;
 
 /// Turn measured values with errors into candidates: sample each object's uncertainty set
 #[derive(Args)]
@@ -63,69 +59,73 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    pub fn run(self) -> Result<(), Fail> {
-        self.sampling.size()?; // before the table is read for nothing
+    pub fn run(self) -> Result<(), Failure> {
+        let (sampling, model) = (self.sampling.sampling()?, self.stars.model()?); // before the table is read for nothing
         for path in [&self.output, &self.losses] {
-            screen::check_output(path.as_deref())?;
+            console::check_output(path.as_deref())?;
         }
         let table = self.table.open()?;
-        let star = self.star_columns(&table)?;
-        if star.is_none() {
-            self.sampling.refuse_prior()?;
+        let stars = self.star_columns(&table, &sampling, &model)?;
+        if stars.is_none() && sampling.distance_prior.is_some() {
+            return Err(Failure::usage("--distance-prior needs a star catalogue and --transform actions"));
         }
-        let measured = self.table.measure(table, self.sampling.shape, star.as_ref().map(|s| &s.names))?;
-        let (f, when_empty) = match &star {
-            Some(columns) => {
-                (actions_of(&self.stars, columns, self.sampling.distance_prior)?, WhenEmpty::Drop)
-            }
-            None => (self.sampling.function(&measured)?, WhenEmpty::Refuse),
+        let star = stars.as_ref().map(|stars| (stars, model.angles));
+        let measured = self.table.measure(&table, sampling.shape, star)?;
+        let f = match &stars {
+            Some(stars) => model.actions(stars, Arc::new(model.finder()?), sampling.distance_prior)?,
+            None => sampling.transformation(&measured)?,
         };
-        let when_empty = self.sampling.when_empty.unwrap_or(when_empty);
-        let kept = self.kept(measured.table())?;
-        let made = self.sampling.sample(&measured, &f, self.seed, when_empty, &kept)?;
+        let kept = self.kept(&table)?;
+        let (dataset, origin) = sampling.sample(&measured, &f, self.seed, &Console::default())?;
         if let Some(path) = &self.losses {
-            goc_tables::write(&made.loss_table(&measured)?, path)?;
+            goc_tables::write(&loss_table(&origin)?, path)?;
         }
+        let mut summary = summary(&dataset, &origin);
+        let (candidates, objects) = (dataset.candidates.total(), dataset.candidates.objects());
+        let features = dataset.features.len();
+        let made = into_candidate_table(dataset, &origin, &kept)?;
         if self.output.is_some() || !self.json {
-            screen::write_table(&made.table, self.output.as_deref())?;
+            console::write_table(&made, self.output.as_deref())?;
         }
         if self.json {
-            let mut summary = made.summary(&measured);
             if let Some(path) = &self.output {
                 summary.insert("output".into(), json!(path.display().to_string()));
             }
-            return screen::print_json(&summary.into());
+            return console::print_json(&summary.into());
         }
-        screen::note(format!(
-            "{} candidates of {} objects, {} features{}",
-            made.table.rows(),
-            made.objects.len(),
-            made.features.len(),
+        console::note(format!(
+            "{candidates} candidates of {objects} objects, {features} features{}",
             self.output.as_ref().map_or_else(String::new, |path| format!(", in {}", path.display()))
         ));
         Ok(())
     }
 
     /// The columns of a star catalogue, if actions are what is wanted.
-    fn star_columns(&self, table: &Table) -> Result<Option<StarColumns>, Fail> {
-        match self.sampling.transform {
-            Some(TransformName::Actions) => Ok(Some(self.stars.require_observed(table, &self.table.input)?)),
+    fn star_columns(
+        &self,
+        table: &Table,
+        sampling: &Sampling,
+        model: &StarModel,
+    ) -> Result<Option<StarColumns>, Failure> {
+        let source = self.table.source();
+        let columns = TableColumns::new(table, &source);
+        match sampling.transform {
+            Some(TransformName::Actions) => {}
             None if self.table.values.is_none() => {
-                let found = self.stars.find(table)?.filter(|columns| columns.form != Form::Galactocentric);
-                if found.is_some() {
-                    screen::note(
-                        "a star catalogue: its candidates are actions (--transform none for the values themselves)",
-                    );
-                    return Ok(Some(self.stars.require_observed(table, &self.table.input)?));
+                if model.find(&columns)?.is_none_or(|found| found.form == Form::Galactocentric) {
+                    return Ok(None);
                 }
-                Ok(None)
+                console::note(
+                    "a star catalogue: its candidates are actions (--transform none for the values themselves)",
+                );
             }
-            _ => Ok(None),
+            _ => return Ok(None),
         }
+        Ok(Some(model.require_observed(&columns, &Console::default())?))
     }
 
     /// The columns that are carried along.
-    fn kept<'t>(&self, table: &'t Table) -> Result<Vec<&'t Column>, Fail> {
+    fn kept<'t>(&self, table: &'t Table) -> Result<Vec<&'t Column>, Failure> {
         let mut kept: Vec<&Column> = Vec::new();
         for name in self.keep.iter().filter(|name| !name.is_empty()) {
             kept.push(table.require(name)?);
@@ -141,24 +141,21 @@ impl Candidates {
     }
 }
 
-/// The transformation from what was measured of a star to its actions; the energy is carried along.
-pub fn actions_of(
-    stars: &StarArgs,
-    columns: &StarColumns,
-    prior: Option<DistancePrior>,
-) -> Result<Function, Fail> {
-    let Form::Observed(sky, depth) = columns.form else {
-        return Err(Fail::usage("candidates need a catalogue of measured values, not Galactocentric ones"));
-    };
-    let catalogue = stars.catalogue(sky, depth)?;
-    let transform = StarActions::new(catalogue, Arc::new(stars.finder()?), stars.jphi);
-    let columns = ACTION_COLUMNS.map(|(name, unit)| Feature { name: name.into(), unit: Some(unit.into()) });
-    Ok(Function {
-        name: "actions".into(),
-        transform: Box::new(transform),
-        columns: columns.into(),
-        features: 3,
-        prior: prior.map(|prior| (catalogue, prior)),
-        settings: stars.settings(),
-    })
+/// For machines.
+fn summary(dataset: &Dataset, origin: &Origin) -> Map<String, Value> {
+    let mut object = Map::new();
+    for (key, value) in &origin.settings {
+        object.insert((*key).into(), value.clone());
+    }
+    let empty = origin.empty();
+    let mut put = |key: &str, value: Value| object.insert(key.into(), value);
+    put("features", json!(dataset.feature_names()));
+    put("n_objects", json!(dataset.candidates.objects()));
+    put("n_candidates", json!(dataset.candidates.total()));
+    put("n_features", json!(dataset.features.len()));
+    put("n_objects_missing", json!(origin.dropped.len()));
+    put("n_objects_empty", json!(empty.len()));
+    put("objects_empty", json!(empty));
+    put("n_rejected", json!(origin.rejected()));
+    object
 }

@@ -1,32 +1,25 @@
 //! `goc cluster`: candidates in, labels out.
 //!
-//! [`method`] has the flags of the methods, [`auto`] finds K and lambda where they are not given, [`solve`] runs them, [`sure`] asks how sure
-//! the answer is, [`labels`] turns it into tables and sentences; all serve `goc stars` too. [`posterior`] has what only the marginal
-//! mixture knows.
+//! [`print`] has what is said of a fit; `goc stars` shares it.
 
-mod auto;
-mod labels;
-mod method;
-pub mod posterior;
-mod solve;
-mod sure;
+mod print;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use goc::optimistic::hierarchy::{Height, Leaves};
+use goc_pipeline::labels::linkage_table;
+use goc_pipeline::long_table::labels_for;
+use goc_pipeline::model_file::ModelFile;
+use goc_pipeline::scores::numbered;
+use goc_pipeline::{Dataset, Fit, MethodName, Settings, fit_owned};
 use goc_tables::Table;
 use serde_json::Value;
 
-use crate::choices::MethodName;
-use crate::fail::Fail;
+use crate::console::{self, Console};
+use crate::failure::Failure;
 use crate::long_table::LongTableArgs;
-use crate::screen;
-pub use labels::{Clustered, HISTORY_KEY, NOISE};
-use labels::{history_table, linkage_table, trace_table};
-pub use method::MethodArgs;
-use posterior::PosteriorArgs;
-pub use sure::SureArgs;
+pub use print::{sentence, summary};
 
 /// Cluster uncertain objects; every object gets a label and its chosen candidate
 #[derive(Args)]
@@ -44,14 +37,7 @@ pub struct Cluster {
     output: Option<PathBuf>,
 
     #[command(flatten)]
-    method: MethodArgs,
-
-    #[command(flatten)]
-    sure: SureArgs,
-
-    /// Seed of everything random
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    fit: FitArgs,
 
     /// Also write the tree over the clusters, for any number of clusters up to K: .nwk (Newick) or a table as scipy's linkage has it
     /// (first, second, height, members; objects as leaves). For methods that choose candidates: goc, gpc, goc-tree
@@ -78,6 +64,133 @@ pub struct Cluster {
     posterior: PosteriorArgs,
 }
 
+/// The method with its settings, the seed, and what comes from files.
+#[derive(Args, Clone, Debug)]
+pub struct FitArgs {
+    #[command(flatten)]
+    pub settings: Settings,
+
+    /// Labels that replace the first clustering: a table with object and label
+    #[arg(long, value_name = "FILE")]
+    init_labels: Option<PathBuf>,
+
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+
+    /// Also write a table with a row a cluster: label, size, centre, spread, and how sure it is
+    #[arg(long, value_name = "FILE", help_heading = "How sure")]
+    pub clusters: Option<PathBuf>,
+}
+
+impl FitArgs {
+    /// What can be said before any table is read.
+    pub fn check(&self, input: &Path) -> Result<(), Failure> {
+        self.settings.check()?;
+        self.settings.check_initial_labels(self.init_labels.is_some())?;
+        console::check_output_of(input, self.clusters.as_deref())
+    }
+
+    /// Clusters the data; writes `--clusters`.
+    pub fn run(&self, data: Dataset, full_history: bool) -> Result<Fit, Failure> {
+        let mut settings = Settings { full_history, ..self.settings.clone() };
+        if let Some(path) = self.init_labels.as_ref().filter(|_| settings.method.is_greedy()) {
+            let labels = labels_for(&data.candidates, path, &["label", "init_cluster", "cluster"])?;
+            settings.initial_labels = Some(numbered(&labels));
+        } else if self.init_labels.is_some() {
+            console::note(format!("not used by --method {}: --init-labels", settings.method));
+        }
+        let fit = fit_owned(data, &settings, self.seed, &Console::default())?;
+        if let Some(path) = &self.clusters {
+            goc_tables::write(&fit.cluster_table()?, path)?;
+        }
+        Ok(fit)
+    }
+}
+
+/// What else `--method marginal` writes.
+#[derive(Args, Clone, Debug)]
+struct PosteriorArgs {
+    /// Also write the pairs of objects that may be together: object_a, object_b, probability
+    #[arg(long, value_name = "FILE")]
+    together: Option<PathBuf>,
+
+    /// Pairs below this probability are left out of --together
+    #[arg(long, value_name = "P", default_value_t = 0.05, requires = "together")]
+    together_above: f64,
+
+    /// Also write the probability of each number of clusters: k, probability
+    #[arg(long, value_name = "FILE")]
+    k_posterior: Option<PathBuf>,
+
+    /// Also write how likely each candidate is, before and after: object, candidate, row, weight, posterior
+    #[arg(long, value_name = "FILE")]
+    candidate_weights: Option<PathBuf>,
+
+    /// Also keep the model, for goc predict (.json)
+    #[arg(long, value_name = "FILE")]
+    save_model: Option<PathBuf>,
+}
+
+impl PosteriorArgs {
+    /// The files asked for, by flag.
+    fn outputs(&self) -> [(&'static str, &Option<PathBuf>); 4] {
+        [
+            ("--together", &self.together),
+            ("--k-posterior", &self.k_posterior),
+            ("--candidate-weights", &self.candidate_weights),
+            ("--save-model", &self.save_model),
+        ]
+    }
+
+    /// What can be said before any table is read.
+    fn check(&self, settings: &Settings, input: &Path) -> Result<(), Failure> {
+        let asked = self.outputs().into_iter().find(|(_, path)| path.is_some());
+        if let Some((flag, _)) = asked.filter(|_| settings.method != MethodName::Marginal) {
+            return Err(Failure::usage(format!("{flag} needs --method marginal, not {}", settings.method)));
+        }
+        if !(0.0..=1.0).contains(&self.together_above) {
+            return Err(Failure::usage(format!(
+                "--together-above is {}, but must be from 0 to 1",
+                self.together_above
+            )));
+        }
+        for path in [&self.together, &self.k_posterior, &self.candidate_weights] {
+            console::check_output_of(input, path.as_deref())?;
+        }
+        let Some(path) = &self.save_model else { return Ok(()) };
+        if path.extension().is_none_or(|end| end != "json") {
+            return Err(Failure::usage(format!("{}: a model is kept as .json", path.display())));
+        }
+        if settings.noise {
+            return Err(Failure::usage(
+                "--save-model keeps the clusters as they were found, --noise changes them: run without --noise to save",
+            ));
+        }
+        console::check_place(path)
+    }
+
+    /// Writes what was asked for.
+    fn write(&self, fit: &Fit) -> Result<(), Failure> {
+        let tables =
+            [(&self.together, fit.together_table(self.together_above)?), (&self.k_posterior, fit.k_table()?)];
+        for (path, table) in tables {
+            if let (Some(path), Some(table)) = (path, table) {
+                goc_tables::write(&table, path)?;
+            }
+        }
+        if let Some(path) = &self.candidate_weights
+            && let Some(table) = fit.candidate_weight_table()?
+        {
+            goc_tables::write(&table, path)?;
+        }
+        match &self.save_model {
+            Some(path) => Ok(ModelFile::of(fit)?.write(path)?),
+            None => Ok(()),
+        }
+    }
+}
+
 /// What the command has to say, and the labels.
 pub struct Done {
     pub labels: Table,
@@ -88,85 +201,87 @@ pub struct Done {
 }
 
 impl Cluster {
-    pub fn run(self) -> Result<(), Fail> {
+    pub fn run(self) -> Result<(), Failure> {
         let done = self.work()?;
         if self.json {
             if self.output.is_some() {
-                screen::write_table(&done.labels, self.output.as_deref())?;
+                console::write_table(&done.labels, self.output.as_deref())?;
             }
-            return screen::print_json(&done.summary);
+            return console::print_json(&done.summary);
         }
         // The sentence says where the labels are, so they must be there.
-        screen::write_table(&done.labels, self.output.as_deref())?;
-        screen::note(done.sentence);
+        console::write_table(&done.labels, self.output.as_deref())?;
+        console::note(done.sentence);
         Ok(())
     }
 
-    /// Everything but the printing; writes --history and --trace.
-    pub fn work(&self) -> Result<Done, Fail> {
-        self.method.check()?;
-        self.sure.check(&self.method, &self.table.input)?;
-        if self.trace.is_some() && self.method.method != MethodName::Goc {
-            return Err(Fail::usage("--trace needs --method goc"));
+    /// What can be said before any table is read; whether the tree is to be in Newick's form.
+    fn check(&self) -> Result<bool, Failure> {
+        let (settings, input) = (&self.fit.settings, &self.table.input);
+        self.fit.check(input)?;
+        if self.trace.is_some() && settings.method != MethodName::Goc {
+            return Err(Failure::usage("--trace needs --method goc"));
         }
-        if self.history.is_some() && !matches!(self.method.method, MethodName::Goc | MethodName::GocTree) {
-            return Err(Fail::usage("--history needs --method goc or goc-tree"));
+        if self.history.is_some() && !matches!(settings.method, MethodName::Goc | MethodName::GocTree) {
+            return Err(Failure::usage("--history needs --method goc or goc-tree"));
         }
-        if self.k_curve.is_some() && !self.method.looks_for_k() {
-            return Err(Fail::usage("--k-curve needs --k auto and a method that takes K"));
+        if self.k_curve.is_some() && !settings.looks_for_k() {
+            return Err(Failure::usage("--k-curve needs --k auto and a method that takes K"));
         }
-        self.posterior.check(self.method.method, &self.table.input)?;
-        if self.posterior.saves_model() && self.sure.noise() {
-            return Err(Fail::usage(
-                "--save-model keeps the clusters as they were found, --noise changes them: run without --noise to save",
-            ));
-        }
+        self.posterior.check(settings, input)?;
         let mut outputs =
-            vec![&self.output, &self.history, &self.trace, &self.tree, &self.k_curve, self.sure.clusters()];
+            vec![&self.output, &self.history, &self.trace, &self.tree, &self.k_curve, &self.fit.clusters];
         outputs.extend(self.posterior.outputs().map(|(_, path)| path));
         for (at, path) in outputs.iter().enumerate().filter_map(|(at, path)| Some((at, path.as_ref()?))) {
             if outputs[..at].iter().any(|other| other.as_ref() == Some(path)) {
-                return Err(Fail::usage(format!(
+                return Err(Failure::usage(format!(
                     "{}: named for two outputs; give each a file of its own",
                     path.display()
                 )));
             }
         }
         for path in [&self.output, &self.history, &self.trace, &self.k_curve] {
-            screen::check_output_of(&self.table.input, path.as_deref())?;
+            console::check_output_of(input, path.as_deref())?;
         }
         let newick = self.tree.as_ref().is_some_and(|path| path.extension().is_some_and(|end| end == "nwk"));
         if !newick {
-            screen::check_output_of(&self.table.input, self.tree.as_deref())
-                .map_err(|fail| Fail::usage(format!("--tree: {fail}, or .nwk for Newick")))?;
+            console::check_output_of(input, self.tree.as_deref())
+                .map_err(|fail| Failure::usage(format!("--tree: {fail}, or .nwk for Newick")))?;
         }
-        let method = self.sure.method(&self.method);
-        let input = self.table.read(&method.taken())?;
-        let done =
-            Clustered::new(&method, input, self.seed, self.trace.is_some())?.judged(&self.sure, self.seed)?;
-        let labels = done.label_table()?;
-        if let Some(path) = &self.k_curve {
-            goc_tables::write(&done.auto.curve_table(done.input.truth.as_deref())?, path)?;
+        Ok(newick)
+    }
+
+    /// Everything but the printing; writes whatever else was asked for.
+    pub fn work(&self) -> Result<Done, Failure> {
+        let newick = self.check()?;
+        let mut columns = self.table.table();
+        if let Some(strength) = self.fit.settings.penalty_strength {
+            columns.penalty_strength = strength;
         }
-        if let Some(path) = &self.history {
-            goc_tables::write(&history_table(&done.answer)?, path)?;
-        }
-        if let Some(path) = &self.trace {
-            goc_tables::write(&trace_table(&done.answer, &done.input.candidates)?, path)?;
-        }
-        if let (Some(path), Some(table)) = (self.sure.clusters(), done.cluster_table()?) {
+        let data = columns.read(&Console::default())?;
+        let fit = self.fit.run(data, self.trace.is_some())?;
+        let labels = fit.label_table()?;
+        if let (Some(path), Some(table)) =
+            (&self.k_curve, fit.auto.curve_table(fit.prepared.data.truth.as_deref())?)
+        {
             goc_tables::write(&table, path)?;
         }
+        if let Some(path) = &self.history {
+            goc_tables::write(&fit.history_table()?, path)?;
+        }
+        if let Some(path) = &self.trace {
+            goc_tables::write(&fit.trace_table()?, path)?;
+        }
         if let Some(path) = &self.tree {
-            let tree = done.tree(&self.method)?;
+            let tree = fit.tree().map_err(|error| Failure::from(error).because("--tree"))?;
             if newick {
                 goc_tables::write_text(&tree.newick(Leaves::Objects, Height::Total)?, path)?;
             } else {
                 goc_tables::write(&linkage_table(&tree)?, path)?;
             }
         }
-        self.posterior.write(&done)?;
+        self.posterior.write(&fit)?;
         let output = self.output.as_deref();
-        Ok(Done { summary: done.summary(output), sentence: done.sentence(output), labels })
+        Ok(Done { summary: summary(&fit, output), sentence: sentence(&fit, output), labels })
     }
 }

@@ -1,28 +1,26 @@
 //! `goc compare`: every method and every oracle on the same data, one table.
 //!
-//! A row of the table is a `goc cluster` command: [`rows`] lists them as the flags that a person would type, so that each can be run
-//! again alone. Methods run one after another, that their times may be compared; each uses all threads where it can.
+//! [`goc_pipeline::compare`] has the rows and runs them; here they are chosen and printed.
 
 mod print;
-mod rows;
 
 use std::path::PathBuf;
-use std::time::Instant;
 
-use clap::{Args, Parser, ValueEnum};
-use goc::baselines::check_k;
-use goc::metrics::Scores;
-use goc::scale::{Scaler, Scaling};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use goc::choice::Choice;
+use goc::method::check_k;
+use goc::optimistic::Preset;
+use goc::scale::Scaling;
+use goc_pipeline::compare::{self, Outcome, Row};
+use goc_pipeline::settings::LAMBDA;
+use goc_pipeline::{Auto, FeatureMapName, PenaltyScale, Prepared, Settings};
 use serde_json::{Value, json};
 
-use super::cluster::MethodArgs;
-use crate::choices::{PenaltyScale, PresetName, at_least_one, typed};
-use crate::fail::Fail;
-use crate::features::{FeatureMapName, Roots};
-use crate::long_table::{LongTable, LongTableArgs, Taken, scores_of};
-use crate::screen;
+use crate::choices::{at_least_one, words};
+use crate::console::{self, Console};
+use crate::failure::Failure;
+use crate::long_table::ColumnArgs;
 use print::Summary;
-use rows::Row;
 
 /// Run every method and every oracle on the same candidates; one table
 #[derive(Args)]
@@ -56,7 +54,7 @@ pub struct Compare {
     list: bool,
 
     /// Weight of the penalties
-    #[arg(long, default_value_t = 0.01, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = LAMBDA)]
     lambda: f64,
 
     /// How features are made comparable: standard, robust (median, IQR) or none
@@ -64,36 +62,19 @@ pub struct Compare {
     scale: Scaling,
 
     /// What is taken of the features: none (as they are), actions (sqrt(Jr), sqrt(Jz), Jphi), or auto (actions where they have those names)
-    #[arg(long, value_enum, value_name = "MAP", default_value_t = FeatureMapName::None, hide_possible_values = true)]
+    #[arg(long, value_parser = words::<FeatureMapName>(), value_name = "MAP", default_value = "none", hide_possible_values = true)]
     feature_map: FeatureMapName,
 
     /// Divide the penalties by the largest (max), or leave them (none)
-    #[arg(long, value_enum, default_value_t = PenaltyScale::Max)]
+    #[arg(long, value_parser = words::<PenaltyScale>(), default_value = "max")]
     penalty_scale: PenaltyScale,
 
     /// Choices of GOC that belong together
-    #[arg(long, value_enum, default_value_t = PresetName::Paper)]
-    preset: PresetName,
+    #[arg(long, value_parser = words::<Preset>(), default_value = "paper")]
+    preset: Preset,
 
-    /// Column that names the object [default: object, source_id, i or id]
-    #[arg(long, value_name = "COLUMN")]
-    object: Option<String>,
-
-    /// Feature columns, or their square roots: sqrt(Jr),sqrt(Jz),Jphi [default: what the table says, or Jr,Jz,Jphi, or every other column of real numbers]
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
-    features: Option<Vec<String>>,
-
-    /// Penalty column, or `none` [default: penalty or parallax_penalty if there]
-    #[arg(long, value_name = "COLUMN")]
-    penalty: Option<String>,
-
-    /// Column of the true groups, or `none` [default: truth or true_cluster_id if there]
-    #[arg(long, value_name = "COLUMN")]
-    truth: Option<String>,
-
-    /// Value that means "missing"; `none`, or `nan` to count NaN and null too
-    #[arg(long, value_name = "RULE", default_value = "-9999")]
-    missing: String,
+    #[command(flatten)]
+    columns: ColumnArgs,
 
     /// How the table is printed
     #[arg(long, value_enum, default_value_t = Layout::Markdown)]
@@ -120,12 +101,12 @@ pub enum Layout {
     Json,
 }
 
-/// The flags of a row, parsed as `goc cluster` parses them.
+/// Flags of `goc cluster` for all rows.
 #[derive(Parser)]
-#[command(name = "goc cluster")]
+#[command(name = "goc cluster", no_binary_name = true)]
 struct Flags {
     #[command(flatten)]
-    method: MethodArgs,
+    settings: Settings,
 }
 
 /// What one run gave.
@@ -138,38 +119,29 @@ pub struct Run {
     pub outcome: Result<Outcome, String>,
 }
 
-pub struct Outcome {
-    pub scores: Option<Scores>,
-    pub k: usize,
-    pub noise: usize,
-    pub iterations: usize,
-    pub objective: Option<f64>,
-    pub converged: bool,
-    pub seconds: f64,
-}
-
 impl Compare {
-    pub fn run(self) -> Result<(), Fail> {
+    pub fn run(self) -> Result<(), Failure> {
         let rows = self.rows()?;
         if self.list {
             let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
-            let lines = rows.iter().map(|row| format!("{:<width$}  {}\n", row.name, row.flags));
-            return screen::print(&lines.collect::<String>());
+            let lines = rows.iter().map(|row| format!("{:<width$}  {}\n", row.name, row.flags()));
+            return console::print(&lines.collect::<String>());
         }
         for input in &self.inputs {
-            screen::check_output_of(input, self.output.as_deref())?;
+            console::check_output_of(input, self.output.as_deref())?;
         }
-        let methods = rows.iter().map(|row| self.parse(row)).collect::<Result<Vec<_>, _>>()?;
+        let base = self.base()?;
+        let methods = rows.iter().map(|row| row.settings(&base)).collect::<Result<Vec<_>, _>>()?;
         if !(self.lambda.is_finite() && self.lambda >= 0.0) {
-            return Err(Fail::usage(format!(
+            return Err(Failure::usage(format!(
                 "lambda is {}, but must be a finite number not below 0",
                 self.lambda
             )));
         }
-        let sets = self.inputs.iter().map(|path| self.read(path)).collect::<Result<Vec<_>, _>>()?;
+        let sets = self.inputs.iter().map(|path| self.read(path, &base)).collect::<Result<Vec<_>, _>>()?;
         for (set, path) in sets.iter().zip(&self.inputs) {
-            check_k(self.k(), &set.candidates)
-                .map_err(|error| Fail::usage(format!("{}: {error}", path.display())))?;
+            check_k(self.k(), &set.data.candidates)
+                .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
         }
         let jobs: Vec<(usize, usize, u64)> = (0..rows.len())
             .flat_map(|row| (0..sets.len()).map(move |set| (row, set)))
@@ -178,11 +150,12 @@ impl Compare {
                 (0..seeds).map(move |s| (row, set, self.seed.wrapping_add(s)))
             })
             .collect();
-        let bar = screen::progress(jobs.len() as u64, "runs");
+        let bar = console::progress(jobs.len() as u64, "runs");
         let mut runs = Vec::with_capacity(jobs.len());
         for (row, set, seed) in jobs {
             bar.set_message(rows[row].name.clone());
-            let outcome = outcome(&methods[row], &sets[set], seed).map_err(|fail| fail.to_string());
+            let outcome =
+                compare::outcome(&sets[set], &methods[row], seed).map_err(|error| error.to_string());
             runs.push(Run { row, set, seed, outcome });
             bar.inc(1);
         }
@@ -191,10 +164,7 @@ impl Compare {
         if let Some(path) = &self.output {
             let names: Vec<String> = self.inputs.iter().map(|path| path.display().to_string()).collect();
             let mut table = print::runs_table(&rows, &names, &runs)?;
-            for (key, value) in self.settings() {
-                let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
-                table.set_metadata(format!("goc_{key}"), text);
-            }
+            goc_pipeline::labels::describe(&mut table, &self.settings());
             goc_tables::write(&table, path)?;
         }
         let table: Vec<Summary> = (0..rows.len()).map(|row| Summary::of(row, &runs)).collect();
@@ -206,20 +176,20 @@ impl Compare {
             let inputs: Vec<String> = self.inputs.iter().map(|path| path.display().to_string()).collect();
             object.insert("inputs".into(), json!(inputs));
             object.insert("methods".into(), json!(print::json_rows(&rows, &table)));
-            return screen::print_json(&Value::Object(object));
+            return console::print_json(&Value::Object(object));
         }
-        screen::print(&match self.format {
+        console::print(&match self.format {
             Layout::Csv => print::csv(&rows, &table),
             _ => print::markdown(&rows, &table, runs.len() > rows.len()),
         })?;
         if runs.len() > rows.len() {
-            screen::note("±: standard deviation over seeds and tables together");
+            console::note("±: standard deviation over seeds and tables together");
         }
         for text in print::remarks(&rows, &runs, self.inputs.len()) {
-            screen::note(text);
+            console::note(text);
         }
         if runs.iter().all(|run| run.outcome.is_err()) {
-            return Err(Fail::failed("no method had an answer"));
+            return Err(Failure::failed("no method had an answer"));
         }
         Ok(())
     }
@@ -236,9 +206,9 @@ impl Compare {
             ("k_asked", json!(self.k())),
             ("lambda", json!(self.lambda)),
             ("scale", json!(self.scale.to_string())),
-            ("feature_map", json!(typed(self.feature_map))),
-            ("penalty_scale", json!(typed(self.penalty_scale))),
-            ("preset", json!(typed(self.preset))),
+            ("feature_map", json!(self.feature_map.word())),
+            ("penalty_scale", json!(self.penalty_scale.word())),
+            ("preset", json!(self.preset.word())),
             ("flags_for_all", json!(self.flags.join(" "))),
             ("seed", json!(self.seed)),
             ("seeds", json!(self.seeds)),
@@ -246,15 +216,15 @@ impl Compare {
     }
 
     /// The rows that are asked for.
-    fn rows(&self) -> Result<Vec<Row>, Fail> {
-        let all = rows::all();
+    fn rows(&self) -> Result<Vec<Row>, Failure> {
+        let all = compare::rows();
         let Some(only) = &self.only else { return Ok(all) };
         let only: Vec<&str> = only.iter().map(|name| name.trim()).collect();
         for name in &only {
             if !all.iter().any(|row| row.is_called(name)) {
                 let mut kinds: Vec<&str> = all.iter().map(|row| row.kind()).collect();
                 kinds.dedup();
-                return Err(Fail::usage(format!(
+                return Err(Failure::usage(format!(
                     "--only {name}: no such method; there are {} (goc compare --list names them all)",
                     kinds.join(", ")
                 )));
@@ -263,59 +233,29 @@ impl Compare {
         Ok(all.into_iter().filter(|row| only.iter().any(|name| row.is_called(name))).collect())
     }
 
-    /// The row's flags behind those that all share.
-    fn parse(&self, row: &Row) -> Result<MethodArgs, Fail> {
-        let mut line: Vec<String> = ["goc cluster", "--k"].map(String::from).to_vec();
-        line.push(self.k().to_string());
-        line.push(format!("--lambda={}", self.lambda));
-        line.push(format!("--scale={}", self.scale));
-        line.push(format!("--feature-map={}", typed(self.feature_map)));
-        line.push(format!("--penalty-scale={}", typed(self.penalty_scale)));
-        line.push(format!("--preset={}", typed(self.preset)));
-        line.extend(self.flags.iter().cloned());
-        line.extend(row.flags.split_whitespace().map(String::from));
-        Flags::try_parse_from(&line).map(|flags| flags.method).map_err(|error| {
-            Fail::usage(format!(
-                "{}: {}",
-                row.name,
-                error.to_string().trim_start_matches("error: ").trim_end()
-            ))
-        })
+    /// What all rows share: the flags here, then those behind `--`.
+    fn base(&self) -> Result<Settings, Failure> {
+        let mut base = Settings {
+            k: Some(Auto::Number(self.k())),
+            lambda: Auto::Number(self.lambda),
+            scale: Some(self.scale),
+            feature_map: Some(self.feature_map),
+            penalty_scale: self.penalty_scale,
+            preset: self.preset,
+            ..Settings::default()
+        };
+        let said = |error: clap::Error| {
+            Failure::usage(error.to_string().trim_start_matches("error: ").trim_end().to_string())
+        };
+        let matches = Flags::command().try_get_matches_from(&self.flags).map_err(said)?;
+        base.update_from_arg_matches(&matches).map_err(said)?;
+        Ok(base)
     }
 
     /// The candidates of a table, scaled.
-    fn read(&self, path: &std::path::Path) -> Result<LongTable, Fail> {
-        let args = LongTableArgs {
-            input: path.to_path_buf(),
-            object: self.object.clone(),
-            features: self.features.clone(),
-            penalty: self.penalty.clone(),
-            weight: None,
-            truth: self.truth.clone(),
-            missing: self.missing.clone(),
-        };
-        let table = args.read(&Taken { roots: Roots::By(self.feature_map), ..Taken::default() })?;
-        let scaler = Scaler::fit(self.scale, &table.candidates)
-            .map_err(|e| Fail::failed(format!("{}: {e}", path.display())))?;
-        Ok(table.scaled(&scaler, self.penalty_scale))
+    fn read(&self, path: &std::path::Path, base: &Settings) -> Result<Prepared, Failure> {
+        let data = self.columns.of(path).read(&Console::default())?;
+        Prepared::new(data, base, &Console::default())
+            .map_err(|error| Failure::from(error).because(&path.display().to_string()))
     }
-}
-
-fn outcome(method: &MethodArgs, set: &LongTable, seed: u64) -> Result<Outcome, Fail> {
-    let began = Instant::now();
-    let answer = method.with_strength(set).solve(&set.candidates, seed, false)?;
-    let seconds = began.elapsed().as_secs_f64();
-    let scores = match &set.truth {
-        Some(truth) => scores_of(answer.partition.labels(), truth)?,
-        None => None,
-    };
-    Ok(Outcome {
-        scores,
-        k: answer.k(),
-        noise: answer.noise_count(),
-        iterations: answer.iterations,
-        objective: answer.objective,
-        converged: answer.converged,
-        seconds,
-    })
 }

@@ -3,11 +3,12 @@
 use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
-use super::super::reproduce::mean_and_deviation;
-use super::rows::Row;
-use super::{Outcome, Run};
-use crate::fail::Fail;
-use crate::screen::counted;
+use goc::metrics::mean_and_deviation;
+use goc_pipeline::compare::{Outcome, Row};
+
+use super::Run;
+use crate::console::counted;
+use crate::failure::Failure;
 
 /// Mean and standard deviation (n - 1); no deviation of a single run.
 type Spread = Option<(f64, Option<f64>)>;
@@ -122,7 +123,7 @@ pub fn csv(rows: &[Row], table: &[Summary]) -> String {
             text.push_str(&format!(",{},{}", show(mean), show(sd)));
         }
         let Summary { runs, converged, failed, .. } = summary;
-        text.push_str(&format!(",{runs},{converged},{failed},{}\n", row.flags));
+        text.push_str(&format!(",{runs},{converged},{failed},{}\n", row.flags()));
     }
     text
 }
@@ -130,7 +131,7 @@ pub fn csv(rows: &[Row], table: &[Summary]) -> String {
 pub fn json_rows(rows: &[Row], table: &[Summary]) -> Vec<Value> {
     let one = |(row, summary): (&Row, &Summary)| {
         let mut object = json!({
-            "method": row.name, "flags": row.flags, "runs": summary.runs,
+            "method": row.name, "flags": row.flags(), "runs": summary.runs,
             "converged": summary.converged, "failed": summary.failed,
         });
         for (value, quantity) in summary.values.iter().zip(&QUANTITIES) {
@@ -176,11 +177,11 @@ pub fn remarks(rows: &[Row], runs: &[Run], sets: usize) -> Vec<String> {
 }
 
 /// A row a run.
-pub fn runs_table(rows: &[Row], inputs: &[String], runs: &[Run]) -> Result<Table, Fail> {
+pub fn runs_table(rows: &[Row], inputs: &[String], runs: &[Run]) -> Result<Table, Failure> {
     let text = |of: &dyn Fn(&Run) -> String| Data::Text(runs.iter().map(of).collect());
     let mut columns = vec![
         Column::new("method", text(&|run| rows[run.row].name.clone())),
-        Column::new("flags", text(&|run| rows[run.row].flags.clone())),
+        Column::new("flags", text(&|run| rows[run.row].flags())),
         Column::new("input", text(&|run| inputs[run.set].clone())),
         Column::new("seed", Data::I64(runs.iter().map(|run| run.seed as i64).collect())),
     ];

@@ -1,9 +1,8 @@
 //! `goc plot`: figures from what the other commands write.
 //!
 //! One file a source of figures: [`plane`] places objects in a plane, [`series`] reads what goes by iteration or size, [`probabilities`] what the
-//! marginal mixture says, [`dwarfs`] simulates. The drawing is the report room's.
+//! marginal mixture says. The drawing is the report room's, the simulation the paper's.
 
-mod dwarfs;
 mod plane;
 mod probabilities;
 mod series;
@@ -14,11 +13,8 @@ use clap::{Args, ValueEnum};
 use goc_report::figures::{Figure, FigureError};
 
 use crate::choices::typed;
-use crate::fail::Fail;
-use crate::screen;
-
-pub use dwarfs::simulated;
-pub use plane::spread_groups;
+use crate::console;
+use crate::failure::Failure;
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -81,12 +77,12 @@ pub struct Plot {
 }
 
 impl Plot {
-    pub fn run(self) -> Result<(), Fail> {
+    pub fn run(self) -> Result<(), Failure> {
         let format = Format::of(&self.output)?;
-        screen::check_place(&self.output)?;
+        console::check_place(&self.output)?;
         for input in &self.inputs {
             if *input == self.output {
-                screen::check_output_of(input, Some(&self.output))?;
+                console::check_output_of(input, Some(&self.output))?;
             }
         }
         self.check_flags()?;
@@ -96,39 +92,39 @@ impl Plot {
             Kind::Convergence => series::convergence(self.some()?, self.oracle.as_deref())?,
             Kind::Simulation => {
                 if let Some(input) = self.inputs.first() {
-                    return Err(Fail::usage(format!(
+                    return Err(Failure::usage(format!(
                         "{}: plot simulation makes its own stars and takes no input; choose them with --seed",
                         input.display()
                     )));
                 }
-                simulated(self.seed)?
+                goc_paper::simulation_figure(self.seed)?
             }
             Kind::Calibration => probabilities::calibration(self.one()?)?,
             Kind::KPosterior => probabilities::k_posterior(self.one()?)?,
             Kind::Together => {
                 let labels = self.labels.as_deref().ok_or_else(|| {
-                    Fail::usage("plot together needs --labels FILE: the label of each object")
+                    Failure::usage("plot together needs --labels FILE: the label of each object")
                 })?;
                 probabilities::together(self.one()?, labels)?
             }
             Kind::Bench => series::bench(self.one()?)?,
         };
         format.write(&figure, &self.output, self.width)?;
-        screen::note(format!("figure in {}", self.output.display()));
+        console::note(format!("figure in {}", self.output.display()));
         Ok(())
     }
 
-    fn some(&self) -> Result<&[PathBuf], Fail> {
+    fn some(&self) -> Result<&[PathBuf], Failure> {
         match self.inputs[..] {
-            [] => Err(Fail::usage(format!("plot {} needs an input table", typed(self.kind)))),
+            [] => Err(Failure::usage(format!("plot {} needs an input table", typed(self.kind)))),
             _ => Ok(&self.inputs),
         }
     }
 
-    fn one(&self) -> Result<&Path, Fail> {
+    fn one(&self) -> Result<&Path, Failure> {
         match &self.some()? {
             [input] => Ok(input),
-            more => Err(Fail::usage(format!(
+            more => Err(Failure::usage(format!(
                 "plot {} takes one input table, not {}",
                 typed(self.kind),
                 more.len()
@@ -137,7 +133,7 @@ impl Plot {
     }
 
     /// A flag that a kind does not read is a mistake worth naming.
-    fn check_flags(&self) -> Result<(), Fail> {
+    fn check_flags(&self) -> Result<(), Failure> {
         let given = [
             ("--labels", self.labels.is_some(), self.kind == Kind::Together),
             ("--oracle", self.oracle.is_some(), self.kind == Kind::Convergence),
@@ -152,7 +148,7 @@ impl Plot {
         });
         match given.into_iter().chain(plane).find(|(_, given, fits)| *given && !fits) {
             Some((flag, _, _)) => {
-                Err(Fail::usage(format!("plot {} has no use for {flag}", typed(self.kind))))
+                Err(Failure::usage(format!("plot {} has no use for {flag}", typed(self.kind))))
             }
             None => Ok(()),
         }
@@ -167,16 +163,16 @@ enum Format {
 }
 
 impl Format {
-    fn of(path: &Path) -> Result<Self, Fail> {
+    fn of(path: &Path) -> Result<Self, Failure> {
         let end = path.extension().map(|end| end.to_string_lossy().to_lowercase());
         match end.as_deref() {
             Some("svg") => Ok(Format::Svg),
             Some("png") => Ok(Format::Png),
-            _ => Err(Fail::usage(format!("{}: a figure is written as .svg or .png", path.display()))),
+            _ => Err(Failure::usage(format!("{}: a figure is written as .svg or .png", path.display()))),
         }
     }
 
-    fn write(self, figure: &Figure, path: &Path, width: u32) -> Result<(), Fail> {
+    fn write(self, figure: &Figure, path: &Path, width: u32) -> Result<(), Failure> {
         match self {
             Format::Svg => goc_tables::write_text(figure.svg(), path)?,
             Format::Png => goc_tables::write_bytes(&figure.png(width)?, path)?,
@@ -186,27 +182,27 @@ impl Format {
 }
 
 /// A figure as SVG and as PNG, beside each other.
-pub fn write_both(figure: &Figure, folder: &Path, name: &str) -> Result<(), Fail> {
+pub fn write_both(figure: &Figure, folder: &Path, name: &str) -> Result<(), Failure> {
     Format::Svg.write(figure, &folder.join(format!("{name}.svg")), 0)?;
     Format::Png.write(figure, &folder.join(format!("{name}.png")), 1200)
 }
 
-impl From<FigureError> for Fail {
+impl From<FigureError> for Failure {
     fn from(error: FigureError) -> Self {
         match error {
             FigureError::Width { .. } | FigureError::TooMany { .. } | FigureError::Height { .. } => {
-                Fail::Usage(error.to_string())
+                Failure::Usage(error.to_string())
             }
-            other => Fail::Failed(other.to_string()),
+            other => Failure::Failed(other.to_string()),
         }
     }
 }
 
 /// A figure's error with the file that it is about.
-fn about(path: &Path) -> impl Fn(FigureError) -> Fail + '_ {
-    move |error| match Fail::from(error) {
-        Fail::Usage(problem) => Fail::usage(format!("{}: {problem}", path.display())),
-        Fail::Failed(problem) => Fail::failed(format!("{}: {problem}", path.display())),
+fn about(path: &Path) -> impl Fn(FigureError) -> Failure + '_ {
+    move |error| match Failure::from(error) {
+        Failure::Usage(problem) => Failure::usage(format!("{}: {problem}", path.display())),
+        Failure::Failed(problem) => Failure::failed(format!("{}: {problem}", path.display())),
         other => other,
     }
 }

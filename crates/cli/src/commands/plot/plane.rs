@@ -5,18 +5,19 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use goc::scale::{Scaler, Scaling};
+use goc_pipeline::feature_map::root_of;
+use goc_pipeline::labels::check_candidates;
+use goc_pipeline::long_table::{LongTable, MISSING, OBJECT_NAMES, named, not_finite};
+use goc_pipeline::{Dataset, Feature, NOISE, Unwatched};
 use goc_report::figures::{
     ClusterPanel, Components, Figure, Plane, TruthPanel, clusters, most_clusters, truth,
 };
 use goc_tables::{Column, Table};
 
-use super::super::cluster::NOISE;
 use super::super::score::{LABEL_NAMES, prefix_of};
 use super::{about, stem};
-use crate::fail::Fail;
-use crate::features::root_of;
-use crate::long_table::{LongTable, LongTableArgs, OBJECT_NAMES, named, not_finite};
-use crate::screen::{counted, note};
+use crate::console::{counted, note};
+use crate::failure::Failure;
 
 /// What the kinds `clusters` and `truth` want to know.
 #[derive(Args, Clone, Debug)]
@@ -68,7 +69,8 @@ pub enum For {
 
 /// A table of candidates with the plane it is drawn in.
 struct Sets {
-    table: LongTable,
+    table: Dataset,
+    path: PathBuf,
     scaler: Scaler,
     way: Way,
     /// Every candidate in the plane.
@@ -77,7 +79,7 @@ struct Sets {
 }
 
 /// A column of a label table, its numbers, and whether the feature is their square root.
-type Feature<'t> = (&'t Column, Vec<f64>, bool);
+type Place<'t> = (&'t Column, Vec<f64>, bool);
 
 /// From scaled features to the plane.
 enum Way {
@@ -101,14 +103,14 @@ impl PlaneArgs {
         ]
     }
 
-    pub fn clusters(&self, labels: &[PathBuf]) -> Result<Figure, Fail> {
+    pub fn clusters(&self, labels: &[PathBuf]) -> Result<Figure, Failure> {
         self.check_titles(labels.len())?;
         let path = match &self.candidates {
             Some(path) => path,
             // A table of labels has columns beside the features, which only a name can tell apart.
             None if self.features.is_some() || !self.axes.is_empty() => &labels[0],
             None => {
-                return Err(Fail::usage(
+                return Err(Failure::usage(
                     "plot clusters needs --candidates FILE, or --features with columns of the labels",
                 ));
             }
@@ -130,16 +132,16 @@ impl PlaneArgs {
         Ok(figure)
     }
 
-    pub fn truth(&self, inputs: &[PathBuf]) -> Result<Figure, Fail> {
+    pub fn truth(&self, inputs: &[PathBuf]) -> Result<Figure, Failure> {
         self.check_titles(inputs.len())?;
         let mut chosen: Vec<String> = self.groups.clone();
         let mut panels = Vec::new();
         let mut plane = None;
         for (p, path) in inputs.iter().enumerate() {
             let sets = self.sets(path)?;
-            self.check_candidates(path, &sets.table)?;
+            self.check_sets(path, &sets.table)?;
             let truth = sets.table.truth.as_ref().ok_or_else(|| {
-                Fail::failed(format!(
+                Failure::failed(format!(
                     "{}: no column of the true groups (looked for truth, true_cluster_id); name it with --truth",
                     path.display()
                 ))
@@ -148,7 +150,7 @@ impl PlaneArgs {
                 chosen = spread_groups(truth);
             }
             if let Some(group) = chosen.iter().find(|group| !truth.contains(group)) {
-                return Err(Fail::failed(format!(
+                return Err(Failure::failed(format!(
                     "{}: there is no true group {group}; choose others with --groups",
                     path.display()
                 )));
@@ -163,7 +165,7 @@ impl PlaneArgs {
             panels.push(TruthPanel { title, points: sets.points, groups });
             plane.get_or_insert(sets.plane);
         }
-        let mut plane = plane.ok_or_else(|| Fail::usage("plot truth needs an input table"))?;
+        let mut plane = plane.ok_or_else(|| Failure::usage("plot truth needs an input table"))?;
         if panels.len() > 1 && self.axes.is_empty() {
             // Each set has components and shares of its own.
             plane.names = ["PC 1".into(), "PC 2".into()];
@@ -177,14 +179,14 @@ impl PlaneArgs {
     }
 
     /// Labels have the true groups beside them too, but one place an object: no set to draw.
-    fn check_candidates(&self, path: &Path, table: &LongTable) -> Result<(), Fail> {
+    fn check_sets(&self, path: &Path, table: &Dataset) -> Result<(), Failure> {
         if table.candidates.total() > table.candidates.objects() {
             return Ok(());
         }
         // Points with a true group called `label` may be drawn, if that is said.
         let labels = goc_tables::read(path)?;
         match ["label", "goc_label"].into_iter().find(|name| labels.column(name).is_some()) {
-            Some(name) if self.truth.as_deref() != Some(name) => Err(Fail::usage(format!(
+            Some(name) if self.truth.as_deref() != Some(name) => Err(Failure::usage(format!(
                 "{}: a table of labels (one row an object, column `{name}`), but plot truth draws candidates: give the \
                  table that was clustered, or draw the labels with plot clusters",
                 path.display()
@@ -193,38 +195,38 @@ impl PlaneArgs {
         }
     }
 
-    fn check_titles(&self, panels: usize) -> Result<(), Fail> {
+    fn check_titles(&self, panels: usize) -> Result<(), Failure> {
         if self.titles.len() > panels {
-            return Err(Fail::usage(format!("--titles has {} for {panels} panels", self.titles.len())));
+            return Err(Failure::usage(format!("--titles has {} for {panels} panels", self.titles.len())));
         }
         Ok(())
     }
 
-    fn sets(&self, path: &Path) -> Result<Sets, Fail> {
-        let args = LongTableArgs {
-            input: path.to_path_buf(),
+    fn sets(&self, path: &Path) -> Result<Sets, Failure> {
+        let args = LongTable {
             object: self.object.clone(),
             features: match (&self.features, &self.axes) {
                 (None, axes) if self.candidates.is_none() && !axes.is_empty() => Some(axes.clone()),
                 (features, _) => features.clone(),
             },
             penalty: Some("none".into()),
-            weight: None,
             truth: self.truth.clone(),
-            missing: self.missing.clone().unwrap_or_else(|| "-9999".into()),
+            missing: self.missing.clone().unwrap_or_else(|| MISSING.into()),
+            ..LongTable::new(path)
         };
-        let table = args.read_quietly()?;
-        let names: Vec<&str> = table.features.iter().map(|(name, _)| name.as_str()).collect();
+        let mut table = args.read(&Unwatched)?;
+        table.keep_digest();
+        let names = table.feature_names();
         let axes = match &self.axes[..] {
             [] => None,
             [x, y] => Some([x, y].map(|wanted| (wanted, names.iter().position(|name| name == wanted)))),
-            other => return Err(Fail::usage(format!("--axes takes two features, not {}", other.len()))),
+            other => return Err(Failure::usage(format!("--axes takes two features, not {}", other.len()))),
         };
         let axes = match axes {
             None => None,
             Some([(_, Some(x)), (_, Some(y))]) => Some([x, y]),
             Some([(x, at), (y, _)]) => {
-                return Err(Fail::usage(format!(
+                return Err(Failure::usage(format!(
                     "{}: --axes: {} is not a feature of the table, which has {}",
                     path.display(),
                     if at.is_none() { x } else { y },
@@ -234,8 +236,8 @@ impl PlaneArgs {
         };
         let scaling = if axes.is_some() { Scaling::None } else { Scaling::Standard };
         let scaler = Scaler::fit(scaling, &table.candidates)
-            .map_err(|e| Fail::failed(format!("{}: {e}", path.display())))?;
-        let table = table.map_candidates(|candidates| scaler.apply(candidates));
+            .map_err(|e| Failure::failed(format!("{}: {e}", path.display())))?;
+        table.candidates = scaler.apply(table.candidates);
         let rows: Vec<Vec<f64>> = (0..table.candidates.objects())
             .flat_map(|i| (0..table.candidates.count(i)).map(move |j| (i, j)))
             .map(|(i, j)| table.candidates.candidate(i, j))
@@ -243,11 +245,11 @@ impl PlaneArgs {
         let (way, plane) = match axes {
             Some(axes) => {
                 let named = |f: usize| match &table.features[f] {
-                    (name, Some(unit)) => format!("{name} ({unit})"),
-                    (name, None) => name.clone(),
+                    Feature { name, unit: Some(unit) } => format!("{name} ({unit})"),
+                    Feature { name, unit: None } => name.clone(),
                 };
                 let [x, y] = axes;
-                let units = [&table.features[x].1, &table.features[y].1];
+                let units = [&table.features[x].unit, &table.features[y].unit];
                 let equal = units[0].is_some() && units[0] == units[1];
                 (Way::Features(axes), Plane { names: axes.map(named), equal })
             }
@@ -258,7 +260,7 @@ impl PlaneArgs {
             }
         };
         let points = rows.iter().map(|row| way.place(row)).collect();
-        Ok(Sets { table, scaler, way, points, plane })
+        Ok(Sets { table, path: path.to_path_buf(), scaler, way, points, plane })
     }
 }
 
@@ -273,11 +275,17 @@ impl Way {
 
 impl Sets {
     /// The clustering of a label table over these sets.
-    fn panel(&self, path: &Path, title: Option<&String>, object: Option<&str>) -> Result<ClusterPanel, Fail> {
+    fn panel(
+        &self,
+        path: &Path,
+        title: Option<&String>,
+        object: Option<&str>,
+    ) -> Result<ClusterPanel, Failure> {
         let labels = goc_tables::read(path)?;
+        check_candidates(&self.table, &labels, path, &self.path)?;
         let column = |flag: Option<&str>, usual: &[&str], what: &str| match named(&labels, flag, usual)? {
             Some(column) => Ok(column),
-            None => Err(Fail::failed(format!(
+            None => Err(Failure::failed(format!(
                 "{}: no {what} column (looked for {}; the table has {})",
                 path.display(),
                 usual.join(", "),
@@ -326,7 +334,7 @@ impl Sets {
             };
         }
         if let Some(i) = seen.iter().position(|seen| !seen) {
-            return Err(Fail::failed(format!(
+            return Err(Failure::failed(format!(
                 "{}: object {} has no label",
                 path.display(),
                 candidates.name(i)
@@ -347,11 +355,15 @@ impl Sets {
     }
 
     fn feature_names(&self) -> Vec<&str> {
-        self.table.features.iter().map(|(name, _)| name.as_str()).collect()
+        self.table.feature_names()
     }
 
     /// The columns of a label table with the features of each object, and whether to take the root; none if it lacks one.
-    fn representatives<'t>(&self, labels: &'t Table, prefix: &str) -> Result<Option<Vec<Feature<'t>>>, Fail> {
+    fn representatives<'t>(
+        &self,
+        labels: &'t Table,
+        prefix: &str,
+    ) -> Result<Option<Vec<Place<'t>>>, Failure> {
         // With the prefix first: the catalogue may have had a column of the plain name.
         let of = |name: &str| labels.column(&format!("{prefix}{name}")).or_else(|| labels.column(name));
         let mut found = Vec::new();
@@ -378,14 +390,11 @@ pub fn numbers_of(texts: &[String]) -> Vec<Option<u32>> {
     texts.iter().map(|text| known.get(&(text.parse().ok(), text.as_str())).copied()).collect()
 }
 
-/// Six groups spread evenly over all, as the paper's 1, 10, 20, 30, 40, 50 of 50.
-pub fn spread_groups(truth: &[String]) -> Vec<String> {
-    let mut all: Vec<&String> = truth.iter().filter(|group| !group.is_empty()).collect();
-    all.sort_by_key(|group| (group.parse::<i64>().unwrap_or(i64::MAX), group.as_str()));
-    all.dedup();
-    let mut at: Vec<usize> = (0..6).map(|i| (i * all.len()).div_ceil(5).max(1) - 1).collect();
-    at.dedup();
-    at.into_iter().filter_map(|at| all.get(at).map(|group| group.to_string())).collect()
+/// Six groups spread evenly over all, numbers before other names.
+fn spread_groups(truth: &[String]) -> Vec<String> {
+    let named = truth.iter().filter(|group| !group.is_empty());
+    let all = named.map(|group| (group.parse::<i64>().unwrap_or(i64::MAX), group.as_str())).collect();
+    goc_paper::spread_evenly(all).into_iter().map(|(_, group)| group.to_string()).collect()
 }
 
 #[cfg(test)]

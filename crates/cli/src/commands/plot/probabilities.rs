@@ -3,22 +3,22 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
+use goc_pipeline::long_table::{OBJECT_NAMES, named, not_finite};
 use goc_report::figures::{self, Calibration, Figure, Pair};
 use goc_tables::{Column, Table};
 
 use super::super::score::LABEL_NAMES;
 use super::about;
 use super::plane::numbers_of;
-use crate::fail::Fail;
-use crate::long_table::{OBJECT_NAMES, named, not_finite};
+use crate::failure::Failure;
 
 /// A column of finite numbers.
-pub fn finite(table: &Table, name: &str) -> Result<Vec<f64>, Fail> {
+pub fn finite(table: &Table, name: &str) -> Result<Vec<f64>, Failure> {
     let column = table.require(name)?;
     finite_of(column)
 }
 
-pub fn finite_of(column: &Column) -> Result<Vec<f64>, Fail> {
+pub fn finite_of(column: &Column) -> Result<Vec<f64>, Failure> {
     let numbers = column.numbers()?;
     match numbers.iter().position(|v| !v.is_finite()) {
         Some(row) => Err(not_finite(column, row).into()),
@@ -27,7 +27,7 @@ pub fn finite_of(column: &Column) -> Result<Vec<f64>, Fail> {
 }
 
 /// As [`finite`], from 0 to 1.
-fn probabilities(table: &Table, name: &str) -> Result<Vec<f64>, Fail> {
+fn probabilities(table: &Table, name: &str) -> Result<Vec<f64>, Failure> {
     let numbers = finite(table, name)?;
     match numbers.iter().position(|p| !(0.0..=1.0).contains(p)) {
         Some(row) => Err(table.require(name)?.value_error(row, "is not from 0 to 1").into()),
@@ -35,7 +35,7 @@ fn probabilities(table: &Table, name: &str) -> Result<Vec<f64>, Fail> {
     }
 }
 
-pub fn k_posterior(path: &Path) -> Result<Figure, Fail> {
+pub fn k_posterior(path: &Path) -> Result<Figure, Failure> {
     let table = goc_tables::read(path)?;
     let column = table.require("k")?;
     let k = column.integers()?;
@@ -47,7 +47,7 @@ pub fn k_posterior(path: &Path) -> Result<Figure, Fail> {
     figures::k_posterior(&rows).map_err(about(path))
 }
 
-pub fn calibration(path: &Path) -> Result<Figure, Fail> {
+pub fn calibration(path: &Path) -> Result<Figure, Failure> {
     let table = goc_tables::read(path)?;
     let kind = table.require("kind")?;
     let (said, was) = (probabilities(&table, "said")?, probabilities(&table, "came_true")?);
@@ -65,11 +65,11 @@ pub fn calibration(path: &Path) -> Result<Figure, Fail> {
     figures::calibration(&kinds).map_err(about(path))
 }
 
-pub fn together(path: &Path, labels: &Path) -> Result<Figure, Fail> {
+pub fn together(path: &Path, labels: &Path) -> Result<Figure, Failure> {
     let table = goc_tables::read(labels)?;
     let column = |usual: &[&str], what: &str| match named(&table, None, usual)? {
         Some(column) => Ok(column),
-        None => Err(Fail::failed(format!(
+        None => Err(Failure::failed(format!(
             "{}: no {what} column (looked for {}; the table has {})",
             labels.display(),
             usual.join(", "),
@@ -90,7 +90,9 @@ pub fn together(path: &Path, labels: &Path) -> Result<Figure, Fail> {
     let (a, b) = (a?, b?);
     let number = |column: &Column, row: usize| match at.get(column.text(row).as_ref()) {
         Some(&i) => Ok(i),
-        None => Err(Fail::from(column.value_error(row, format!("is not an object of {}", labels.display())))),
+        None => {
+            Err(Failure::from(column.value_error(row, format!("is not an object of {}", labels.display()))))
+        }
     };
     let mut listed = Vec::with_capacity(pairs.rows());
     for (row, &probability) in p.iter().enumerate() {

@@ -43,10 +43,10 @@ mod place;
 
 use std::collections::HashMap;
 
-use super::ending::Around;
 use super::run::State;
 use super::select::Choice;
-use super::{Distance, Ending, Optimistic, OptimisticError, OracleEvery, ValidOptimistic};
+use super::termination::DetectedCycle;
+use super::{Distance, Optimistic, OptimisticError, OracleEvery, Termination, ValidOptimistic};
 use crate::oracle::k_means::{KMeans, means};
 use crate::oracle::{Oracle, Start};
 use crate::points::squared_distance;
@@ -185,7 +185,7 @@ pub struct ContinuousClustering {
     /// Executions of step (III) in the run that was kept.
     pub iterations: usize,
     /// Why it stopped.
-    pub ending: Ending,
+    pub termination: Termination,
     /// Every iteration of the run that was kept.
     pub history: Vec<ContinuousIteration>,
 }
@@ -251,7 +251,7 @@ impl ValidContinuous<'_> {
         let mut before: Option<Partition> = None;
         // Where the places were when each grouping was last seen, to notice a return.
         let mut seen: HashMap<Vec<u32>, (usize, Points)> = HashMap::new();
-        let mut around: Option<Around> = None;
+        let mut cycle: Option<DetectedCycle> = None;
         loop {
             let t = history.len() + 1;
             let step_two = means(&points, &partition);
@@ -267,25 +267,25 @@ impl ValidContinuous<'_> {
                     .count(),
             };
             history.push(ContinuousIteration { k: state.partition.k(), objective: state.objective, changed });
-            let ending = if let Some(around) = &around {
-                (t == around.target).then_some(Ending::Cycle { period: around.period })
+            let termination = if let Some(cycle) = &cycle {
+                (t == cycle.target).then_some(Termination::Cycle { period: cycle.period })
             } else if changed == 0 {
-                Some(Ending::Converged)
+                Some(Termination::Converged)
             } else if t > 1 && (changed as f64) <= params.tolerance * n as f64 {
-                Some(Ending::Tolerance)
+                Some(Termination::Tolerance)
             } else if let Some((earlier, places)) = seen.get(grouping.labels())
                 && (0..n).all(|i| moved(places, i) <= self.still)
             {
-                let found = Around::new(*earlier, t, |s| history[s - 1].objective);
-                let ending = (found.target == t).then_some(Ending::Cycle { period: found.period });
-                around = Some(found);
-                ending
+                let found = DetectedCycle::new(*earlier, t, |s| history[s - 1].objective);
+                let termination = (found.target == t).then_some(Termination::Cycle { period: found.period });
+                cycle = Some(found);
+                termination
             } else {
-                (t >= params.max_iterations).then_some(Ending::Iterations)
+                (t >= params.max_iterations).then_some(Termination::Iterations)
             };
-            if let Some(ending) = ending {
-                history.truncate(around.map_or(t, |around| around.detected));
-                return Ok(self.finish(state, ending, history));
+            if let Some(termination) = termination {
+                history.truncate(cycle.map_or(t, |cycle| cycle.detected));
+                return Ok(self.finish(state, termination, history));
             }
             let start = self.goc.next_start(&state, &step_two);
             let oracle: &dyn Oracle = match params.oracle_every {
@@ -304,7 +304,7 @@ impl ValidContinuous<'_> {
     fn finish(
         &self,
         state: State,
-        ending: Ending,
+        termination: Termination,
         history: Vec<ContinuousIteration>,
     ) -> ContinuousClustering {
         let (candidates, lambda) = (self.goc.candidates, self.goc.params.lambda);
@@ -328,7 +328,7 @@ impl ValidContinuous<'_> {
             nearest,
             discrete_objective,
             iterations: history.len(),
-            ending,
+            termination,
             history,
         }
     }

@@ -273,7 +273,7 @@ fn one_candidate_each_is_plain_k_means() {
             assert_eq!(result.places, plain);
             assert!((result.objective - fit.loss).abs() < 1e-12 * fit.loss);
             assert_eq!(result.discrete_objective, result.objective);
-            assert_eq!(result.ending, Ending::Converged);
+            assert_eq!(result.termination, Termination::Converged);
         }
     }
 }
@@ -288,7 +288,7 @@ fn the_objective_never_rises_with_k_means_and_constant_k() {
                 let result = run(region, goc, &candidates, seed);
                 let falls = |w: &[ContinuousIteration]| w[1].objective <= w[0].objective * (1.0 + 1e-12);
                 assert!(result.history.windows(2).all(falls), "{region:?} {seed}: {:?}", result.history);
-                assert_eq!(result.ending, Ending::Converged, "{region:?} {seed}");
+                assert_eq!(result.termination, Termination::Converged, "{region:?} {seed}");
                 assert_eq!(result.objective, result.history[result.iterations - 1].objective);
             }
         }
@@ -301,7 +301,7 @@ fn a_converged_run_is_below_every_choice_of_candidates_with_its_labels() {
         let candidates = curves(6, 3, 2, seed);
         for region in REGIONS {
             let result = run(region, constant(2).lambda(0.1).max_iterations(100_000), &candidates, seed);
-            assert_eq!(result.ending, Ending::Converged);
+            assert_eq!(result.termination, Termination::Converged);
             let mut least = f64::INFINITY;
             for code in 0..3usize.pow(6) {
                 let chosen: Vec<u32> = (0..6).map(|i| (code / 3usize.pow(i) % 3) as u32).collect();
@@ -360,7 +360,7 @@ fn hulls_that_share_a_point_meet_there() {
     builder.push(&[-1.0, -1.0, 2.0, 2.0], &[]).unwrap();
     let candidates = builder.build().unwrap();
     let result = run(Region::Hull, constant(1), &candidates, 1);
-    assert_eq!(result.ending, Ending::Converged);
+    assert_eq!(result.termination, Termination::Converged);
     assert!(result.objective < 1e-10 && result.discrete_objective > 1.0, "{result:?}");
     assert!(result.places.values().iter().all(|x| (x - 1.0).abs() < 1e-5));
 }
@@ -407,7 +407,7 @@ fn identical_sets_one_object_and_k_equal_to_n_are_answered() {
 
         let one = one_set(&[0.0, 1.0], 1, &[0.5, 0.25]);
         let result = run(region, Optimistic::new(1).lambda(1.0), &one, 1);
-        assert_eq!((result.partition.k(), result.ending), (1, Ending::Converged));
+        assert_eq!((result.partition.k(), result.termination), (1, Termination::Converged));
         assert!((result.objective - 0.25).abs() < 1e-9, "{region:?} {}", result.objective);
 
         let candidates = curves(8, 3, 8, 3);
@@ -421,7 +421,7 @@ fn a_run_that_does_not_settle_says_so() {
     let candidates = curves(60, 9, 5, 2);
     for region in REGIONS {
         let one = run(region, constant(5).max_iterations(1), &candidates, 1);
-        assert_eq!((one.ending, one.iterations), (Ending::Iterations, 1));
+        assert_eq!((one.termination, one.iterations), (Termination::Iterations, 1));
         assert_eq!(one.objective, one.history[0].objective);
     }
 }
@@ -447,7 +447,7 @@ fn a_cycle_is_noticed_and_its_best_state_returned() {
         calls.store(0, std::sync::atomic::Ordering::Relaxed);
         let result =
             Continuous::new(region, constant(3)).check(&candidates).unwrap().run(&restless, 1).unwrap();
-        assert_eq!((result.ending, result.iterations), (Ending::Cycle { period: 2 }, 3));
+        assert_eq!((result.termination, result.iterations), (Termination::Cycle { period: 2 }, 3));
         // {0, 4} spreads 8, {4, 8.5} spreads 10.125; {30, 31} adds 0.5.
         assert_eq!(result.objective, 8.5);
         assert_eq!(result.partition.labels(), [0, 0, 1, 2, 2]);

@@ -11,7 +11,7 @@
 use rayon::prelude::*;
 
 use super::sums::{CHUNK, Sums};
-use super::{KMeansFit, finish, seat_all};
+use super::{KMeansFit, fill_empty_clusters, finish};
 use crate::kernel::CentreLanes;
 use crate::{Points, points::squared_distance};
 
@@ -57,7 +57,7 @@ pub(super) fn run(points: &Points, centres: &Points, max_iterations: usize) -> K
         }
         let new = match sums.means(q) {
             Some(means) => means,
-            None => seat_all(points, sums.means_or(&centres)),
+            None => fill_empty_clusters(points, sums.means_or(&centres)),
         };
         for l in 0..k {
             drift[l] = squared_distance(new.row(l), centres.row(l)).sqrt() * (1.0 + SLACK);

@@ -30,7 +30,7 @@ pub(super) struct EmptyCluster;
 /// Runs from `centres` for at most `max_iterations` rounds of both stages; at least two centres.
 pub(super) fn run(points: &Points, centres: &Points, max_iterations: usize) -> Result<Run, EmptyCluster> {
     let mut state = State::new(points, centres);
-    if !seat(&mut state) {
+    if !assign_to_nearest(&mut state) {
         return Err(EmptyCluster);
     }
     let (iterations, converged) = iterate(&mut state, max_iterations);
@@ -118,9 +118,9 @@ impl<'a> State<'a> {
     }
 }
 
-/// Seats every point at its nearest centre and makes the centres means. False when one has no point.
+/// Assigns every point to its nearest centre and makes the centres means. False when one has no point.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn seat(state: &mut State<'_>) -> bool {
+fn assign_to_nearest(state: &mut State<'_>) -> bool {
     for i in 0..state.points.len() {
         let (a, _, b, _) = state.centres.two_nearest(state.points.row(i));
         (state.first[i], state.second[i]) = (a, b);

@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use super::sums::{CHUNK, Sums};
-use super::{KMeansFit, finish, seat_all};
+use super::{KMeansFit, fill_empty_clusters, finish};
 use crate::Points;
 use crate::kernel::CentreLanes;
 
@@ -24,7 +24,7 @@ pub(super) fn run(points: &Points, centres: &Points, max_iterations: usize) -> K
         }
         centres = match sums.means(q) {
             Some(means) => means,
-            None => seat_all(points, sums.means_or(&centres)),
+            None => fill_empty_clusters(points, sums.means_or(&centres)),
         };
     }
     finish(points, labels, max_iterations, false)

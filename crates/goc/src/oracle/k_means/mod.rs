@@ -9,7 +9,7 @@
 //! # Decisions
 //! - Fewer distinct points than `k`: each distinct point is a cluster.
 //! - A cluster that loses its last point is put on the point farthest from its own centre, which lowers
-//!   the loss and keeps `k`. (Hartigan-Wong never empties a cluster once seated.)
+//!   the loss and keeps `k`. (Hartigan-Wong never empties a cluster that has a point.)
 //! - A tie between centres goes to the lower number; between starts to the earlier one.
 
 mod hamerly;
@@ -161,8 +161,8 @@ impl KMeans {
                 let run = match hartigan_wong::run(points, centres, self.max_iterations) {
                     Ok(run) => Ok(run),
                     Err(hartigan_wong::EmptyCluster) => {
-                        let seated = seat_all(points, centres.clone());
-                        hartigan_wong::run(points, &seated, self.max_iterations)
+                        let filled = fill_empty_clusters(points, centres.clone());
+                        hartigan_wong::run(points, &filled, self.max_iterations)
                     }
                 };
                 match run {
@@ -224,19 +224,19 @@ pub fn means(points: &Points, partition: &Partition) -> Points {
 
 /// Moves centres without a point until every one has some: each goes to the point that is farthest from its
 /// own centre and not alone there. The loss falls with every move, so this ends.
-fn seat_all(points: &Points, mut centres: Points) -> Points {
+fn fill_empty_clusters(points: &Points, mut centres: Points) -> Points {
     let k = centres.len();
     loop {
         let lanes = CentreLanes::from_points(&centres);
         let mut sizes = vec![0usize; k];
-        let seats: Vec<(usize, f64)> = points.rows().map(|x| lanes.nearest(x)).collect();
-        for &(l, _) in &seats {
+        let nearest: Vec<(usize, f64)> = points.rows().map(|x| lanes.nearest(x)).collect();
+        for &(l, _) in &nearest {
             sizes[l] += 1;
         }
         let Some(empty) = sizes.iter().position(|&s| s == 0) else { return centres };
-        let farthest = (0..seats.len())
-            .filter(|&i| sizes[seats[i].0] > 1 && seats[i].1 > 0.0)
-            .max_by(|&a, &b| seats[a].1.total_cmp(&seats[b].1).then(b.cmp(&a)));
+        let farthest = (0..nearest.len())
+            .filter(|&i| sizes[nearest[i].0] > 1 && nearest[i].1 > 0.0)
+            .max_by(|&a, &b| nearest[a].1.total_cmp(&nearest[b].1).then(b.cmp(&a)));
         let Some(farthest) = farthest else { return centres };
         let row = points.row(farthest).to_vec();
         centres.row_mut(empty).copy_from_slice(&row);

@@ -3,7 +3,7 @@
 //! Adding floating-point numbers in another order gives other bytes. So one order is laid down for the whole
 //! crate: points are taken in chunks of [`CHUNK`] by their number, each chunk is added up from its first point to its
 //! last, and the chunks' sums are added in order. Threads take whole chunks; machines that hold a stretch of
-//! the points ([`crate::optimistic::parts`]) give the sums of the chunks they hold whole and the points of
+//! the points ([`crate::optimistic::sharded`]) give the sums of the chunks they hold whole and the points of
 //! those they hold in part.
 
 use crate::Points;

@@ -25,15 +25,13 @@
 //! K^2) each restart of the basis for the eigenvectors; k-means O(n K^2) a round. Memory O(n (k + K)), or 12
 //! n^2 bytes for all pairs.
 
-mod eigen;
-
 use super::graph::{Components, bridge, distances_are_finite, nearest};
 use super::k_means::{KMeans, Seeding};
 use super::{Oracle, OracleError, Start};
+use crate::eigen::lanczos::{BLOCK, Lane, Largest, largest};
 use crate::elementary::exp;
 use crate::points::squared_distance;
 use crate::{Partition, Points, Stream};
-use eigen::{BLOCK, Eigen, Lane, largest};
 use rayon::prelude::*;
 
 /// Which points are alike, and how much.
@@ -207,7 +205,7 @@ impl Spectral {
         let n = labels.len();
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); pieces];
         labels.iter().enumerate().for_each(|(i, &l)| members[l as usize].push(i as u32));
-        let parts: Vec<Eigen> = members
+        let parts: Vec<Largest> = members
             .iter()
             .map(|nodes| {
                 let part = graph.part(nodes);

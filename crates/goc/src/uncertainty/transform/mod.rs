@@ -50,13 +50,19 @@ pub trait Transform: Sync {
     /// Coordinates it takes, d; `None` when it takes any number.
     fn inputs(&self) -> Option<usize>;
 
-    /// Features it gives, q.
+    /// Numbers it gives: q features, and behind them what is only carried along.
     fn outputs(&self) -> usize;
 
-    /// Writes the features of `z` (d values) into `x` (q values), or says why there are none.
+    /// So many of the outputs, the last ones, are carried along with a candidate and never clustered, such as
+    /// the energy of an orbit: q is `outputs() - extras()`.
+    fn extras(&self) -> usize {
+        0
+    }
+
+    /// Writes the outputs for `z` (d values) into `x`, or says why there are none.
     fn apply(&self, z: &[f64], x: &mut [f64]) -> Result<(), Rejection>;
 
-    /// [`apply`](Self::apply) for each row of `points` (d values a row): the verdict on each, its features in the same row of `x`.
+    /// [`apply`](Self::apply) for each row of `points` (d values a row): the verdict on each, its outputs in the same row of `x`.
     ///
     /// One by one unless overridden: a transformation that is faster on several points at once (orbital actions take eight) does so
     /// here. It must give what `apply` gives, to the byte.
@@ -73,6 +79,9 @@ impl<T: Transform + ?Sized> Transform for &T {
     fn outputs(&self) -> usize {
         (**self).outputs()
     }
+    fn extras(&self) -> usize {
+        (**self).extras()
+    }
     fn apply(&self, z: &[f64], x: &mut [f64]) -> Result<(), Rejection> {
         (**self).apply(z, x)
     }
@@ -87,6 +96,9 @@ impl<T: Transform + ?Sized> Transform for Box<T> {
     }
     fn outputs(&self) -> usize {
         (**self).outputs()
+    }
+    fn extras(&self) -> usize {
+        (**self).extras()
     }
     fn apply(&self, z: &[f64], x: &mut [f64]) -> Result<(), Rejection> {
         (**self).apply(z, x)

@@ -1,0 +1,142 @@
+//! Talking to people: messages and progress on standard error, results on standard output.
+
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+use std::sync::{Mutex, PoisonError};
+
+use goc_pipeline::{Speech, Watch};
+use goc_tables::{Format, Table};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::failure::Failure;
+
+/// A remark on standard error.
+pub fn note(message: impl AsRef<str>) {
+    eprintln!("{}", message.as_ref());
+}
+
+pub use goc_pipeline::counted;
+
+/// Somebody at a terminal who watches a fit: remarks as they come, a bar for what takes long.
+#[derive(Default)]
+pub struct Console {
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+impl Console {
+    fn set(&self, bar: Option<ProgressBar>) {
+        let mut own = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = std::mem::replace(&mut *own, bar) {
+            before.finish_and_clear();
+        }
+    }
+}
+
+impl Watch for Console {
+    fn begin(&self, steps: &str, total: Option<u64>) {
+        self.set(Some(match total {
+            Some(total) => progress(total, steps),
+            None => counter(steps),
+        }));
+    }
+
+    fn tick(&self) {
+        if let Some(bar) = &*self.bar.lock().unwrap_or_else(PoisonError::into_inner) {
+            bar.inc(1);
+        }
+    }
+
+    fn end(&self) {
+        self.set(None);
+    }
+
+    fn note(&self, remark: &str) {
+        note(Speech::Flags.of(remark));
+    }
+}
+
+/// A progress bar on a terminal, nothing in a pipe. `what` is counted: "starts", "runs".
+pub fn progress(total: u64, what: &str) -> ProgressBar {
+    let target = if std::io::stderr().is_terminal() {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
+    };
+    let bar = ProgressBar::with_draw_target(Some(total), target);
+    let template = format!("{{spinner}} {{bar:30}} {{pos}} of {{len}} {what}, {{eta}} left");
+    if let Ok(style) = ProgressStyle::with_template(&template) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// A spinner that counts what has no known end.
+pub fn counter(what: &str) -> ProgressBar {
+    let bar = progress(0, what);
+    bar.unset_length();
+    if let Ok(style) = ProgressStyle::with_template(&format!("{{spinner}} {{pos}} {what}")) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// Text to standard output; a closed pipe is reported as such.
+pub fn print(text: &str) -> Result<(), Failure> {
+    print_bytes(text.as_bytes())
+}
+
+fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| match Failure::from(error) {
+        Failure::Failed(problem) => Failure::failed(format!("cannot write to standard output: {problem}")),
+        other => other,
+    })
+}
+
+/// One JSON object to standard output.
+pub fn print_json(object: &serde_json::Value) -> Result<(), Failure> {
+    print(&format!("{object:#}\n"))
+}
+
+/// Refuses a file that could not be written, before the work is done for nothing.
+pub fn check_output(path: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    Format::of(path)?;
+    check_place(path)
+}
+
+/// Refuses a file of any kind that could not be written.
+pub fn check_place(path: &Path) -> Result<(), Failure> {
+    if path.is_dir() {
+        return Err(Failure::failed(format!("{}: is a folder; name a file", path.display())));
+    }
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => Err(Failure::failed(format!(
+            "{}: there is no folder {}; make it first",
+            path.display(),
+            folder.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// As [`check_output`], and refuses to overwrite the input.
+pub fn check_output_of(input: &Path, path: Option<&Path>) -> Result<(), Failure> {
+    check_output(path)?;
+    if path.is_some_and(|path| path == input) {
+        let name = input.display();
+        return Err(Failure::usage(format!(
+            "{name}: the output would overwrite the input; name another file"
+        )));
+    }
+    Ok(())
+}
+
+/// A table to `path`, or as CSV to standard output when there is none.
+pub fn write_table(table: &Table, path: Option<&Path>) -> Result<(), Failure> {
+    match path {
+        Some(path) => Ok(goc_tables::write(table, path)?),
+        None => print_bytes(&goc_tables::to_bytes(table, Format::Csv)?),
+    }
+}

@@ -1,0 +1,34 @@
+//! The paper's own work: its experiments, tables and figures (Okuno & Hattori 2022).
+//!
+//! ```text
+//! sets ──> Plan::run ──> outcomes ──> tables (ours beside the printed ones), runs, convergence, figures
+//! ```
+//!
+//! - [`Set`]: the authors' data sets, read from a folder, or ten that are made here.
+//! - [`Plan`]: which of the paper's cells are run, how often, and what each run begins with.
+//! - [`affinity()`]: Discussion 1, affinity propagation on distances between sets.
+//! - [`tables()`]: all of it as Markdown, LaTeX or CSV; [`runs_table`] and [`convergence_table`]: every
+//!   run and every step.
+//! - [`figures()`]: the figures of the paper; [`simulation_figure`]: the one that needs no data set.
+//!
+//! Nothing here writes a file or talks to anybody: `goc reproduce` does.
+
+mod affinity;
+mod cells;
+mod error;
+mod figures;
+mod first_labels;
+mod run;
+mod sets;
+mod simulation;
+mod tables;
+
+pub use affinity::{AffinityOutcome, affinity};
+pub use cells::PaperOracle;
+pub use error::PaperError;
+pub use figures::{figures, spread_evenly};
+pub use first_labels::FirstLabels;
+pub use run::{Outcome, Plan};
+pub use sets::Set;
+pub use simulation::simulation_figure;
+pub use tables::{Layout, convergence_table, runs_table, tables};

@@ -1,0 +1,120 @@
+//! Candidates as a long table, one row per candidate: one way to write a data set.
+
+use std::borrow::Cow;
+
+use goc::{Candidates, Ids};
+use goc_tables::{Column, Data, Table};
+
+use crate::dataset::Dataset;
+use crate::error::PipelineError;
+use crate::sampling::{Loss, Origin};
+
+/// The long table: object, candidate, the features, what is carried along, penalty; then the columns `kept` of
+/// the input. Its metadata are the provenance.
+pub fn candidate_table(dataset: &Dataset, origin: &Origin, kept: &[&Column]) -> Result<Table, PipelineError> {
+    long_table(Cow::Borrowed(dataset), origin, kept)
+}
+
+/// As [`candidate_table`], of a data set that is no longer needed: what it carries along is not copied.
+pub fn into_candidate_table(
+    dataset: Dataset,
+    origin: &Origin,
+    kept: &[&Column],
+) -> Result<Table, PipelineError> {
+    long_table(Cow::Owned(dataset), origin, kept)
+}
+
+fn long_table(dataset: Cow<'_, Dataset>, origin: &Origin, kept: &[&Column]) -> Result<Table, PipelineError> {
+    let sets = &dataset.candidates;
+    let counts: Vec<usize> = (0..sets.objects()).map(|i| sets.count(i)).collect();
+    let object = match sets.ids() {
+        Ids::Integer(ids) => Data::I64(repeat(&counts, |i| ids[i])),
+        Ids::Text(ids) => Data::Text(repeat(&counts, |i| ids[i].clone())),
+        _ => Data::I64(repeat(&counts, |i| i as i64)),
+    };
+    let candidate = counts.iter().flat_map(|&m| 0..m as i32).collect();
+    let mut columns = vec![
+        Column::new("object", object).with_description("object, as the input names it"),
+        Column::new("candidate", Data::I32(candidate)).with_description("candidate of the object, from 0"),
+    ];
+    for (f, feature) in dataset.features.iter().enumerate() {
+        let column = Column::new(feature.name.clone(), Data::F64(all(sets, |i| sets.feature(i, f))));
+        columns.push(column.with_unit(feature.unit.clone().unwrap_or_default()));
+    }
+    let penalty = sets.has_penalties().then(|| all(sets, |i| sets.penalties(i)));
+    let (extras, provenance) = match dataset {
+        Cow::Owned(dataset) => (dataset.extras, dataset.provenance),
+        Cow::Borrowed(dataset) => (dataset.extras.clone(), dataset.provenance.clone()),
+    };
+    for extra in extras {
+        let column = Column::new(extra.feature.name, Data::F64(extra.values));
+        columns.push(column.with_unit(extra.feature.unit.unwrap_or_default()));
+    }
+    if let Some(penalty) = penalty {
+        columns.push(Column::new("penalty", Data::F64(penalty)).with_description("penalty, not scaled"));
+    }
+    for column in kept {
+        if columns.iter().any(|c| c.name() == column.name()) {
+            return Err(PipelineError::Usage(format!(
+                "{{keep}} {}: the candidates have a column of that name already",
+                column.name()
+            )));
+        }
+        columns.push(repeat_column(column, &counts, &origin.rows)?);
+    }
+    let mut table = Table::new(columns)?;
+    for (key, value) in provenance {
+        table.set_metadata(key, value);
+    }
+    Ok(table)
+}
+
+/// The values of all objects, one after the other.
+fn all<'c>(sets: &'c Candidates, values: impl Fn(usize) -> &'c [f64]) -> Vec<f64> {
+    let mut column = Vec::with_capacity(sets.total());
+    (0..sets.objects()).for_each(|i| column.extend_from_slice(values(i)));
+    column
+}
+
+/// A row for each object that lost points: drawn, kept, why.
+pub fn loss_table(origin: &Origin) -> Result<Table, PipelineError> {
+    let losses = &origin.losses;
+    let count =
+        |number: &dyn Fn(&Loss) -> usize| Data::I32(losses.iter().map(|loss| number(loss) as i32).collect());
+    Ok(Table::new(vec![
+        Column::new("object", Data::Text(origin.lost.clone())),
+        Column::new("drawn", count(&|loss| loss.drawn)),
+        Column::new("kept", count(&|loss| loss.kept)),
+        Column::new("reasons", Data::Text(losses.iter().map(|loss| loss.reasons.to_string()).collect())),
+    ])?)
+}
+
+/// A value for each candidate from one for each object.
+fn repeat<T: Clone>(counts: &[usize], value: impl Fn(usize) -> T) -> Vec<T> {
+    let mut all = Vec::with_capacity(counts.iter().sum());
+    for (i, m) in counts.iter().enumerate() {
+        all.resize(all.len() + m, value(i));
+    }
+    all
+}
+
+/// A column of the input, which has a row for each object, with a row for each candidate.
+fn repeat_column(column: &Column, counts: &[usize], rows: &[usize]) -> Result<Column, PipelineError> {
+    let data = match column.data() {
+        Data::Bool(v) => Data::Bool(repeat(counts, |i| v[rows[i]])),
+        Data::U8(v) => Data::U8(repeat(counts, |i| v[rows[i]])),
+        Data::I16(v) => Data::I16(repeat(counts, |i| v[rows[i]])),
+        Data::I32(v) => Data::I32(repeat(counts, |i| v[rows[i]])),
+        Data::I64(v) => Data::I64(repeat(counts, |i| v[rows[i]])),
+        Data::F32(v) => Data::F32(repeat(counts, |i| v[rows[i]])),
+        Data::F64(v) => Data::F64(repeat(counts, |i| v[rows[i]])),
+        _ => Data::Text(repeat(counts, |i| column.text(rows[i]).into_owned())),
+    };
+    let mut made = Column::new(column.name(), data)
+        .with_unit(column.unit().unwrap_or_default())
+        .with_description(column.description().unwrap_or_default());
+    if column.valid().is_some() {
+        made = made.with_valid(repeat(counts, |i| !column.is_null(rows[i])))?;
+    }
+    Ok(made)
+}

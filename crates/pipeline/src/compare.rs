@@ -1,0 +1,205 @@
+//! Every method and every oracle on the same data: what there is to compare, and one run of it.
+//!
+//! A row is the settings that differ from the default, so that each can be run again alone. Methods run
+//! one after another, that their times may be compared; each uses all threads where it can.
+
+use std::time::Instant;
+
+use goc::baselines::boxes::BoxDistance;
+use goc::choice::Choice;
+use goc::method::Grouped;
+use goc::metrics::Scores;
+use goc::pessimistic::Reading;
+
+use crate::error::PipelineError;
+use crate::methods::Run;
+use crate::names::{MethodName, OracleName, SetDistanceName};
+use crate::prepared::Prepared;
+use crate::scores::scores_of;
+use crate::settings::{Setting, Settings};
+use crate::watch::{Unwatched, Watch};
+
+/// One row of the comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The method, and behind a slash what it is used with.
+    pub name: String,
+    /// The settings that make it: field and value.
+    pub changes: Vec<(&'static str, String)>,
+    /// Whether the answer depends on the seed.
+    pub draws: bool,
+}
+
+impl Row {
+    fn new(method: MethodName, draws: bool) -> Self {
+        let name = method.word().to_string();
+        Self { changes: vec![("method", name.clone())], name, draws }
+    }
+
+    fn with(mut self, setting: &'static str, value: &str) -> Self {
+        self.name = format!("{}/{value}", self.name);
+        self.changes.push((setting, value.to_string()));
+        self
+    }
+
+    /// Whether `name` is this row's or the beginning of it, up to a slash.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// The name up to the slash.
+    pub fn kind(&self) -> &str {
+        self.name.split('/').next().unwrap_or(&self.name)
+    }
+
+    /// The flags of the command that make it.
+    pub fn flags(&self) -> String {
+        let flag = |(name, value): &(&str, String)| {
+            Setting::named(name).map(|setting| format!("--{} {value}", setting.flag))
+        };
+        self.changes.iter().filter_map(flag).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The settings of this row, all else as in `base`.
+    pub fn settings(&self, base: &Settings) -> Result<Settings, PipelineError> {
+        let mut settings = base.clone();
+        for (name, value) in &self.changes {
+            settings.set(name, value)?;
+        }
+        Ok(settings)
+    }
+}
+
+/// Every method, with every oracle and every distance that it can have.
+pub fn rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (method, ..) in MethodName::ALL {
+        let row = |draws| Row::new(*method, draws);
+        match method {
+            MethodName::Goc | MethodName::UkMeans => {
+                let oracles = OracleName::ALL.iter();
+                rows.extend(oracles.map(|(oracle, word, _)| row(oracle.draws()).with("oracle", word)));
+            }
+            MethodName::Gpc => {
+                rows.extend(Reading::ALL.iter().map(|(_, word, _)| row(true).with("reading", word)));
+            }
+            MethodName::Boxes => {
+                rows.extend(BoxDistance::ALL.iter().map(|(_, word, _)| row(true).with("box_distance", word)));
+            }
+            MethodName::Affinity | MethodName::Medoids | MethodName::Linkage => {
+                let draws = *method == MethodName::Medoids;
+                let all = SetDistanceName::ALL.iter();
+                rows.extend(all.map(|(_, word, _)| row(draws).with("set_distance", word)));
+            }
+            // Plain points are no uncertain objects: UK-means is the oracle on the means of the sets.
+            MethodName::Oracle => {}
+            _ => rows.push(row(*method != MethodName::Fdbscan)),
+        }
+        if *method == MethodName::Goc {
+            let mut best = row(true);
+            best.name = "goc-best-of-10".into();
+            let more = [("k_rule", "constant"), ("starts", "10"), ("swaps", "150")];
+            best.changes.extend(more.map(|(name, value)| (name, value.to_string())));
+            rows.push(best);
+        }
+    }
+    rows
+}
+
+/// What one run gave.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Against the truth, where there is one.
+    pub scores: Option<Scores>,
+    /// Clusters, noise not counted.
+    pub k: usize,
+    /// Objects that the method calls noise.
+    pub noise: usize,
+    /// Rounds of the method.
+    pub iterations: usize,
+    /// What the method minimises.
+    pub objective: Option<f64>,
+    /// Whether it settled.
+    pub converged: bool,
+    /// Wall-clock time of the method alone.
+    pub seconds: f64,
+}
+
+/// Runs a method on prepared data, and nothing beside: no K is looked for, nothing is judged.
+pub fn group(
+    prepared: &Prepared,
+    settings: &Settings,
+    seed: u64,
+    watch: &dyn Watch,
+) -> Result<Grouped, PipelineError> {
+    let strength = settings.penalty_strength.unwrap_or_else(|| prepared.penalty_strength());
+    let settings = &Settings { penalty_strength: Some(strength), ..settings.clone() };
+    Run { settings, oracle: None, weights: None, watch }.group(&prepared.data.candidates, seed)
+}
+
+/// One run of a row.
+pub fn outcome(prepared: &Prepared, settings: &Settings, seed: u64) -> Result<Outcome, PipelineError> {
+    let began = Instant::now();
+    let found = group(prepared, settings, seed, &Unwatched)?;
+    let seconds = began.elapsed().as_secs_f64();
+    let scores = match &prepared.data.truth {
+        Some(truth) => scores_of(found.partition.labels(), truth)?,
+        None => None,
+    };
+    Ok(Outcome {
+        scores,
+        k: found.k(),
+        noise: found.noise_count(),
+        iterations: found.iterations,
+        objective: found.objective,
+        converged: found.converged,
+        seconds,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method_and_every_oracle_has_a_row_and_no_name_stands_twice() {
+        let rows = rows();
+        for (_, method, _) in MethodName::ALL.iter().filter(|(_, word, _)| *word != "oracle") {
+            let flag = format!("--method {method}");
+            assert!(rows.iter().any(|row| row.flags().starts_with(&flag)), "{method}");
+        }
+        for (_, oracle, _) in OracleName::ALL {
+            let flags = format!("--method goc --oracle {oracle}");
+            assert!(rows.iter().any(|row| row.flags() == flags), "{oracle}");
+        }
+        let mut names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), rows.len());
+    }
+
+    #[test]
+    fn a_name_stands_for_all_that_begin_with_it_up_to_a_slash() {
+        let named = |name: &str| rows().iter().filter(|row| row.is_called(name)).count();
+        assert_eq!(named("goc"), OracleName::ALL.len());
+        assert_eq!((named("goc/k-means"), named("goc-hull"), named("go")), (1, 1, 0));
+    }
+
+    #[test]
+    fn a_row_changes_what_it_says_and_nothing_else() {
+        let base = Settings::of(MethodName::Goc).clusters(7);
+        for row in rows() {
+            let settings = row.settings(&base).unwrap();
+            assert!(settings.check().is_ok(), "{}", row.name);
+            let mut back = settings.clone();
+            for (name, _) in &row.changes {
+                let setting = Setting::named(name).unwrap();
+                match setting.get(&base) {
+                    Some(value) => setting.set(&mut back, &value).unwrap(),
+                    None => back.k_rule = None,
+                }
+            }
+            assert_eq!(back, base, "{}", row.name);
+        }
+    }
+}

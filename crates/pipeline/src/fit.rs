@@ -1,0 +1,327 @@
+//! The fit: from a data set and settings to labels, and how sure they are.
+//!
+//! [`fit()`] prepares the data, looks for K and lambda where they are to be found, runs the method, and
+//! asks for stability, significance and noise as the settings say. Whatever the method, the answer is one
+//! [`Fit`].
+
+use std::time::Instant;
+
+use goc::choose_k::lambda::{LambdaFound, lambda};
+use goc::choose_k::{Chooser, Chosen, Criterion, Solution};
+use goc::confidence::{Stability, Verdict};
+use goc::marginal::{ENOUGH_AGREEMENT, ENOUGH_DRAWS, Model, Posterior};
+use goc::method::Grouped;
+use goc::metrics::Scores;
+use goc::objects::Objects;
+use goc::optimistic::hierarchy::Hierarchy;
+use goc::optimistic::{KRule, Search};
+use goc::oracle::Oracle;
+use goc::{Candidates, Partition, Points};
+
+use crate::dataset::Dataset;
+use crate::error::PipelineError;
+use crate::judge;
+use crate::methods::Run;
+use crate::names::MethodName;
+use crate::prepared::Prepared;
+use crate::scores::scores_of;
+use crate::settings::{Auto, LAMBDA, Settings};
+use crate::watch::Watch;
+
+/// What every method gives, in scaled features where nothing else is said.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    /// The data as they were clustered, with everything known of them.
+    pub prepared: Prepared,
+    /// The settings with numbers in place of wishes.
+    pub settings: Settings,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// Partition, noise, ending, and whatever else the method knows.
+    pub grouped: Grouped,
+    /// Where each object is.
+    pub places: Points,
+    /// The centre of each cluster.
+    pub centres: Points,
+    /// Clusters at first: as asked for, or as the first labels have it.
+    pub k_initial: usize,
+    /// K and lambda where they were to be found.
+    pub auto: AutoFound,
+    /// The clusters as the method found them, before any object was called noise.
+    pub found: Partition,
+    /// How well objects and clusters come back, by the clusters found.
+    pub stability: Option<Stability>,
+    /// How significant the clusters found are.
+    pub significance: Option<Verdict>,
+    /// How alone each object is; empty unless noise was asked for and the method has a posterior.
+    pub solitude: Vec<f64>,
+    /// Agreement with the truth, where there is one.
+    pub scores: Option<Scores>,
+    /// What the method and the judgement have to say, for people; settings in braces.
+    pub remarks: Vec<String>,
+    /// Wall-clock time.
+    pub seconds: f64,
+}
+
+/// What was found for K and lambda.
+#[derive(Clone, Debug, Default)]
+pub struct AutoFound {
+    /// K, and what it was chosen by.
+    pub k: Option<(Criterion, Chosen)>,
+    /// The weight of the penalties.
+    pub lambda: Option<LambdaFound>,
+}
+
+/// Clusters a data set.
+///
+/// ```
+/// use goc::candidates::CandidatesBuilder;
+/// use goc_pipeline::{Dataset, MethodName, Settings, Unwatched, fit};
+/// let mut builder = CandidatesBuilder::new(1);
+/// for set in [&[0.0, 1.0, 2.0][..], &[2.1], &[9.0]] {
+///     builder.push(set, &[])?;
+/// }
+/// let data = Dataset::new(builder.build()?);
+/// let found = fit(&data, &Settings::of(MethodName::Goc).clusters(2), 1, &Unwatched)?;
+/// assert_eq!(found.labels()[0], found.labels()[1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn fit(data: &Dataset, settings: &Settings, seed: u64, watch: &dyn Watch) -> Result<Fit, PipelineError> {
+    fit_owned(data.without_extras(), settings, seed, watch)
+}
+
+/// As [`fit()`], of a data set that is not needed any more: its candidates are changed where they are.
+pub fn fit_owned(
+    data: Dataset,
+    settings: &Settings,
+    seed: u64,
+    watch: &dyn Watch,
+) -> Result<Fit, PipelineError> {
+    fit_with(Prepared::of(data, settings, watch)?, settings, None, seed, watch)
+}
+
+/// As [`fit()`], of data that are prepared already; `oracle` takes the place of the one that is named.
+pub fn fit_with(
+    prepared: Prepared,
+    asked: &Settings,
+    oracle: Option<&dyn Oracle>,
+    seed: u64,
+    watch: &dyn Watch,
+) -> Result<Fit, PipelineError> {
+    let began = Instant::now();
+    asked.check()?;
+    let mixture = asked.method == MethodName::Marginal;
+    if mixture || prepared.map.roots.contains(&true) {
+        let features = prepared.feature_words().join(", ");
+        watch.note(&format!("clustered by {features}; scaling {}", asked.scaling()));
+    }
+    if mixture && prepared.data.counts_errors_twice() {
+        watch.warn(
+            "the candidates were drawn from the errors, and their penalties weigh them by the errors once more: make them with penalty none",
+        );
+    }
+    let strength = asked.penalty_strength.unwrap_or_else(|| prepared.penalty_strength());
+    let settings = Settings { penalty_strength: Some(strength), ..asked.clone() };
+    let weights = prepared.data.object_weights.clone();
+    let candidates = &prepared.data.candidates;
+    let run = Job { oracle, weights: weights.as_deref(), watch };
+    let (settings, auto) = run.resolve(settings, candidates, seed)?;
+    let mut grouped = match prepared.is_applied() {
+        true => run.with(&settings).group(candidates, seed)?,
+        false => run.with(&settings).mixture(&prepared.objects(), seed)?,
+    };
+    let unused: Vec<&str> = asked
+        .unused()
+        .into_iter()
+        .filter(|setting| setting.name != "penalty_strength" || prepared.data.weight_column.is_none())
+        .map(|setting| setting.name)
+        .collect();
+    if !unused.is_empty() {
+        let names: Vec<String> = unused.iter().map(|name| format!("{{{name}}}")).collect();
+        watch.note(&format!("not used by {{method}} {}: {}", settings.method, names.join(", ")));
+    }
+    let places = grouped.take_places(candidates);
+    let centres = grouped.take_centres(&places);
+    let k_initial = grouped.first_k.map_or_else(|| settings.wanted(), Ok)?;
+    let remarks = grouped.posterior.iter().map(|found| chains_remark(found, settings.noise)).collect();
+    let found = grouped.partition.clone();
+    let mut fit = Fit {
+        settings,
+        seed,
+        places,
+        centres,
+        k_initial,
+        auto,
+        found,
+        stability: None,
+        significance: None,
+        solitude: Vec::new(),
+        scores: None,
+        remarks,
+        seconds: 0.0,
+        grouped,
+        prepared,
+    };
+    judge::judge(&mut fit, &run)?;
+    if let Some(truth) = &fit.prepared.data.truth {
+        fit.scores = scores_of(fit.grouped.partition.labels(), truth)?;
+    }
+    fit.seconds = began.elapsed().as_secs_f64();
+    Ok(fit)
+}
+
+/// Everything of a run but the settings, which change while K and lambda are looked for.
+pub(crate) struct Job<'j> {
+    pub oracle: Option<&'j dyn Oracle>,
+    pub weights: Option<&'j [f64]>,
+    pub watch: &'j dyn Watch,
+}
+
+impl<'j> Job<'j> {
+    pub fn with<'s: 'r, 'r>(&'r self, settings: &'s Settings) -> Run<'r>
+    where
+        'j: 'r,
+    {
+        Run { settings, oracle: self.oracle, weights: self.weights, watch: self.watch }
+    }
+
+    /// The settings with numbers in place of wishes.
+    fn resolve(
+        &self,
+        mut settings: Settings,
+        candidates: &Candidates,
+        seed: u64,
+    ) -> Result<(Settings, AutoFound), PipelineError> {
+        let mut found = AutoFound::default();
+        let strength = settings.penalty_strength.unwrap_or(goc::candidates::PENALTY_STRENGTH);
+        let quiet = Job { watch: &crate::watch::Quiet(self.watch), ..*self };
+        if settings.looks_for_k() {
+            // A K that was looked for is kept, and the minimum with it is worth finding.
+            if settings.method == MethodName::Goc {
+                settings.k_rule.get_or_insert(KRule::Constant);
+                settings.search.get_or_insert(Search::Thorough);
+            }
+            let by = settings.k_by.unwrap_or_default();
+            self.watch.begin("clusterings to choose K", None);
+            let chooser = Chooser::new(by).penalty_strength(strength);
+            let chosen = chooser.choose(candidates, seed, |candidates, k, seed| {
+                settings.k = Some(Auto::Number(k));
+                self.watch.tick();
+                quiet.solution(&settings, candidates, seed)
+            });
+            self.watch.end();
+            let chosen = chosen?;
+            settings.k = Some(Auto::Number(chosen.k));
+            found.k = Some((by, chosen));
+        }
+        if settings.lambda == Auto::Auto && settings.method.uses_lambda() {
+            self.watch.begin("clusterings to find lambda", None);
+            let this = lambda(candidates, strength, LAMBDA, |lambda| {
+                settings.lambda = Auto::Number(lambda);
+                self.watch.tick();
+                quiet.solution(&settings, candidates, seed)
+            });
+            self.watch.end();
+            let this = this?;
+            settings.lambda = Auto::Number(this.lambda);
+            found.lambda = Some(this);
+        }
+        Ok((settings, found))
+    }
+
+    fn solution(
+        &self,
+        settings: &Settings,
+        candidates: &Candidates,
+        seed: u64,
+    ) -> Result<Solution, PipelineError> {
+        let mut found = self.with(settings).group(candidates, seed)?;
+        let places = found.take_places(candidates);
+        Ok(Solution { partition: found.partition, places })
+    }
+}
+
+/// Whether the chains agree, and what to do where they do not.
+fn chains_remark(found: &Posterior, noise: bool) -> String {
+    let chains = found.diagnostics;
+    let advice = match (chains.converged(), chains.agrees()) {
+        (true, _) => String::new(),
+        (_, true) => {
+            format!("; below {ENOUGH_DRAWS} K is not settled: try more {{burn}}, {{keep}} or {{chains}}")
+        }
+        (_, false) => format!(
+            "; with an agreement below {ENOUGH_AGREEMENT} groups differ from chain to chain: believe a label as far as its probability, \
+             {}",
+            if noise {
+                "and try without {noise}, which looks for small groups, for large ones"
+            } else {
+                "try more {burn} and {keep}, or {noise} for small groups among objects that have none"
+            }
+        ),
+    };
+    format!(
+        "chains agree to {:.2}; their K is worth {:.0} independent draws{advice}",
+        chains.agreement, chains.effective_k
+    )
+}
+
+/// The label of an object in no cluster.
+pub const NOISE: i32 = -1;
+
+impl Fit {
+    /// Whether object `i` is in no cluster.
+    pub fn is_noise(&self, i: usize) -> bool {
+        self.grouped.noise.get(i).copied().unwrap_or(false)
+    }
+
+    /// The label of each object, from 0; [`NOISE`] for one in no cluster.
+    pub fn labels(&self) -> Vec<i32> {
+        let labels = self.grouped.partition.labels().iter().enumerate();
+        labels.map(|(i, &label)| if self.is_noise(i) { NOISE } else { label as i32 }).collect()
+    }
+
+    /// The number of clusters, noise not counted.
+    pub fn k(&self) -> usize {
+        self.grouped.k()
+    }
+
+    /// The centre of each cluster in the units of the input, row after row.
+    pub fn input_centres(&self) -> Vec<f64> {
+        self.prepared.map.invert(&self.centres)
+    }
+
+    /// Where each object is in the units of the input, row after row: its chosen candidate, or the mean
+    /// of its candidates by their probability where the method has a posterior.
+    pub fn input_places(&self) -> Vec<f64> {
+        match &self.grouped.posterior {
+            Some(posterior) => {
+                self.prepared.map.mean_features(&self.prepared.objects(), &posterior.candidates)
+            }
+            None => self.prepared.map.invert(&self.places),
+        }
+    }
+
+    /// What the mixture keeps to judge new objects by; none for other methods, or where noise was taken
+    /// from the clusters.
+    pub fn model(&self) -> Option<Result<Model, PipelineError>> {
+        let posterior = self.grouped.posterior.as_ref().filter(|_| self.grouped.noise.is_empty())?;
+        let objects = self.prepared.objects();
+        let mixture = self.settings.mixture(objects.objects());
+        let failed = |error: goc::marginal::ModelError| {
+            PipelineError::Failed(format!("the model cannot be kept: {error}"))
+        };
+        Some(Model::fit(&mixture, &objects, posterior).map_err(failed))
+    }
+
+    /// The tree over the clusters, for a method that chooses candidates.
+    pub fn tree(&self) -> Result<Hierarchy<'_>, PipelineError> {
+        let chosen = self.grouped.chosen.as_ref().ok_or_else(|| {
+            PipelineError::Usage(format!(
+                "a tree needs a method that chooses candidates, such as goc; {} does not",
+                self.settings.method
+            ))
+        })?;
+        let (candidates, lambda) = (&self.prepared.data.candidates, self.settings.lambda());
+        Ok(Hierarchy::new(candidates, &self.grouped.partition, chosen, lambda)?)
+    }
+}

@@ -1,0 +1,114 @@
+//! How sure the labels are: stability, significance, and which objects are in no group.
+//!
+//! The method that made the labels is repeated with its own settings, silently; [`goc::confidence`] does
+//! the rest, and docs/confidence.md says how to read it.
+
+use goc::confidence::noise::{self, ODDS, SOLITUDE};
+use goc::confidence::{Repeats, Significance};
+use goc::oracle::k_means::means;
+use goc::{Candidates, Partition};
+
+use crate::error::PipelineError;
+use crate::fit::{Fit, Job};
+use crate::settings::{Auto, Settings};
+use crate::watch::Quiet;
+
+/// Judges the answer and, where noise is asked for, changes it.
+pub(crate) fn judge(fit: &mut Fit, job: &Job<'_>) -> Result<(), PipelineError> {
+    let settings = fit.settings.clone();
+    let quiet = Job { watch: &Quiet(job.watch), weights: None, ..*job };
+    let repeat = |candidates: &Candidates, seed: u64| -> Result<Partition, PipelineError> {
+        // The bootstrap has fewer objects than the method may have been asked for clusters.
+        let k = match settings.k {
+            Some(Auto::Number(k)) => Some(Auto::Number(k.min(candidates.objects()))),
+            other => other,
+        };
+        let settings = Settings { k, ..settings.clone() };
+        quiet.with(&settings).group(candidates, seed).map(|found| found.partition)
+    };
+    let candidates = &fit.prepared.data.candidates;
+    let tick = || job.watch.tick();
+    if (settings.stability.is_some() || settings.background_runs().is_some()) && job.weights.is_some() {
+        return Err(PipelineError::Usage(
+            "{stability}, {significance} and {noise} do not go with weights of objects".into(),
+        ));
+    }
+    if let Some(each) = settings.stability {
+        let repeats = Repeats::each(each);
+        job.watch.begin("repeats", Some(repeats.total() as u64));
+        let judged = repeats.judge(candidates, &fit.found, fit.seed, &repeat, &tick);
+        job.watch.end();
+        fit.stability = Some(judged?);
+    }
+    let strength = settings.penalty_strength.unwrap_or(goc::candidates::PENALTY_STRENGTH);
+    if settings.noise
+        && let Some(posterior) = &fit.grouped.posterior
+    {
+        fit.solitude = noise::solitude(&fit.prepared.objects(), posterior, strength);
+    }
+    if let Some(runs) = settings.background_runs() {
+        job.watch.begin("backgrounds", Some(runs as u64));
+        let test =
+            Significance { runs, background: settings.background.background(), penalty_strength: strength };
+        let judged = test.judge(candidates, &fit.found, fit.seed, &repeat, &tick);
+        job.watch.end();
+        let verdict = judged?;
+        let significant = verdict.significant(settings.fdr).into_iter().filter(|s| *s).count();
+        fit.remarks.push(format!(
+            "{significant} of {} significant at a false-discovery rate of {}, against {} in backgrounds",
+            counted(fit.found.k(), "cluster"),
+            settings.fdr,
+            counted(verdict.null_clusters, "cluster"),
+        ));
+        if significant == 0 && settings.noise && fit.grouped.posterior.is_none() {
+            fit.remarks.push(
+                "no cluster stands out from a background without groups; small groups are seldom significant by themselves: see \
+                 {method} marginal {noise}"
+                    .into(),
+            );
+        }
+        fit.significance = Some(verdict);
+    }
+    if settings.noise {
+        set_noise(fit);
+    }
+    Ok(())
+}
+
+/// Takes the objects that are in no group out of the clusters.
+fn set_noise(fit: &mut Fit) {
+    let n = fit.found.len();
+    let mut is_noise = if fit.grouped.noise.is_empty() { vec![false; n] } else { fit.grouped.noise.clone() };
+    let mut reasons = Vec::new();
+    let count = |noise: &[bool]| noise.iter().filter(|noise| **noise).count();
+    let mut clusters = fit.found.clone();
+    if let Some(posterior) = &fit.grouped.posterior {
+        let (regrouped, by) = noise::by_solitude(&fit.found, &fit.solitude, SOLITUDE, &posterior.together);
+        let many = count(&by);
+        reasons.push(format!("{many} by the posterior (solitude above {SOLITUDE}, or left alone)"));
+        clusters = regrouped;
+        is_noise = noise::either(&clusters, &is_noise, &by);
+    }
+    if let Some(verdict) = &fit.significance {
+        let by = noise::by_significance(&fit.found, verdict, fit.settings.fdr, ODDS);
+        let many = count(&by);
+        reasons.push(format!(
+            "{many} by significance (cluster not significant, or log odds of the object below {ODDS})"
+        ));
+        is_noise = noise::either(&clusters, &is_noise, &by);
+    }
+    fit.remarks.push(format!("noise: {}", reasons.join("; ")));
+    let grouped = &mut fit.grouped;
+    grouped.partition = noise::set_apart(&clusters, &is_noise);
+    if let Some(posterior) = &mut grouped.posterior {
+        (grouped.confidence, posterior.runner_up) =
+            noise::memberships(posterior, &grouped.partition, &is_noise);
+    }
+    fit.centres = means(&fit.places, &grouped.partition);
+    grouped.noise = is_noise;
+}
+
+/// "1 cluster", "2 clusters".
+pub fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

@@ -1,0 +1,516 @@
+//! What a fit is as tables: a row per object, per cluster, per iteration, and what the mixture adds.
+
+use std::path::Path;
+
+use goc::choice::Choice;
+use goc::choose_k::Criterion;
+use goc::confidence::cluster_summary as summary;
+use goc::marginal::Posterior;
+use goc::optimistic::hierarchy::{Height, Hierarchy, Leaves};
+use goc::points::squared_distance;
+use goc::{Candidates, Ids, Points};
+use goc_tables::{Column, Data, Table};
+use serde_json::{Value, json};
+
+use crate::dataset::{Dataset, Feature};
+use crate::error::PipelineError;
+use crate::fit::{AutoFound, Fit};
+use crate::long_table::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY};
+use crate::scores::scores_of;
+
+/// Metadata key of the way the objective went: for each iteration K, the objective, the objects that
+/// changed.
+pub const HISTORY_KEY: &str = "goc_history";
+
+/// Metadata key of the digest of the candidates that the labels belong to.
+pub const DIGEST_KEY: &str = "goc_candidates";
+
+/// What the features of an object are where it has no chosen candidate.
+pub const MEAN_FEATURES: &str = "mean over the candidates, by their probability";
+
+type Made<T> = Result<T, PipelineError>;
+
+/// Refuses labels that belong to other candidates: they keep a digest of their own. Candidates that were
+/// read in another way (other features or weights) cannot be compared, and labels of other programs have
+/// no digest.
+pub fn check_candidates(data: &Dataset, labels: &Table, file: &Path, candidates: &Path) -> Made<()> {
+    let same = |key, value: Option<&str>| labels.get_metadata(key) == value;
+    let alike = same(FEATURES_KEY, Some(&data.feature_names().join(",")))
+        && same("goc_weight", data.weight_column.as_deref());
+    match labels.get_metadata(DIGEST_KEY) {
+        Some(digest) if alike && digest != data.digest() => Err(PipelineError::Failed(format!(
+            "{}: these are not the candidates that {} was made from (digest {}, but the labels keep {digest}); give that \
+             table, read with the same --missing",
+            candidates.display(),
+            file.display(),
+            data.digest()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// A setting as metadata hold it.
+pub fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+/// Puts settings into the metadata of a table.
+pub fn describe(table: &mut Table, settings: &[(&str, Value)]) {
+    for (key, value) in settings {
+        table.set_metadata(format!("goc_{key}"), text_of(value));
+    }
+}
+
+impl AutoFound {
+    /// What the metadata say of it.
+    pub fn described(&self) -> Vec<(&'static str, Value)> {
+        let mut settings = Vec::new();
+        if let Some((by, chosen)) = &self.k {
+            settings.push(("k_asked", json!("auto")));
+            settings.push(("k_by", json!(by.word())));
+            settings.push(("k_chosen", json!(chosen.k)));
+        }
+        if let Some(found) = &self.lambda {
+            settings.push(("lambda_asked", json!("auto")));
+            settings.push(("lambda_rounds", json!(found.rounds)));
+        }
+        settings
+    }
+
+    /// A row for every K that was looked at: k, the criterion, and, with the truth, the NMI of the
+    /// clustering. None where K was given.
+    pub fn curve_table(&self, truth: Option<&[String]>) -> Made<Option<Table>> {
+        let Some((by, chosen)) = &self.k else { return Ok(None) };
+        let trials = &chosen.curve;
+        let name = if *by == Criterion::Marginal { "probability" } else { by.word() };
+        let mut columns = vec![
+            Column::new("k", Data::I64(trials.iter().map(|t| t.k as i64).collect())),
+            Column::new(name, Data::F64(trials.iter().map(|t| t.value).collect())),
+        ];
+        if let Some(truth) = truth {
+            let mut scores = Vec::with_capacity(trials.len());
+            for trial in trials {
+                scores.push(match &trial.partition {
+                    Some(partition) => scores_of(partition.labels(), truth)?.map(|s| s.nmi),
+                    None => None,
+                });
+            }
+            if scores.iter().any(Option::is_some) {
+                let values = scores.iter().map(|s| s.unwrap_or(f64::NAN)).collect();
+                let valid = scores.iter().map(Option::is_some).collect();
+                columns.push(Column::new("nmi", Data::F64(values)).with_valid(valid)?);
+            }
+        }
+        columns.push(Column::new("chosen", Data::Bool(trials.iter().map(|t| t.k == chosen.k).collect())));
+        let mut table = Table::new(columns)?;
+        describe(&mut table, &self.described());
+        Ok(Some(table))
+    }
+}
+
+impl Dataset {
+    /// The objects, as the input names them.
+    pub fn object_column(&self) -> Column {
+        let all: Vec<usize> = (0..self.candidates.objects()).collect();
+        named("object", &self.candidates, &all).with_description("object, as the input names it")
+    }
+
+    /// The features of each object, by these rows after one another, with their units.
+    pub fn feature_columns(&self, rows: &[f64], description: Option<&str>) -> Vec<Column> {
+        let q = self.features.len();
+        let column = |(f, feature): (usize, &Feature)| {
+            let values = rows.iter().skip(f).step_by(q).copied().collect();
+            let mut column = Column::new(feature.name.clone(), Data::F64(values));
+            if let Some(description) = description {
+                column = column.with_description(description);
+            }
+            with_unit(column, feature)
+        };
+        self.features.iter().enumerate().map(column).collect()
+    }
+
+    /// The true groups, as numbers where all of them are.
+    pub fn truth_column(&self) -> Option<Column> {
+        let truth = self.truth.as_ref()?;
+        let whole: Result<Vec<i64>, _> = truth.iter().map(|t| t.parse()).collect();
+        Some(Column::new("truth", whole.map_or_else(|_| Data::Text(truth.clone()), Data::I64)))
+    }
+}
+
+fn with_unit(column: Column, feature: &Feature) -> Column {
+    match &feature.unit {
+        Some(unit) => column.with_unit(unit.clone()),
+        None => column,
+    }
+}
+
+impl Fit {
+    /// The choices that made this result; what was asked takes the place of what came of it.
+    pub fn described(&self) -> Vec<(&'static str, Value)> {
+        let mut settings = self.settings.described(self.seed);
+        settings.push(("feature_map", json!(self.prepared.map.name())));
+        if let Some(column) = &self.prepared.data.weight_column {
+            settings.push(("weight", json!(column)));
+        }
+        let found = self.auto.described();
+        settings.retain(|(key, _)| found.iter().all(|(other, _)| other != key));
+        settings.into_iter().chain(found).collect()
+    }
+
+    /// How it ended. `whole`: tables within it too.
+    pub fn outcome(&self, whole: bool) -> Vec<(&'static str, Value)> {
+        let grouped = &self.grouped;
+        let mut found = vec![
+            ("k", json!(self.k())),
+            ("n_noise", json!(grouped.noise_count())),
+            ("iterations", json!(grouped.iterations)),
+            ("converged", json!(grouped.converged)),
+            ("cycle", json!(grouped.cycle)),
+            ("objective", json!(grouped.objective)),
+        ];
+        if let Some(posterior) = &grouped.posterior {
+            found.extend(findings(posterior, whole));
+        }
+        found
+    }
+
+    /// The label table: a row per object.
+    pub fn label_table(&self) -> Made<Table> {
+        let (data, grouped) = (&self.prepared.data, &self.grouped);
+        let candidates = &data.candidates;
+        let n = candidates.objects();
+        let distance: Vec<f64> = (0..n)
+            .map(|i| {
+                if self.is_noise(i) {
+                    return f64::NAN;
+                }
+                let centre = self.centres.row(grouped.partition.labels()[i] as usize);
+                squared_distance(self.places.row(i), centre).sqrt()
+            })
+            .collect();
+        let meaning =
+            if grouped.noise.is_empty() { "cluster, from 0" } else { "cluster, from 0; -1: in no cluster" };
+        let mut columns = vec![
+            data.object_column(),
+            Column::new("label", Data::I32(self.labels())).with_description(meaning),
+        ];
+        if let Some(p) = &grouped.posterior {
+            columns.extend(certainty_columns(grouped.confidence.clone(), &p.runner_up, p.alone.clone())?);
+        } else if !grouped.confidence.is_empty() {
+            columns.push(
+                Column::new("probability", Data::F64(grouped.confidence.clone()))
+                    .with_description("how sure the method is of the label, from 0 to 1"),
+            );
+        }
+        columns.extend(self.sure_columns()?);
+        if let Some(chosen) = &grouped.chosen {
+            let penalties = (0..n).map(|i| candidates.penalty(i, chosen[i] as usize)).collect();
+            columns.push(
+                Column::new("candidate", Data::I32(chosen.iter().map(|&j| j as i32).collect()))
+                    .with_description(
+                        "chosen candidate, from 0, among those of the object that were not dropped",
+                    ),
+            );
+            let rows = (0..n).map(|i| data.row(i, chosen[i] as usize) as i64).collect();
+            columns.push(
+                Column::new("row", Data::I64(rows))
+                    .with_description("row of the input table, from 0, of that candidate"),
+            );
+            columns.push(
+                Column::new("penalty", Data::F64(penalties))
+                    .with_description("penalty of the chosen candidate, as scaled"),
+            );
+        }
+        columns.push(
+            Column::new("distance", Data::F64(distance))
+                .with_description(
+                    "distance of the representative to its cluster's centre, in scaled features",
+                )
+                .with_valid((0..n).map(|i| !self.is_noise(i)).collect())?,
+        );
+        let what = grouped.posterior.as_ref().map(|_| MEAN_FEATURES);
+        columns.extend(data.feature_columns(&self.input_places(), what));
+        columns.extend(data.truth_column());
+        let mut table = Table::new(columns)?;
+        describe(&mut table, &self.described());
+        describe(&mut table, &self.outcome(false));
+        self.add_origin(&mut table);
+        Ok(table)
+    }
+
+    /// What the label table says of its input, so that it can be told from the labels alone: the features,
+    /// how the candidates were made (where the clustering has no setting of that name), what was dropped,
+    /// and the way the objective went.
+    fn add_origin(&self, table: &mut Table) {
+        let data = &self.prepared.data;
+        table.set_metadata(FEATURES_KEY, data.feature_names().join(","));
+        for (key, value) in &data.provenance {
+            if table.get_metadata(key).is_none() {
+                table.set_metadata(key.clone(), value.clone());
+            }
+        }
+        table.set_metadata(DIGEST_KEY, data.digest());
+        if !data.dropped.is_empty() {
+            table.set_metadata(DROPPED_KEY, data.dropped.join(DROPPED_BETWEEN));
+        }
+        if !self.grouped.history.is_empty() {
+            let steps: Vec<Value> =
+                self.grouped.history.iter().map(|t| json!([t.k, t.objective, t.changed])).collect();
+            table.set_metadata(HISTORY_KEY, Value::from(steps).to_string());
+        }
+    }
+
+    /// Columns for the label table: of the object, and of the cluster it was found in.
+    fn sure_columns(&self) -> Made<Vec<Column>> {
+        let of_cluster = |values: &[f64]| -> Vec<f64> {
+            self.found.labels().iter().map(|&label| values[label as usize]).collect()
+        };
+        let mut columns = Vec::new();
+        if let Some(stability) = &self.stability {
+            columns.push(known("stability", stability.objects.clone())?.with_description(
+                "how many of the object's fellow members it keeps when the method is repeated, from 0 to 1",
+            ));
+            columns.push(known("cluster_stability", of_cluster(&stability.clusters))?.with_description(
+                "how well its cluster comes back when the method is repeated, from 0 to 1",
+            ));
+        }
+        if !self.solitude.is_empty() {
+            columns.push(
+                known("solitude", self.solitude.clone())?
+                    .with_description("expected value of one over the size of the object's cluster"),
+            );
+        }
+        if let Some(verdict) = &self.significance {
+            columns.push(
+                known("log_odds", verdict.evidence.objects.clone())?.with_description(
+                    "log odds of the object's cluster against the background; empty: alone",
+                ),
+            );
+            columns.push(
+                known("p_value", of_cluster(&verdict.p))?
+                    .with_description("of its cluster, as it was found, against backgrounds without groups"),
+            );
+            columns.push(
+                known("q_value", of_cluster(&verdict.q))?
+                    .with_description("false-discovery rate at which its cluster is significant"),
+            );
+        }
+        Ok(columns)
+    }
+
+    /// A row per cluster that is left: label, size, centre, spread, and how sure it is.
+    pub fn cluster_table(&self) -> Made<Table> {
+        let (data, grouped) = (&self.prepared.data, &self.grouped);
+        let (labels, sizes) = (grouped.partition.labels(), grouped.partition.sizes());
+        // The first member of each cluster that is not noise tells where it was found.
+        let mut first = vec![None; grouped.partition.k()];
+        for i in (0..labels.len()).rev().filter(|&i| !self.is_noise(i)) {
+            first[labels[i] as usize] = Some(i);
+        }
+        let rows: Vec<(usize, usize)> =
+            first.iter().enumerate().filter_map(|(c, first)| Some((c, (*first)?))).collect();
+        let of_found = |values: &[f64]| -> Vec<f64> {
+            rows.iter().map(|&(_, i)| values[self.found.labels()[i] as usize]).collect()
+        };
+        let mut columns = vec![
+            Column::new("label", Data::I32(rows.iter().map(|row| row.0 as i32).collect()))
+                .with_description("cluster, from 0"),
+            Column::new("size", Data::I64(rows.iter().map(|row| sizes[row.0] as i64).collect()))
+                .with_description("members"),
+        ];
+        // Both where people read them: a root that was taken of a feature is undone first.
+        let q = data.features.len();
+        let centres = self.input_centres();
+        let places = Points::new(self.prepared.map.invert(&self.places), q)
+            .map_err(|error| PipelineError::Failed(error.to_string()))?;
+        let spreads = summary::spreads(&places, &grouped.partition);
+        for (f, feature) in data.features.iter().enumerate() {
+            let centre = rows.iter().map(|row| centres[row.0 * q + f]).collect();
+            let column = Column::new(feature.name.clone(), Data::F64(centre));
+            columns.push(with_unit(column.with_description("centre"), feature));
+            let spread = rows.iter().map(|row| spreads.row(row.0)[f]).collect();
+            let column = Column::new(format!("{}_spread", feature.name), Data::F64(spread));
+            let column = column.with_description("standard deviation of the members' places");
+            columns.push(with_unit(column, feature));
+        }
+        if let Some(stability) = &self.stability {
+            columns.push(
+                known("stability", of_found(&stability.clusters))?
+                    .with_description("mean agreement with the best match in repeats, from 0 to 1"),
+            );
+            for (kind, name) in
+                ["stability_seeds", "stability_candidates", "stability_objects"].into_iter().enumerate()
+            {
+                let values: Vec<f64> = stability.by_kind.iter().map(|kinds| kinds[kind]).collect();
+                columns.push(known(name, of_found(&values))?);
+            }
+        }
+        if let Some(verdict) = &self.significance {
+            columns.push(
+                known("evidence", of_found(&verdict.evidence.clusters))?
+                    .with_description("median of the members' log odds against the background"),
+            );
+            columns.push(known("p_value", of_found(&verdict.p))?);
+            columns.push(
+                known("q_value", of_found(&verdict.q))?
+                    .with_description("false-discovery rate at which the cluster is significant"),
+            );
+        }
+        if !grouped.confidence.is_empty() {
+            let mean = summary::cluster_means(&grouped.confidence, &grouped.partition);
+            columns.push(
+                known("probability", rows.iter().map(|row| mean[row.0]).collect())?
+                    .with_description("mean of the members' probabilities"),
+            );
+        }
+        Ok(Table::new(columns)?)
+    }
+
+    /// A row per iteration.
+    pub fn history_table(&self) -> Made<Table> {
+        let h = &self.grouped.history;
+        Ok(Table::new(vec![
+            Column::new("iteration", Data::I32((1..=h.len() as i32).collect())),
+            Column::new("k", Data::I32(h.iter().map(|t| t.k as i32).collect())),
+            Column::new("objective", Data::F64(h.iter().map(|t| t.objective).collect())),
+            Column::new("changed", Data::I64(h.iter().map(|t| t.changed as i64).collect())),
+        ])?)
+    }
+
+    /// A row per iteration and object, where every iteration was kept in full.
+    pub fn trace_table(&self) -> Made<Table> {
+        let (h, candidates) = (&self.grouped.history, &self.prepared.data.candidates);
+        let n = candidates.objects();
+        let each = |value: &dyn Fn(usize, usize) -> i32| -> Vec<i32> {
+            (0..h.len()).flat_map(|t| (0..n).map(move |i| (t, i))).map(|(t, i)| value(t, i)).collect()
+        };
+        let objects: Vec<usize> = (0..h.len()).flat_map(|_| 0..n).collect();
+        Ok(Table::new(vec![
+            Column::new("iteration", Data::I32(each(&|t, _| t as i32 + 1))),
+            named("object", candidates, &objects),
+            Column::new("candidate", Data::I32(each(&|t, i| h[t].chosen[i] as i32))),
+            Column::new("oracle_label", Data::I32(each(&|t, i| h[t].oracle_labels[i] as i32))),
+            Column::new("label", Data::I32(each(&|t, i| h[t].labels[i] as i32))),
+        ])?)
+    }
+
+    /// Pairs of objects that are together with at least this probability; none without a posterior.
+    pub fn together_table(&self, above: f64) -> Made<Option<Table>> {
+        let Some(posterior) = &self.grouped.posterior else { return Ok(None) };
+        let candidates = &self.prepared.data.candidates;
+        let (mut a, mut b, mut probability) = (Vec::new(), Vec::new(), Vec::new());
+        for i in 0..candidates.objects() {
+            for (j, p) in posterior.together.partners(i).filter(|(j, p)| *j > i && *p >= above) {
+                a.push(i);
+                b.push(j);
+                probability.push(p);
+            }
+        }
+        Ok(Some(Table::new(vec![
+            named("object_a", candidates, &a),
+            named("object_b", candidates, &b),
+            Column::new("probability", Data::F64(probability)).with_description("of being in one group"),
+        ])?))
+    }
+
+    /// The probability of each number of clusters; none without a posterior.
+    pub fn k_table(&self) -> Made<Option<Table>> {
+        let Some(posterior) = &self.grouped.posterior else { return Ok(None) };
+        Ok(Some(Table::new(vec![
+            Column::new("k", Data::I64(posterior.k.iter().map(|(k, _)| *k as i64).collect()))
+                .with_description("number of clusters, those of one object too"),
+            Column::new("probability", Data::F64(posterior.k.iter().map(|(_, p)| *p).collect())),
+        ])?))
+    }
+
+    /// How likely each candidate is, before and after; none without a posterior.
+    pub fn candidate_weight_table(&self) -> Made<Option<Table>> {
+        let Some(posterior) = &self.grouped.posterior else { return Ok(None) };
+        let data = &self.prepared.data;
+        let candidates = &data.candidates;
+        let weights = self.settings.mixture(candidates.objects()).weights(&self.prepared.objects());
+        let each = || (0..candidates.objects()).flat_map(|i| (0..candidates.count(i)).map(move |j| (i, j)));
+        let objects: Vec<usize> = each().map(|(i, _)| i).collect();
+        Ok(Some(Table::new(vec![
+            named("object", candidates, &objects),
+            Column::new("candidate", Data::I32(each().map(|(_, j)| j as i32).collect()))
+                .with_description("from 0, among those of the object that were not dropped"),
+            Column::new("row", Data::I64(each().map(|(i, j)| data.row(i, j) as i64).collect()))
+                .with_description("row of the input table, from 0"),
+            Column::new("weight", Data::F64(weights))
+                .with_description("probability beforehand, from its penalty or weight; sum 1 for an object"),
+            Column::new("posterior", Data::F64(posterior.candidates.clone()))
+                .with_description("probability given the groups; sum 1 for an object"),
+        ])?))
+    }
+}
+
+/// Numbers, null where they are not finite.
+fn known(name: &str, values: Vec<f64>) -> Made<Column> {
+    let valid: Vec<bool> = values.iter().map(|v| v.is_finite()).collect();
+    let values = values.into_iter().map(|v| if v.is_finite() { v } else { f64::NAN }).collect();
+    let column = Column::new(name, Data::F64(values));
+    Ok(if valid.contains(&false) { column.with_valid(valid)? } else { column })
+}
+
+/// The columns that follow the label: how sure it is, and what else it may be.
+pub fn certainty_columns(
+    probability: Vec<f64>,
+    runner_up: &[Option<(u32, f64)>],
+    alone: Vec<f64>,
+) -> Made<Vec<Column>> {
+    let valid: Vec<bool> = runner_up.iter().map(Option::is_some).collect();
+    let labels = runner_up.iter().map(|next| next.map_or(-1, |(label, _)| label as i32)).collect();
+    let shares = runner_up.iter().map(|next| next.map_or(0.0, |(_, p)| p)).collect();
+    Ok(vec![
+        Column::new("probability", Data::F64(probability))
+            .with_description("how sure the method is of the label, from 0 to 1"),
+        Column::new("runner_up", Data::I32(labels))
+            .with_description("the next best cluster")
+            .with_valid(valid.clone())?,
+        Column::new("runner_up_probability", Data::F64(shares))
+            .with_description("probability of that cluster")
+            .with_valid(valid)?,
+        Column::new("alone", Data::F64(alone)).with_description("probability of belonging to no group"),
+    ])
+}
+
+/// What the summary and the metadata say of the chains. `whole`: with the probabilities of K too.
+fn findings(posterior: &Posterior, whole: bool) -> Vec<(&'static str, Value)> {
+    let chains = &posterior.diagnostics;
+    let mean: f64 = posterior.k.iter().map(|(k, p)| *k as f64 * p).sum();
+    let mut found = vec![
+        ("k_mean", json!(mean)),
+        ("agreement", json!(chains.agreement)),
+        ("effective_draws", json!(chains.effective_k)),
+        ("effective_draws_ln_density", json!(chains.effective_ln_density)),
+        ("moves_taken", json!(chains.moves_taken)),
+    ];
+    if whole {
+        let k: Vec<Value> = posterior.k.iter().map(|(k, p)| json!({ "k": k, "probability": p })).collect();
+        found.push(("k_posterior", json!(k)));
+    }
+    found
+}
+
+/// Names of these objects as a column.
+pub(crate) fn named(name: &str, candidates: &Candidates, objects: &[usize]) -> Column {
+    let data = match candidates.ids() {
+        Ids::Integer(v) => Data::I64(objects.iter().map(|&i| v[i]).collect()),
+        Ids::Text(v) => Data::Text(objects.iter().map(|&i| v[i].clone()).collect()),
+        _ => Data::I64(objects.iter().map(|&i| i as i64).collect()),
+    };
+    Column::new(name, data)
+}
+
+/// The tree as scipy's linkage has it: leaves are the objects in the order of the label table, then one a row.
+pub fn linkage_table(tree: &Hierarchy<'_>) -> Made<Table> {
+    let rows = tree.linkage(Leaves::Objects, Height::Total)?;
+    let whole = |c: usize| Data::I64(rows.iter().map(|row| row[c] as i64).collect());
+    Ok(Table::new(vec![
+        Column::new("first", whole(0)),
+        Column::new("second", whole(1)),
+        Column::new("height", Data::F64(rows.iter().map(|row| row[2]).collect())),
+        Column::new("members", whole(3)),
+    ])?)
+}

@@ -1,0 +1,80 @@
+//! From a table to labels: one pipeline behind every door.
+//!
+//! ```text
+//! table or arrays ──> Dataset ──prepare──> Prepared ──fit──> Fit ──> label table, model, report
+//! ```
+//!
+//! - [`Dataset`]: the candidates of all objects with everything that is known of them: names, units,
+//!   truth, what kind of number the penalties are, where they come from.
+//! - [`MeasuredColumns`] and [`Sampling`]: from values with errors, or a star catalogue, to a data set.
+//! - [`Settings`]: one checked description of a fit. Every setting has its name, its default, its words
+//!   and its help here; the command's flags and Python's keywords are made from that list.
+//! - [`fit()`]: runs the method, looks for K and lambda where they are not given, and says how sure the
+//!   answer is. One [`Fit`] for every method.
+//!
+//! The command and the Python package convert, call and convert back; whatever is a rule stands here.
+
+#[cfg(feature = "tables")]
+pub mod candidate_table;
+pub mod compare;
+pub mod dataset;
+mod error;
+pub mod feature_map;
+mod fit;
+#[cfg(feature = "clap")]
+mod flags;
+mod judge;
+#[cfg(feature = "tables")]
+pub mod labels;
+#[cfg(feature = "tables")]
+pub mod long_table;
+pub mod measured;
+mod methods;
+pub mod mock_catalogue;
+#[cfg(feature = "tables")]
+pub mod model_file;
+mod names;
+#[cfg(feature = "tables")]
+mod open;
+#[cfg(feature = "tables")]
+pub mod predict;
+mod prepared;
+pub mod sampling;
+mod sampling_names;
+pub mod scores;
+pub mod settings;
+mod speech;
+pub mod star_model;
+#[cfg(feature = "tables")]
+pub mod table_columns;
+mod watch;
+
+pub use dataset::{Dataset, DatasetError, Extra, Feature, PenaltyKind};
+pub use error::PipelineError;
+pub use fit::{AutoFound, Fit, NOISE, fit, fit_owned, fit_with};
+pub use judge::counted;
+pub use measured::{Measured, MeasuredColumns};
+pub use names::{BackgroundName, FeatureMapName, MethodName, OracleName, PenaltyScale, SetDistanceName};
+pub use prepared::Prepared;
+pub use sampling::{Loss, Origin, Sampling, Transformation, star_candidates};
+pub use sampling_names::{BadRows, PenaltyName, SamplerName, Shape, TransformName, WhenEmpty};
+pub use settings::{Auto, Setting, Settings};
+pub use speech::Speech;
+pub use star_model::StarModel;
+pub use watch::{Unwatched, Watch};
+
+/// What a program needs to go from a file to labels.
+pub mod prelude {
+    pub use goc::candidates::CandidatesBuilder;
+    pub use goc::{Candidates, Points};
+
+    pub use crate::{
+        Auto, Dataset, Fit, MethodName, OracleName, Sampling, Settings, StarModel, Unwatched, Watch, fit,
+        fit_owned,
+    };
+}
+
+/// The block of Rust in the README is compiled and run.
+#[cfg(all(doctest, feature = "tables"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

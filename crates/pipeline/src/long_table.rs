@@ -1,0 +1,539 @@
+//! Long tables: one row per candidate, grouped by object.
+//!
+//! The usual column names are found by themselves (`i`, `object` or `source_id`; `penalty` or
+//! `parallax_penalty`; `true_cluster_id` or `truth`); [`LongTable`] names others. A candidate with the
+//! missing value in a feature is dropped and counted; NaN and null are refused by name unless they count
+//! as missing; an object that loses all its candidates is an error that names it. Objects keep the order
+//! in which the table first names them; their rows need not stand together.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use goc::candidates::{CandidatesBuilder, PENALTY_STRENGTH};
+use goc::{Candidates, Ids};
+use goc_tables::{Column, Data, Missing, Table, TableError};
+
+use crate::dataset::{Dataset, Feature, PenaltyKind};
+use crate::error::PipelineError;
+use crate::feature_map::{ACTIONS, root_of};
+use crate::judge::counted;
+use crate::watch::Watch;
+
+pub use crate::sampling::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY};
+
+/// The value that means "missing" unless told: the surveys' own mark.
+pub const MISSING: &str = "-9999";
+
+/// Usual names of the column that names the object.
+pub const OBJECT_NAMES: [&str; 4] = ["object", "source_id", "i", "id"];
+/// Usual names of the penalty column; the first is our own.
+pub const PENALTY_NAMES: [&str; 2] = ["penalty", "parallax_penalty"];
+/// Usual names of the column of the true groups.
+pub const TRUTH_NAMES: [&str; 2] = ["truth", "true_cluster_id"];
+/// Columns that number the candidates of an object: never a feature.
+pub const CANDIDATE_NAMES: [&str; 2] = ["candidate", "j"];
+
+/// Which columns of a long table are what. `None` looks for the usual names.
+#[derive(Clone, Debug)]
+pub struct LongTable {
+    /// What messages call the table: its file.
+    pub input: PathBuf,
+    /// Column that names the object; `none`: every row is one.
+    pub object: Option<String>,
+    /// Feature columns, or their square roots: `sqrt(Jr)`.
+    pub features: Option<Vec<String>>,
+    /// Penalty column, or `none`.
+    pub penalty: Option<String>,
+    /// Column of weights in place of penalties: the likelihood of each candidate, in any unit.
+    pub weight: Option<String>,
+    /// Column of the true groups, or `none`.
+    pub truth: Option<String>,
+    /// Column that says how much each object counts.
+    pub object_weight: Option<String>,
+    /// The rule for missing values: see [`Missing`].
+    pub missing: String,
+    /// What a penalty of 1 costs in log likelihood: weights become penalties by it.
+    pub penalty_strength: f64,
+}
+
+impl LongTable {
+    /// The usual names; `input` is what messages name.
+    pub fn new(input: impl Into<PathBuf>) -> Self {
+        Self {
+            input: input.into(),
+            object: None,
+            features: None,
+            penalty: None,
+            weight: None,
+            truth: None,
+            object_weight: None,
+            missing: MISSING.into(),
+            penalty_strength: PENALTY_STRENGTH,
+        }
+    }
+
+    /// Reads the file and groups its rows; says what was assumed and dropped.
+    pub fn read(&self, watch: &dyn Watch) -> Result<Dataset, PipelineError> {
+        let table = goc_tables::read(&self.input)?;
+        if table.rows() == 0 {
+            return Err(PipelineError::Failed(format!("{}: the table has no rows", self.input.display())));
+        }
+        self.group(&table, watch)
+    }
+
+    /// Groups the rows of a table that is read already.
+    pub fn group(&self, table: &Table, watch: &dyn Watch) -> Result<Dataset, PipelineError> {
+        let say = |remark: String| watch.note(&remark);
+        if self.weight.is_some() && !(self.penalty_strength.is_finite() && self.penalty_strength > 0.0) {
+            return Err(PipelineError::Usage(format!(
+                "{{penalty_strength}} is {}, but --weight needs a finite number above 0",
+                self.penalty_strength
+            )));
+        }
+        let missing = Missing::parse(&self.missing)?;
+        let object = named(table, self.object.as_deref(), &OBJECT_NAMES)?;
+        let weight = self.weight.as_deref().map(|name| table.require(name)).transpose()?;
+        let penalty = match weight {
+            Some(_) => None,
+            None => named(table, self.penalty.as_deref(), &PENALTY_NAMES)?,
+        };
+        let truth = named(table, self.truth.as_deref(), &TRUTH_NAMES)?;
+        let counts = self.object_weight.as_deref().map(|name| table.require(name)).transpose()?;
+        let features = self.feature_columns(table, &[object, penalty, weight, truth, counts], &say)?;
+        let asked: Vec<bool> = match &self.features {
+            Some(names) => names.iter().filter(|n| !n.is_empty()).map(|n| root_of(n).is_some()).collect(),
+            None => vec![false; features.len()],
+        };
+        let names: Vec<String> = features
+            .iter()
+            .zip(&asked)
+            .map(|(c, root)| if *root { format!("sqrt({})", c.name()) } else { c.name().to_string() })
+            .collect();
+        if object.is_none() {
+            say(format!(
+                "{}: no column names the object (looked for {}); every row is an object of its own",
+                self.input.display(),
+                OBJECT_NAMES.join(", ")
+            ));
+        }
+
+        let (groups, ids) = group(table, object)?;
+        let values: Vec<Cow<'_, [f64]>> = features.iter().map(|c| numbers(c)).collect::<Result<_, _>>()?;
+        let penalties = penalty.or(weight).map(numbers).transpose()?;
+        let mut builder = CandidatesBuilder::with_capacity(features.len(), groups.len(), table.rows());
+        let mut kept_rows = Vec::new();
+        let mut plain = groups.order.is_none();
+        let (mut dropped, mut weightless) = (0, 0);
+        let (mut row_values, mut row_penalties) = (Vec::new(), Vec::new());
+        for o in 0..groups.len() {
+            row_values.clear();
+            row_penalties.clear();
+            for row in groups.rows(o) {
+                let gone = values.iter().any(|v| missing.is_missing(v[row]));
+                let weighs_nothing = weight.is_some() && penalties.as_ref().is_some_and(|w| w[row] == 0.0);
+                if gone || weighs_nothing {
+                    if plain {
+                        // From here on the order of the candidates is not the order of the rows.
+                        kept_rows.extend(0..row);
+                        plain = false;
+                    }
+                    (dropped, weightless) = (dropped + usize::from(gone), weightless + usize::from(!gone));
+                    continue;
+                }
+                for (f, (column, v)) in features.iter().zip(&values).enumerate() {
+                    if !v[row].is_finite() {
+                        return Err(not_finite(column, row).into());
+                    }
+                    if asked[f] && v[row] < 0.0 {
+                        let problem =
+                            "is negative and has no square root; mend it, or take the column as it is";
+                        return Err(column.value_error(row, problem).into());
+                    }
+                    row_values.push(if asked[f] { v[row].sqrt() } else { v[row] });
+                }
+                if let (Some(column), Some(p)) = (penalty.or(weight), &penalties) {
+                    if !(p[row].is_finite() && p[row] >= 0.0) {
+                        let problem = match weight {
+                            Some(_) => "is not a weight; weights are finite and not below 0",
+                            None => "is not a penalty; penalties are finite and not below 0",
+                        };
+                        return Err(column.value_error(row, problem).into());
+                    }
+                    row_penalties.push(p[row]);
+                }
+                if !plain {
+                    kept_rows.push(row);
+                }
+            }
+            if row_values.is_empty() {
+                let why = match weight {
+                    Some(column) => format!(
+                        "have a missing feature or the weight 0; drop the object or mend column `{}`",
+                        column.name()
+                    ),
+                    None => "have a missing feature; drop the object or change --missing".to_string(),
+                };
+                return Err(PipelineError::Failed(format!(
+                    "{}: object {} has no candidates left: all {} {why}",
+                    self.input.display(),
+                    ids.name(o),
+                    groups.rows(o).count()
+                )));
+            }
+            let pushed = match weight {
+                Some(_) => {
+                    builder.push_weighted(&row_values, &row_penalties, self.penalty_strength).map(|_| ())
+                }
+                None => builder.push(&row_values, &row_penalties).map(|_| ()),
+            };
+            pushed.map_err(|e| PipelineError::Failed(e.to_string()))?;
+        }
+        let candidates =
+            builder.build_with(ids.into_ids()).map_err(|e| PipelineError::Failed(e.to_string()))?;
+        let truth = truth.map(|column| truth_of(column, &groups, &candidates)).transpose()?;
+        let unknown = truth.iter().flatten().filter(|truth| truth.is_empty()).count();
+        if unknown > 0 {
+            let (what, all) = (counted(unknown, "object"), candidates.objects());
+            say(format!("{what} of {all} without a truth: left out of the scores"));
+        }
+        let before = table.get_metadata(DROPPED_KEY);
+        let mut dropped_why: Vec<String> = before.map(str::to_string).into_iter().collect();
+        for (count, why) in [(dropped, "a feature is missing"), (weightless, "their weight is 0")] {
+            if count > 0 {
+                let sentence = format!("dropped {count} of {} candidates: {why}", table.rows());
+                say(sentence.clone());
+                dropped_why.push(sentence);
+            }
+        }
+        let object_weights = counts.map(|column| weights_of(column, &groups, &candidates)).transpose()?;
+        let of_ours = |(key, _): &&(String, String)| key.starts_with("goc_");
+        let provenance = table.metadata().iter().filter(of_ours).cloned().collect();
+        let unit = |f: usize| features[f].unit().filter(|_| !asked[f]).map(str::to_string);
+        let features = names.into_iter().enumerate().map(|(f, name)| Feature { name, unit: unit(f) });
+        let of_goc = penalty.is_some_and(|column| column.name() == PENALTY_NAMES[0]);
+        let mut data = Dataset { provenance, ..Dataset::new(candidates) };
+        data.penalties = match weight {
+            Some(_) => PenaltyKind::Weights { strength: self.penalty_strength },
+            // Of columns with other names the metadata say nothing.
+            None if of_goc => data.said_penalties(),
+            None => PenaltyKind::Unknown,
+        };
+        Ok(Dataset {
+            features: features.collect(),
+            truth,
+            object_weights,
+            dropped: dropped_why,
+            dropped_candidates: dropped + weightless,
+            weight_column: weight.map(|column| column.name().to_string()),
+            rows: (!plain).then_some(kept_rows),
+            from_table: true,
+            source: Some(self.input.display().to_string()),
+            ..data
+        })
+    }
+
+    /// The features of `table`; `taken` are columns that are something else.
+    fn feature_columns<'t>(
+        &self,
+        table: &'t Table,
+        taken: &[Option<&Column>],
+        say: &dyn Fn(String),
+    ) -> Result<Vec<&'t Column>, PipelineError> {
+        if let Some(names) = &self.features {
+            let mut columns = Vec::new();
+            for name in names.iter().filter(|n| !n.is_empty()) {
+                columns.push(table.require(root_of(name).unwrap_or(name))?);
+            }
+            if columns.is_empty() {
+                return Err(PipelineError::Usage("--features names no column".into()));
+            }
+            return Ok(columns);
+        }
+        if let Some(names) = table.get_metadata(FEATURES_KEY) {
+            return Ok(names.split(',').map(|n| table.require(n.trim())).collect::<Result<_, _>>()?);
+        }
+        if let Some(columns) = ACTIONS.iter().map(|n| any_case(table, n)).collect::<Option<Vec<_>>>() {
+            return Ok(columns);
+        }
+        let free = |c: &&Column| {
+            let used = taken.iter().flatten().any(|t| t.name() == c.name());
+            let real = matches!(c.data(), Data::F32(_) | Data::F64(_));
+            // A penalty or a truth that is not used (`none`) does not become a feature.
+            let other = [&CANDIDATE_NAMES[..], &PENALTY_NAMES, &TRUTH_NAMES];
+            real && !used && !other.iter().any(|names| names.contains(&c.name()))
+        };
+        let whole: Vec<&str> = table
+            .columns()
+            .iter()
+            .filter(|c| matches!(c.data(), Data::U8(_) | Data::I16(_) | Data::I32(_) | Data::I64(_)))
+            .map(|c| c.name())
+            .filter(|n| !taken.iter().flatten().any(|t| t.name() == *n) && !CANDIDATE_NAMES.contains(n))
+            .collect();
+        let columns: Vec<&Column> = table.columns().iter().filter(free).collect();
+        if columns.is_empty() {
+            let (input, names) = (self.input.display(), table.names().join(", "));
+            return Err(PipelineError::Usage(match whole[..] {
+                [] => format!(
+                    "{input}: no feature columns found; name them with --features (the table has {names})"
+                ),
+                _ => format!(
+                    "{input}: no feature columns found; columns of whole numbers ({}) are features only if named: --features {}",
+                    whole.join(", "),
+                    whole.join(",")
+                ),
+            }));
+        }
+        let names: Vec<&str> = columns.iter().map(|c| c.name()).collect();
+        if let Some(error) = names.iter().find(|name| is_error_bar(table, name)) {
+            return Err(self.error_bar(error));
+        }
+        say(format!("features: {}", names.join(", ")));
+        if !whole.is_empty() {
+            say(format!(
+                "not used, as they hold whole numbers: {} (name them with --features)",
+                whole.join(", ")
+            ));
+        }
+        Ok(columns)
+    }
+
+    /// An error bar is not a feature: this is a catalogue, and the step before was left out.
+    pub fn error_bar(&self, error: &str) -> PipelineError {
+        PipelineError::Usage(format!(
+            "{}: column `{error}` looks like an error bar: make candidates first (goc candidates), or name the features with --features",
+            self.input.display()
+        ))
+    }
+}
+
+/// The column that a flag names (`none`: no column), or the first of the usual names that is there.
+pub fn named<'t>(
+    table: &'t Table,
+    flag: Option<&str>,
+    usual: &[&str],
+) -> Result<Option<&'t Column>, PipelineError> {
+    match flag {
+        Some("none") => Ok(None),
+        Some(name) => Ok(Some(table.require(name)?)),
+        None => Ok(usual.iter().find_map(|name| table.column(name))),
+    }
+}
+
+/// What is wrong with a value that is not a finite number, and what to do.
+pub fn not_finite(column: &Column, row: usize) -> TableError {
+    let problem = if column.is_null(row) {
+        "is null where a number is needed; fill it, or drop such rows with --missing nan"
+    } else if column.text(row).contains("inf") {
+        "is not a finite number; mend it or drop the row"
+    } else {
+        "is not a finite number; mend it, or drop such rows with --missing nan"
+    };
+    column.value_error(row, problem)
+}
+
+/// How the objects of a table are called.
+pub(crate) enum Names {
+    /// By their position.
+    Position,
+    /// By a number.
+    Integer(Vec<i64>),
+    /// By a text.
+    Text(Vec<String>),
+}
+
+impl Names {
+    /// The name of object `i`.
+    pub fn name(&self, i: usize) -> String {
+        match self {
+            Names::Position => i.to_string(),
+            Names::Integer(v) => v[i].to_string(),
+            Names::Text(v) => v[i].clone(),
+        }
+    }
+
+    fn into_ids(self) -> Ids {
+        match self {
+            Names::Position => Ids::Position,
+            Names::Integer(v) => Ids::Integer(v),
+            Names::Text(v) => Ids::Text(v),
+        }
+    }
+}
+
+/// The rows of each object, objects in order of appearance.
+pub(crate) struct Groups {
+    /// Rows, object after object; none when the table has them in that order already.
+    order: Option<Vec<usize>>,
+    offsets: Vec<usize>,
+}
+
+impl Groups {
+    /// Objects there are.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// The rows of object `o`.
+    pub fn rows(&self, o: usize) -> impl Iterator<Item = usize> + '_ {
+        (self.offsets[o]..self.offsets[o + 1]).map(|at| self.order.as_ref().map_or(at, |order| order[at]))
+    }
+}
+
+/// Groups the rows by object; without an object column every row is one.
+pub(crate) fn group(table: &Table, object: Option<&Column>) -> Result<(Groups, Names), PipelineError> {
+    let Some(column) = object else {
+        let groups = Groups { order: None, offsets: (0..=table.rows()).collect() };
+        return Ok((groups, Names::Position));
+    };
+    if let Data::Text(texts) = column.data() {
+        if let Some(row) = (0..table.rows()).find(|&r| column.is_null(r)) {
+            return Err(column.value_error(row, "is null where an object is named").into());
+        }
+        let (groups, names) = group_by(texts);
+        Ok((groups, Names::Text(names)))
+    } else {
+        let (groups, names) = group_by(&column.integers()?);
+        Ok((groups, Names::Integer(names)))
+    }
+}
+
+fn group_by<K: std::hash::Hash + Eq + Clone>(keys: &[K]) -> (Groups, Vec<K>) {
+    let mut names: Vec<K> = Vec::new();
+    let mut at: HashMap<&K, usize> = HashMap::new();
+    // Runs of rows with one object; usually there is one run an object.
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for row in 0..keys.len() {
+        if row > 0 && keys[row] == keys[row - 1] {
+            continue;
+        }
+        let next = names.len();
+        let o = *at.entry(&keys[row]).or_insert(next);
+        if o == next {
+            names.push(keys[row].clone());
+        }
+        runs.push((o, row));
+    }
+    if runs.len() == names.len() {
+        let offsets = runs.iter().map(|r| r.1).chain([keys.len()]).collect();
+        return (Groups { order: None, offsets }, names);
+    }
+    let mut rows: Vec<Vec<usize>> = vec![Vec::new(); names.len()];
+    for (r, &(o, from)) in runs.iter().enumerate() {
+        let to = runs.get(r + 1).map_or(keys.len(), |next| next.1);
+        rows[o].extend(from..to);
+    }
+    let mut offsets = vec![0];
+    offsets.extend(rows.iter().scan(0, |sum, r| {
+        *sum += r.len();
+        Some(*sum)
+    }));
+    (Groups { order: Some(rows.concat()), offsets }, names)
+}
+
+/// A column as numbers, without a copy where it holds just that.
+fn numbers(column: &Column) -> Result<Cow<'_, [f64]>, PipelineError> {
+    match (column.data(), column.valid()) {
+        (Data::F64(values), None) => Ok(Cow::Borrowed(values)),
+        _ => Ok(Cow::Owned(column.numbers()?)),
+    }
+}
+
+fn truth_of(column: &Column, groups: &Groups, candidates: &Candidates) -> Result<Vec<String>, PipelineError> {
+    (0..groups.len())
+        .map(|i| {
+            let truth = groups.rows(i).next().map_or_else(String::new, |row| column.text(row).into_owned());
+            match groups.rows(i).find(|&row| column.text(row) != truth.as_str()) {
+                None => Ok(truth),
+                Some(row) => {
+                    let problem = format!("contradicts {truth} for the same object {}", candidates.name(i));
+                    Err(column.value_error(row, problem).into())
+                }
+            }
+        })
+        .collect()
+}
+
+/// Labels by object from a table: one row an object, in any order, each object once and none too many.
+pub fn labels_for(
+    candidates: &Candidates,
+    path: &Path,
+    label_names: &[&str],
+) -> Result<Vec<String>, PipelineError> {
+    let table = goc_tables::read(path)?;
+    let objects = match named(&table, None, &["object", "source_id", "i", "star", "id"])? {
+        Some(column) => column,
+        None => return Err(PipelineError::Failed(format!("{}: no column names the object", path.display()))),
+    };
+    let labels = match label_names.iter().find_map(|n| table.column(n)) {
+        Some(column) => column,
+        None => {
+            return Err(PipelineError::Failed(format!(
+                "{}: no label column (looked for {}; the table has {})",
+                path.display(),
+                label_names.join(", "),
+                table.names().join(", ")
+            )));
+        }
+    };
+    let at: HashMap<String, usize> = (0..candidates.objects()).map(|i| (candidates.name(i), i)).collect();
+    let mut found: Vec<Option<String>> = vec![None; candidates.objects()];
+    for row in 0..table.rows() {
+        let name = objects.text(row);
+        let Some(&i) = at.get(name.as_ref()) else {
+            return Err(objects.value_error(row, "is not an object of the candidates").into());
+        };
+        if labels.is_null(row) {
+            return Err(labels.value_error(row, "is null where a label is needed").into());
+        }
+        if found[i].replace(labels.text(row).into_owned()).is_some() {
+            return Err(objects.value_error(row, "is labelled twice").into());
+        }
+    }
+    found
+        .into_iter()
+        .enumerate()
+        .map(|(i, label)| {
+            label.ok_or_else(|| {
+                PipelineError::Failed(format!(
+                    "{}: object {} has no label",
+                    path.display(),
+                    candidates.name(i)
+                ))
+            })
+        })
+        .collect()
+}
+
+/// A column by its name, or by its name in any case where just one has it.
+pub fn any_case<'t>(table: &'t Table, name: &str) -> Option<&'t Column> {
+    let mut alike = table.columns().iter().filter(|c| c.name().eq_ignore_ascii_case(name));
+    table.column(name).or_else(|| alike.next().filter(|_| alike.next().is_none()))
+}
+
+/// Whether this is the name of another column's error.
+fn is_error_bar(table: &Table, name: &str) -> bool {
+    let value = name.strip_suffix("_error").or_else(|| name.strip_suffix("_err"));
+    value.is_some_and(|v| table.column(v).is_some())
+}
+
+/// The weight of each object: the same in all its rows.
+fn weights_of(column: &Column, groups: &Groups, candidates: &Candidates) -> Result<Vec<f64>, PipelineError> {
+    let numbers = numbers(column)?;
+    (0..groups.len())
+        .map(|i| {
+            let mut rows = groups.rows(i);
+            let first = rows.next().map_or(f64::NAN, |row| numbers[row]);
+            match groups.rows(i).find(|&row| numbers[row] != first || !(first.is_finite() && first >= 0.0)) {
+                None => Ok(first),
+                Some(row) => {
+                    let object = candidates.name(i);
+                    let problem = format!(
+                        "is no weight of object {object}: weights are finite, not below 0, and one per object"
+                    );
+                    Err(column.value_error(row, problem).into())
+                }
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,526 @@
+//! Measured values with their errors: one row per object, whatever the table is made of.
+//!
+//! Which column is the error of which, and where correlations are, is found by their names
+//! ([`goc_galaxy::catalogue::schema`]) unless they are named. A row with a missing value, error or correlation
+//! is dropped and counted; NaN and null are refused by name unless they count as missing. A number that
+//! cannot be (infinite, a negative error, a correlation beyond 1) is an error, or costs its row only.
+//!
+//! Of a star catalogue the columns are known: position, depth, proper motions, radial velocity. The position
+//! counts as exact: its error, a few mas, is nothing beside the others. Correlations of a star that
+//! contradict each other are weakened just enough, which is said.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use goc::Ids;
+use goc::random::key_of_text;
+use goc::uncertainty::{Covariance, SetError, Size, UncertaintySet};
+use goc_galaxy::catalogue::schema::{
+    Columns, NumberColumn, RowNames, SchemaError, StarColumns, correlation_column, error_column, error_names,
+    no_stars,
+};
+use goc_galaxy::catalogue::{Angles, GaiaCovariance, Unit, WhenIndefinite};
+
+use crate::error::PipelineError;
+use crate::sampling_names::{BadRows, Shape};
+use crate::watch::Watch;
+
+/// Rows that a remark names, at most.
+const NAMED: usize = 5;
+
+/// Which columns are values and errors, and what is done with rows that cannot be used.
+#[derive(Clone, Copy)]
+pub struct MeasuredColumns<'a> {
+    /// The measured columns; none: every number that has an error column. Not looked at for stars.
+    pub values: Option<&'a [String]>,
+    /// The columns of their errors, in the same order; none: by their names. Of a star: depth, proper
+    /// motions, radial velocity.
+    pub errors: Option<&'a [String]>,
+    /// The column that names the objects: it is no value.
+    pub object: Option<&'a str>,
+    /// Which numbers stand for "missing". Null is NaN.
+    pub missing: &'a dyn Fn(f64) -> bool,
+    /// What becomes of a row with a number that cannot be.
+    pub bad_rows: BadRows,
+}
+
+impl std::fmt::Debug for MeasuredColumns<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { values, errors, bad_rows, .. } = self;
+        f.debug_struct("MeasuredColumns")
+            .field("values", values)
+            .field("errors", errors)
+            .field("bad_rows", bad_rows)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The measured values of all objects, checked.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The measured columns.
+    pub names: Vec<String>,
+    /// Their units, where the table says them: for stars those that they were brought to.
+    pub units: Vec<Option<String>>,
+    /// The form of the sets.
+    pub shape: Shape,
+    /// The rows that miss nothing.
+    pub rows: Vec<usize>,
+    /// The others, and what is wrong with each: "parallax missing".
+    pub dropped: Vec<(usize, String)>,
+    /// How the object of each row is called.
+    pub ids: Ids,
+    values: Vec<Vec<f64>>,
+    errors: Vec<Vec<f64>>,
+    error_names: Vec<String>,
+    /// Pairs of values that have a correlation, and those.
+    correlations: Vec<(usize, usize, Vec<f64>)>,
+    star: bool,
+    called: RowNames,
+}
+
+/// What a number cannot be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Impossible {
+    NotFinite,
+    Negative,
+    NoCorrelation,
+}
+
+impl Impossible {
+    fn text(self) -> &'static str {
+        match self {
+            Self::NotFinite => "is not a finite number",
+            Self::Negative => "is negative",
+            Self::NoCorrelation => "is no correlation",
+        }
+    }
+
+    /// What is wrong, and what to do.
+    fn problem(self, number: f64, null: bool) -> &'static str {
+        match self {
+            Self::NotFinite if null => {
+                "is null where a number is needed; fill it, or drop such rows with {missing=nan}"
+            }
+            Self::NotFinite if number.is_nan() => {
+                "is not a finite number; mend it, or drop such rows with {missing=nan}"
+            }
+            Self::NotFinite => "is not a finite number; mend it, or {bad_rows=drop}",
+            Self::Negative => "is negative where an error is needed; 0 is exact, else {bad_rows=drop}",
+            Self::NoCorrelation => "is no correlation; mend it, {bad_rows=drop}, or {shape=box}",
+        }
+    }
+}
+
+/// A schema's error as the pipeline has it.
+pub(crate) fn of_schema<C: Columns>(error: SchemaError<C::Error>, columns: &C) -> PipelineError
+where
+    C::Error: Into<PipelineError>,
+{
+    let source = columns.rows().source();
+    match error {
+        SchemaError::Columns(error) => error.into(),
+        SchemaError::NoStars { places, columns } => {
+            PipelineError::Usage(format!("{source}{}", no_stars(places, "with {columns}", &columns)))
+        }
+        SchemaError::NotMeasured => PipelineError::Usage(format!("{source}{error} (see {{columns}})")),
+        other => PipelineError::Usage(other.to_string()),
+    }
+}
+
+impl MeasuredColumns<'_> {
+    /// Checks every number that is used. Without a shape, correlations make it an ellipsoid. `ids` call the
+    /// objects, one for each row; `star` has the columns of a star catalogue and the unit of its positions.
+    pub fn measure<C: Columns>(
+        &self,
+        columns: &C,
+        ids: Ids,
+        star: Option<(&StarColumns, Angles)>,
+        shape: Option<Shape>,
+        watch: &dyn Watch,
+    ) -> Result<Measured, PipelineError>
+    where
+        C::Error: Into<PipelineError>,
+    {
+        let (there, called) = (columns.names(), columns.rows());
+        if self.errors.is_some() && self.values.is_none() && star.is_none() {
+            return Err(PipelineError::Usage("{errors} needs {values}".into()));
+        }
+        let asked = match star {
+            Some((star, _)) => Some(&star.names[2..]),
+            None => self.values,
+        };
+        let (measured, error_columns) = self.columns(columns, &there, asked)?;
+        let exact: &[String] = star.map_or(&[], |(star, _)| &star.names[..2]);
+        let names = [exact, &measured].concat();
+        if asked.is_none() {
+            let pairs: Vec<String> =
+                names.iter().zip(&error_columns).map(|(v, e)| format!("{v} ({e})")).collect();
+            watch.note(&format!("values and errors: {}", pairs.join(", ")));
+        }
+        let correlated = correlations(&there, &names, exact.len());
+        let shape = choose_shape(shape, correlated.len(), watch);
+        let used = if shape == Shape::Ellipsoid { &correlated[..] } else { &[] };
+
+        let needed: Vec<Option<Unit>> = match star {
+            Some((star, angles)) => star.units(angles).map(Some).to_vec(),
+            None => vec![None; names.len()],
+        };
+        let read = |name: &String, unit| {
+            NumberColumn::read(columns, name, unit).map_err(|error| of_schema(error, columns))
+        };
+        let units_of = names.iter().zip(&needed);
+        let values = units_of.map(|(name, unit)| read(name, *unit)).collect::<Result<Vec<_>, _>>()?;
+        let errors = error_columns.iter().zip(&needed[exact.len()..]);
+        let errors = errors.map(|(name, unit)| read(name, *unit)).collect::<Result<Vec<_>, _>>()?;
+        for conversion in errors.iter().filter_map(|error| error.conversion.as_ref()) {
+            watch.note(&conversion.to_string());
+        }
+        let pairs = used.iter().map(|(.., name)| read(name, None)).collect::<Result<Vec<_>, _>>()?;
+
+        let n = values[0].numbers.len();
+        if n == 0 {
+            return Err(PipelineError::Failed(format!("{}the table has no rows", called.source())));
+        }
+        let bad = |row: usize| -> Option<(&NumberColumn, Impossible)> {
+            let infinite = |c: &&NumberColumn| !c.numbers[row].is_finite();
+            let find = |column: Option<_>, problem| column.map(|column| (column, problem));
+            find(values.iter().chain(&errors).chain(&pairs).find(infinite), Impossible::NotFinite)
+                .or_else(|| find(errors.iter().find(|c| c.numbers[row] < 0.0), Impossible::Negative))
+                .or_else(|| {
+                    find(pairs.iter().find(|c| c.numbers[row].abs() > 1.0), Impossible::NoCorrelation)
+                })
+        };
+        let mut rows = Vec::with_capacity(n);
+        let (mut dropped, mut missed, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+        for row in 0..n {
+            let missing = |c: &&NumberColumn| (self.missing)(c.numbers[row]);
+            if let Some(column) = values.iter().chain(&errors).chain(&pairs).find(missing) {
+                missed.push(row);
+                dropped.push((row, format!("{} missing", column.name)));
+                continue;
+            }
+            let Some((column, what)) = bad(row) else {
+                rows.push(row);
+                continue;
+            };
+            let (name, number) = (&column.name, column.numbers[row]);
+            if self.bad_rows == BadRows::Refuse {
+                let problem = what.problem(number, columns.is_null(name, row));
+                return Err(PipelineError::Failed(columns.complaint(name, row, number, problem)));
+            }
+            refused.push(row);
+            dropped.push((row, format!("{name} {} {}", columns.text(name, row, number), what.text())));
+        }
+        if let Some([first, second]) = named_twice(&ids) {
+            return Err(PipelineError::Failed(format!(
+                "{}object {} stands in rows {} and {}; one row an object is needed",
+                called.source(),
+                name(&ids, first),
+                called.first + first as u64,
+                called.first + second as u64
+            )));
+        }
+        if rows.is_empty() {
+            return Err(PipelineError::Failed(format!(
+                "{}no objects left: all {n} miss a value or an error, or have a number that cannot be",
+                called.source()
+            )));
+        }
+        for (rows, why) in [
+            (&missed, "a value or an error is missing"),
+            (&refused, "a number is not possible ({bad_rows=drop})"),
+        ] {
+            if !rows.is_empty() {
+                let some: Vec<String> = rows.iter().take(NAMED).map(|&row| name(&ids, row)).collect();
+                let more = if rows.len() > some.len() { ", …" } else { "" };
+                watch.note(&format!(
+                    "dropped {} of {n} objects, {why}: {}{more}",
+                    rows.len(),
+                    some.join(", ")
+                ));
+            }
+        }
+        let units = match star {
+            Some(_) => needed.iter().map(|unit| unit.map(|unit| unit.name().to_string())).collect(),
+            None => names.iter().map(|name| columns.unit(name)).collect(),
+        };
+        let mut all_errors = vec![vec![0.0; n]; exact.len()];
+        all_errors.extend(errors.into_iter().map(NumberColumn::into_values));
+        let pairs = used.iter().zip(pairs).map(|((a, b, _), column)| (*a, *b, column.into_values()));
+        Ok(Measured {
+            error_names: [exact, &error_columns].concat(),
+            names,
+            units,
+            shape,
+            rows,
+            dropped,
+            ids,
+            values: values.into_iter().map(NumberColumn::into_values).collect(),
+            errors: all_errors,
+            correlations: pairs.collect(),
+            star: star.is_some(),
+            called,
+        })
+    }
+
+    /// The measured columns and those of their errors.
+    fn columns<C: Columns>(
+        &self,
+        columns: &C,
+        there: &[String],
+        asked: Option<&[String]>,
+    ) -> Result<(Vec<String>, Vec<String>), PipelineError>
+    where
+        C::Error: Into<PipelineError>,
+    {
+        let source = || columns.rows().source();
+        let Some(asked) = asked else {
+            let object = |name: &String| self.object == Some(name.as_str());
+            let pairs: Vec<(String, String)> = there
+                .iter()
+                .filter(|name| columns.is_number(name) && !object(name))
+                .filter_map(|name| {
+                    let error = error_column(there, name).filter(|error| columns.is_number(error))?;
+                    Some((name.clone(), error))
+                })
+                .collect();
+            if pairs.is_empty() {
+                return Err(PipelineError::Usage(format!(
+                    "{}no values with errors found (x with x_error, x_err, sigma_x or e_x); name them with \
+                     {{values}} and {{errors}} (the table has {})",
+                    source(),
+                    there.join(", ")
+                )));
+            }
+            return Ok(pairs.into_iter().unzip());
+        };
+        let names: Vec<String> = asked.iter().filter(|name| !name.is_empty()).cloned().collect();
+        if names.is_empty() {
+            return Err(PipelineError::Usage("{values} names no column".into()));
+        }
+        if let Some((at, name)) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
+            let number = at + 1;
+            let message = format!("{{values}} names `{name}` twice (the second is number {number})");
+            return Err(PipelineError::Usage(message));
+        }
+        for name in &names {
+            columns.require(name).map_err(Into::into)?;
+        }
+        let errors = match self.errors {
+            Some(errors) if errors.len() == names.len() => {
+                for name in errors {
+                    columns.require(name).map_err(Into::into)?;
+                }
+                errors.to_vec()
+            }
+            Some(errors) => {
+                let (e, v) = (errors.len(), names.len());
+                return Err(PipelineError::Usage(format!("{{errors}} names {e} columns for {v} values")));
+            }
+            None => names
+                .iter()
+                .map(|name| {
+                    error_column(there, name).ok_or_else(|| {
+                        PipelineError::Usage(format!(
+                            "{}no error column for `{name}` (looked for {}); name it with {{errors}}",
+                            source(),
+                            error_names(name).join(", ")
+                        ))
+                    })
+                })
+                .collect::<Result<_, _>>()?,
+        };
+        Ok((names, errors))
+    }
+}
+
+/// The shape that was asked for, or the one that fits the columns; said.
+fn choose_shape(asked: Option<Shape>, correlations: usize, watch: &dyn Watch) -> Shape {
+    match asked {
+        Some(shape) => {
+            if shape != Shape::Ellipsoid && correlations > 0 {
+                watch.note("the correlations are not used: they need {shape=ellipsoid}");
+            }
+            shape
+        }
+        None if correlations == 0 => {
+            watch.note("shape: box, as there are no correlations");
+            Shape::Box
+        }
+        None => {
+            watch.note(&format!("shape: ellipsoid, with {correlations} correlations"));
+            Shape::Ellipsoid
+        }
+    }
+}
+
+/// The correlations among the values behind the exact ones: two positions and the column.
+fn correlations(there: &[String], names: &[String], exact: usize) -> Vec<(usize, usize, String)> {
+    let mut found = Vec::new();
+    for a in exact..names.len() {
+        for b in a + 1..names.len() {
+            let column = correlation_column(there, &names[a], &names[b]);
+            found.extend(column.map(|column| (a, b, column)));
+        }
+    }
+    found
+}
+
+/// How the object of a row is called.
+fn name(ids: &Ids, row: usize) -> String {
+    match ids {
+        Ids::Integer(ids) => ids[row].to_string(),
+        Ids::Text(ids) => ids[row].clone(),
+        _ => row.to_string(),
+    }
+}
+
+/// The rows of the first object that stands in two.
+fn named_twice(ids: &Ids) -> Option<[usize; 2]> {
+    fn twice<K: Eq + Hash>(ids: &[K]) -> Option<[usize; 2]> {
+        let mut first = HashMap::with_capacity(ids.len());
+        let mut found: Option<[usize; 2]> = None;
+        for (row, id) in ids.iter().enumerate() {
+            let before = *first.entry(id).or_insert(row);
+            // Of several the one whose first row comes first.
+            if before != row && found.is_none_or(|found| before < found[0]) {
+                found = Some([before, row]);
+            }
+        }
+        found
+    }
+    match ids {
+        Ids::Integer(ids) => twice(ids),
+        Ids::Text(ids) => twice(ids),
+        _ => None,
+    }
+}
+
+impl Measured {
+    /// Rows of the table, those that were dropped counted.
+    pub fn table_rows(&self) -> usize {
+        self.values[0].len()
+    }
+
+    /// How the object of a row is called.
+    pub fn name(&self, row: usize) -> String {
+        name(&self.ids, row)
+    }
+
+    /// Whether these are stars.
+    pub fn is_star(&self) -> bool {
+        self.star
+    }
+
+    /// What messages call the table.
+    pub fn source(&self) -> Option<&str> {
+        self.called.source.as_deref()
+    }
+
+    /// Which of the values has this name.
+    pub fn coordinate(&self, name: &str) -> Result<usize, PipelineError> {
+        self.names.iter().position(|own| own == name).ok_or_else(|| {
+            let all = self.names.join(", ");
+            PipelineError::Usage(format!("`{name}` is none of the values; those are {all}"))
+        })
+    }
+
+    /// The key of a row's random stream: it belongs to the object's name, not to its place.
+    pub fn key(&self, row: usize) -> u64 {
+        match &self.ids {
+            Ids::Integer(ids) => ids[row] as u64,
+            Ids::Text(ids) => key_of_text(&ids[row]),
+            _ => row as u64,
+        }
+    }
+
+    /// What was measured in a row.
+    pub fn value(&self, row: usize) -> Vec<f64> {
+        self.values.iter().map(|column| column[row]).collect()
+    }
+
+    /// The uncertainty set of a row.
+    pub fn set(&self, row: usize, size: Size, watch: &dyn Watch) -> Result<UncertaintySet, PipelineError> {
+        let value = self.value(row);
+        let errors: Vec<f64> = self.errors.iter().map(|column| column[row]).collect();
+        let set = match self.shape {
+            Shape::Box => UncertaintySet::cuboid(&value, &errors, size),
+            Shape::L1 => UncertaintySet::l1_ball(&value, &errors, size),
+            Shape::Ball => {
+                if let Some(other) = errors.iter().position(|e| *e != errors[0]) {
+                    let problem = format!(
+                        "{} is {} but {} is {}; a ball has one error for all values, use {{shape=ellipsoid}}",
+                        self.error_names[0], errors[0], self.error_names[other], errors[other]
+                    );
+                    return Err(self.failed(row, &problem));
+                }
+                UncertaintySet::ball(&value, errors[0], size)
+            }
+            Shape::Ellipsoid if self.star => return self.star_ellipsoid(row, &value, &errors, size, watch),
+            Shape::Ellipsoid => {
+                let d = value.len();
+                let mut matrix = vec![0.0; d * d];
+                for c in 0..d {
+                    matrix[c * d + c] = 1.0;
+                }
+                for (a, b, numbers) in &self.correlations {
+                    matrix[a * d + b] = numbers[row];
+                    matrix[b * d + a] = numbers[row];
+                }
+                Covariance::from_correlations(&errors, &matrix)
+                    .and_then(|covariance| UncertaintySet::ellipsoid(&value, covariance, size))
+            }
+        };
+        set.map_err(|error| match error {
+            SetError::NotPositive { .. } => self.failed(
+                row,
+                "the correlations contradict each other (the covariance is not positive semi-definite); \
+                 mend them, drop the row, or use {shape=box}",
+            ),
+            other => self.failed(row, &other.to_string()),
+        })
+    }
+
+    /// The ellipsoid of a star.
+    fn star_ellipsoid(
+        &self,
+        row: usize,
+        value: &[f64],
+        errors: &[f64],
+        size: Size,
+        watch: &dyn Watch,
+    ) -> Result<UncertaintySet, PipelineError> {
+        let mut correlations = [0.0; 3];
+        for (a, b, numbers) in &self.correlations {
+            // Depth and the two proper motions are values 2, 3 and 4; the radial velocity, 5, was measured by others.
+            match (a, b) {
+                (2, 3) => correlations[0] = numbers[row],
+                (2, 4) => correlations[1] = numbers[row],
+                (3, 4) => correlations[2] = numbers[row],
+                _ => {}
+            }
+        }
+        let covariance = GaiaCovariance::new([errors[2], errors[3], errors[4], errors[5]])
+            .correlations(correlations)
+            .when_indefinite(WhenIndefinite::Shrink)
+            .build()
+            .map_err(|error| self.failed(row, &error.to_string()))?;
+        if let Some(factor) = covariance.shrunk_by() {
+            watch.warn(&format!(
+                "object {}: its correlations contradict each other (the covariance is not positive definite); \
+                 they were multiplied by {factor:.4}",
+                self.name(row)
+            ));
+        }
+        covariance
+            .with_exact_position()
+            .and_then(|covariance| UncertaintySet::ellipsoid(value, covariance, size))
+            .map_err(|error| self.failed(row, &error.to_string()))
+    }
+
+    /// A failure at a row, named by table, row and object.
+    pub fn failed(&self, row: usize, problem: &str) -> PipelineError {
+        PipelineError::Failed(format!("{}: object {}: {problem}", self.called.at(row), self.name(row)))
+    }
+}

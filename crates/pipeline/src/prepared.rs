@@ -1,0 +1,166 @@
+//! A data set ready to be clustered: roots taken, features scaled, penalties divided.
+//!
+//! The numbers are changed where they are, so that a data set that is not needed any more is prepared
+//! without a copy. The marginal mixture loads objects one by one: for it nothing is changed at all, and
+//! each object is mapped as it is loaded ([`Prepared::objects`]).
+
+use goc::objects::Scaled;
+use goc::scale::Scaler;
+
+use crate::dataset::{Dataset, PenaltyKind};
+use crate::error::PipelineError;
+use crate::feature_map::{ACTIONS, FeatureMap};
+use crate::names::{FeatureMapName, MethodName, PenaltyScale};
+use crate::settings::Settings;
+use crate::watch::Watch;
+
+/// A data set whose candidates are in the features that are clustered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prepared {
+    /// Everything known; the candidates are mapped, scaled and their penalties divided, unless they are
+    /// to be mapped as they are loaded.
+    pub data: Dataset,
+    /// The way back to the units of the input.
+    pub map: FeatureMap,
+    /// What the penalties were divided by; none where they were left.
+    pub penalty_divisor: Option<f64>,
+    /// Whether the candidates themselves were changed.
+    applied: bool,
+}
+
+impl FeatureMapName {
+    /// Of which features, by name, the square root is taken.
+    pub fn roots(self, names: &[&str]) -> Result<Vec<bool>, PipelineError> {
+        let is = |name: &str, action: &str| name.eq_ignore_ascii_case(action);
+        let has = |action: &str| names.iter().any(|name| is(name, action));
+        let roots = || names.iter().map(|name| is(name, "Jr") || is(name, "Jz")).collect();
+        match self {
+            Self::Auto if ACTIONS.iter().all(|action| has(action)) => Ok(roots()),
+            Self::None | Self::Auto => Ok(vec![false; names.len()]),
+            Self::Actions if has("Jr") && has("Jz") => Ok(roots()),
+            Self::Actions => Err(PipelineError::Usage(format!(
+                "{{feature_map}} actions needs features Jr and Jz, not {}; name them with --features, or use {{feature_map}} none",
+                names.join(", ")
+            ))),
+        }
+    }
+}
+
+impl Prepared {
+    /// Prepares a data set that is not needed any more. Says what is worth knowing.
+    pub fn new(data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
+        Ok(Self::lazily(data, settings, watch)?.applied())
+    }
+
+    /// As [`Prepared::new`], the candidates left as they are.
+    pub fn lazily(mut data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
+        data.keep_digest();
+        let roots = match settings.map() {
+            // Arrays without names are taken in the order of the paper.
+            FeatureMapName::Actions if data.is_unnamed() && data.features.len() == ACTIONS.len() => {
+                FeatureMapName::Actions.roots(&ACTIONS)?
+            }
+            map => map.roots(&data.feature_names())?,
+        };
+        check_roots(&data, &roots, "use {feature_map} none")?;
+        let scaling = settings.scaling();
+        let scaler = Scaler::fit_objects(scaling, &Scaled::new(&data.candidates).roots(&roots))
+            .map_err(|error| PipelineError::Failed(error.to_string()))?;
+        for &f in scaler.constant_features() {
+            let name = &data.features[f].name;
+            watch.note(&format!("feature {name} is the same everywhere; it is centred, not scaled"));
+        }
+        // Weights are likelihoods already: dividing their logarithms would change them.
+        let weights = matches!(data.penalties, PenaltyKind::Weights { .. });
+        let penalty_divisor = (settings.penalty_scale == PenaltyScale::Max && !weights).then(|| {
+            let largest = data.candidates.largest_penalty();
+            if largest > 0.0 { largest } else { 1.0 }
+        });
+        Ok(Self { data, map: FeatureMap { roots, scaler }, penalty_divisor, applied: false })
+    }
+
+    /// As the method needs it: the marginal mixture loads objects one by one, unless its repeats need
+    /// candidates to resample.
+    pub fn of(data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
+        let lazily = settings.method == MethodName::Marginal
+            && settings.stability.is_none()
+            && settings.significance.is_none();
+        if lazily { Self::lazily(data, settings, watch) } else { Self::new(data, settings, watch) }
+    }
+
+    /// Prepares new objects as those of a fit were: the same roots, scaling and divisor.
+    pub fn like(data: Dataset, map: &FeatureMap, divisor: f64) -> Result<Self, PipelineError> {
+        check_roots(&data, &map.roots, "drop it")?;
+        // Weights became penalties by the model's own strength.
+        let weights = matches!(data.penalties, PenaltyKind::Weights { .. });
+        let penalty_divisor = (!weights).then_some(divisor);
+        Ok(Self { data, map: map.clone(), penalty_divisor, applied: false }.applied())
+    }
+
+    /// With the candidates themselves mapped, scaled and their penalties divided.
+    fn applied(mut self) -> Self {
+        if !self.applied {
+            let FeatureMap { roots, scaler } = &self.map;
+            if roots.contains(&true) {
+                self.data.candidates.map_features(|f, value| if roots[f] { value.sqrt() } else { value });
+            }
+            let scaled = scaler.apply(self.data.candidates);
+            self.data.candidates = scaled.divide_penalties(self.penalty_divisor.unwrap_or(1.0));
+            self.applied = true;
+        }
+        self
+    }
+
+    /// Whether the candidates of [`Prepared::data`] are those that are clustered.
+    pub(crate) fn is_applied(&self) -> bool {
+        self.applied
+    }
+
+    /// The objects as they are clustered.
+    pub fn objects(&self) -> Scaled<'_> {
+        let plain = Scaled::new(&self.data.candidates);
+        match self.applied {
+            true => plain,
+            false => plain
+                .roots(&self.map.roots)
+                .scaler(&self.map.scaler)
+                .penalty_divisor(self.penalty_divisor.unwrap_or(1.0)),
+        }
+    }
+
+    /// The features as they are clustered, in words.
+    pub fn feature_words(&self) -> Vec<String> {
+        let word = |(feature, root): (&crate::Feature, &bool)| match root {
+            true => format!("sqrt({})", feature.name),
+            false => feature.name.clone(),
+        };
+        self.data.features.iter().zip(&self.map.roots).map(word).collect()
+    }
+
+    /// What a penalty of 1 costs in log likelihood, unless told.
+    pub fn penalty_strength(&self) -> f64 {
+        self.data.penalty_strength(self.penalty_divisor)
+    }
+}
+
+/// Names a negative value of a feature whose square root is to be taken. `way` is what else may be done.
+fn check_roots(data: &Dataset, roots: &[bool], way: &str) -> Result<(), PipelineError> {
+    for f in (0..roots.len()).filter(|f| roots[*f]) {
+        for i in 0..data.candidates.objects() {
+            let values = data.candidates.feature(i, f);
+            if let Some(j) = values.iter().position(|value| *value < 0.0) {
+                let (name, value) = (&data.features[f].name, values[j]);
+                let object = data.name(i);
+                let file = data.source.as_ref().map_or_else(String::new, |file| format!("{file}: "));
+                let place = match data.source_row(i, j) {
+                    Some(row) => format!("row {}, column `{name}`", row + 1),
+                    None => format!("object {object}, candidate {j}, feature {name}"),
+                };
+                return Err(PipelineError::Failed(format!(
+                    "{file}{place}: {value} is negative and has no square root; mend it, or {way}"
+                )));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,447 @@
+//! From measured values with errors to candidates: the one place where uncertainty sets are sampled.
+//!
+//! [`Sampling`] says how: the form and size of the sets, how many points are drawn and by which law, what
+//! a candidate costs, and what becomes of objects that lose all their points. Objects are taken some hundreds
+//! at a time and their candidates go straight into the [`Dataset`], so that the candidates of a large
+//! catalogue are in memory once. An object's candidates depend on the seed and its own name only.
+
+use std::sync::Arc;
+
+use goc::candidates::CandidatesBuilder;
+use goc::synthetic::{self, Coasting};
+use goc::uncertainty::transform::{Identity, Kernel, KernelPca, Pca, Transform, TransformError};
+use goc::uncertainty::{
+    Object, Penalty, PropagateError, Propagation, Reasons, Sampler, Size, WhenAllRejected,
+};
+use goc::{Ids, Points};
+use goc_galaxy::catalogue::schema::Columns;
+use goc_galaxy::catalogue::{Catalogue, DistancePrior};
+use serde_json::{Value, json};
+
+use crate::dataset::{Dataset, Extra, Feature, PenaltyKind};
+use crate::error::PipelineError;
+use crate::measured::{Measured, MeasuredColumns};
+use crate::sampling_names::{PenaltyName, SamplerName, Shape, TransformName, WhenEmpty};
+use crate::star_model::StarModel;
+use crate::watch::Watch;
+
+/// Objects worked on at a time: their candidates are in memory twice.
+const CHUNK: usize = 512;
+
+/// Objects that a remark names, at most.
+const NAMED: usize = 20;
+
+/// Metadata key under which candidates say which of their columns are features.
+pub const FEATURES_KEY: &str = "goc_features";
+
+/// Metadata key under which every table says what was dropped on the way to it, and why.
+pub const DROPPED_KEY: &str = "goc_dropped";
+
+/// Between the sentences under [`DROPPED_KEY`].
+pub const DROPPED_BETWEEN: &str = "; ";
+
+/// How uncertainty sets are formed and sampled.
+///
+/// ```
+/// use goc_pipeline::Sampling;
+/// let sampling = Sampling::default();
+/// assert_eq!((sampling.size.to_string().as_str(), sampling.draws), ("sigmas 2", 101));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sampling {
+    /// Form of the sets; none: an ellipsoid if there are correlations, else a box.
+    pub shape: Option<Shape>,
+    /// Their size.
+    pub size: Size,
+    /// Points drawn for each object.
+    pub draws: usize,
+    /// How they are drawn.
+    pub sampler: SamplerName,
+    /// What is known of the distances of stars beforehand.
+    pub distance_prior: Option<DistancePrior>,
+    /// From values to features; none: actions for a star catalogue, else the values themselves.
+    pub transform: Option<TransformName>,
+    /// What a candidate costs.
+    pub penalty: PenaltyName,
+    /// An object none of whose points has features; none: dropped from a star catalogue, else refused.
+    pub when_empty: Option<WhenEmpty>,
+    /// Whether to keep what the transformation gives beside features: the energy of an orbit.
+    pub extras: bool,
+}
+
+impl Sampling {
+    /// Points drawn for each object unless told: the paper's 101.
+    pub const DRAWS: usize = 101;
+    /// Size of the sets in errors unless told.
+    pub const SIGMAS: f64 = 2.0;
+
+    /// What the authors did: a box, the parallax in even steps, a penalty for the parallax alone.
+    pub fn of_the_authors() -> Self {
+        Self {
+            shape: Some(Shape::Box),
+            sampler: SamplerName::Grid("parallax".into()),
+            penalty: PenaltyName::DensityOf(vec!["parallax".into()]),
+            ..Self::default()
+        }
+    }
+}
+
+impl Default for Sampling {
+    fn default() -> Self {
+        Self {
+            shape: None,
+            size: default_size(),
+            draws: Self::DRAWS,
+            sampler: SamplerName::default(),
+            distance_prior: None,
+            transform: None,
+            penalty: PenaltyName::default(),
+            when_empty: None,
+            extras: true,
+        }
+    }
+}
+
+/// Two errors.
+fn default_size() -> Size {
+    Size::sigmas(Sampling::SIGMAS).unwrap_or_else(|_| unreachable!("a finite number above 0"))
+}
+
+/// The transformation f, and what its results are called.
+pub struct Transformation {
+    /// As provenance has it.
+    pub name: String,
+    /// f itself.
+    pub transform: Box<dyn Transform + Send>,
+    /// Its features.
+    pub features: Vec<Feature>,
+    /// What it gives beside features.
+    pub extras: Vec<Feature>,
+    /// How the values are distributed beforehand.
+    pub prior: Option<(Catalogue, DistancePrior)>,
+    /// What else provenance should say of it.
+    pub settings: Vec<(&'static str, Value)>,
+}
+
+/// What became of an object that lost points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loss {
+    /// Its row in the input.
+    pub row: usize,
+    /// Points drawn for it.
+    pub drawn: usize,
+    /// Points that became candidates.
+    pub kept: usize,
+    /// Why the others did not.
+    pub reasons: Reasons,
+}
+
+/// Where candidates came from: rows of the input, and what was lost on the way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Origin {
+    /// Rows of the input.
+    pub table_rows: usize,
+    /// The row of each object of the data set.
+    pub rows: Vec<usize>,
+    /// Rows that were not used, and why: "parallax missing".
+    pub dropped: Vec<(usize, String)>,
+    /// Objects that lost points, by their rows; `kept` is 0 where nothing is left.
+    pub losses: Vec<Loss>,
+    /// How objects that lost points are called, in the order of `losses`.
+    pub lost: Vec<String>,
+    /// The choices that made the candidates, as values.
+    pub settings: Vec<(&'static str, Value)>,
+}
+
+impl Origin {
+    /// Points that have no features.
+    pub fn rejected(&self) -> usize {
+        self.losses.iter().map(|loss| loss.reasons.total()).sum()
+    }
+
+    /// Objects of which nothing is left, by name.
+    pub fn empty(&self) -> Vec<&str> {
+        let all = self.losses.iter().zip(&self.lost);
+        all.filter(|(loss, _)| loss.kept == 0).map(|(_, name)| name.as_str()).collect()
+    }
+
+    /// For each row of the input what was dropped of it and why; empty where nothing was.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = vec![String::new(); self.table_rows];
+        for (row, problem) in &self.dropped {
+            notes[*row].clone_from(problem);
+        }
+        for loss in &self.losses {
+            let what = if loss.kept == 0 { "no candidates" } else { "candidates dropped" };
+            notes[loss.row] = format!("{what}: {}", loss.reasons);
+        }
+        notes
+    }
+}
+
+/// The candidates of a star catalogue, by their actions. `ids` call the stars, one for each row.
+pub fn star_candidates<C: Columns>(
+    columns: &C,
+    ids: Ids,
+    measured: &MeasuredColumns<'_>,
+    model: &StarModel,
+    sampling: &Sampling,
+    seed: u64,
+    watch: &dyn Watch,
+) -> Result<(Dataset, Origin), PipelineError>
+where
+    C::Error: Into<PipelineError>,
+{
+    let stars = model.require_observed(columns, watch)?;
+    let measured = measured.measure(columns, ids, Some((&stars, model.angles)), sampling.shape, watch)?;
+    let f = model.actions(&stars, Arc::new(model.finder()?), sampling.distance_prior)?;
+    sampling.sample(&measured, &f, seed, watch)
+}
+
+impl Sampling {
+    /// Draws from every object's set and applies `f`; says what was lost.
+    pub fn sample(
+        &self,
+        measured: &Measured,
+        f: &Transformation,
+        seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<(Dataset, Origin), PipelineError> {
+        let sampler = match &self.sampler {
+            SamplerName::Uniform => Sampler::Uniform,
+            SamplerName::Sobol => Sampler::Sobol,
+            SamplerName::Density => Sampler::Density,
+            SamplerName::Grid(column) => Sampler::Grid { coordinate: measured.coordinate(column)? },
+        };
+        let penalty = match &self.penalty {
+            PenaltyName::None => Penalty::None,
+            PenaltyName::Density => Penalty::Surprise,
+            PenaltyName::Distance => Penalty::FromCentre,
+            PenaltyName::DensityOf(names) => {
+                let columns = names.iter().map(|name| measured.coordinate(name));
+                Penalty::SurpriseOf(columns.collect::<Result<_, _>>()?)
+            }
+        };
+        if self.draws == 0 {
+            return Err(PipelineError::Usage("at least one point must be drawn".into()));
+        }
+        let when_empty = self.when_empty.unwrap_or(match measured.is_star() {
+            true => WhenEmpty::Drop,
+            false => WhenEmpty::Refuse,
+        });
+        let n = measured.rows.len();
+        let too_many = || {
+            let m = self.draws;
+            PipelineError::Failed(format!("{m} candidates of {n} objects do not fit into memory; draw fewer"))
+        };
+        let (room, q) = (n.saturating_mul(self.draws), f.features.len());
+        let priced = self.penalty != PenaltyName::None;
+        let mut builder = CandidatesBuilder::try_with_capacity(q, n, room, priced).map_err(|_| too_many())?;
+        let mut extras = vec![Vec::new(); if self.extras { f.extras.len() } else { 0 }];
+        for column in &mut extras {
+            column.try_reserve_exact(room).map_err(|_| too_many())?;
+        }
+        if let Some((_, prior)) = f.prior {
+            watch.note(&format!("points are taken in proportion to the distance prior {prior}"));
+        }
+        let mut propagation = Propagation::new(f.transform.as_ref());
+        if let Some((catalogue, prior)) = f.prior {
+            propagation = propagation.prior(move |row| catalogue.ln_prior(prior, row));
+        }
+        let propagation = propagation
+            .sampler(sampler)
+            .draws(self.draws)
+            .penalty(penalty)
+            .when_all_rejected(match when_empty {
+                WhenEmpty::Refuse => WhenAllRejected::Refuse,
+                WhenEmpty::Drop => WhenAllRejected::LeaveOut,
+            })
+            .seed(seed);
+
+        let (mut rows, mut losses) = (Vec::with_capacity(n), Vec::new());
+        watch.begin("objects", Some(n as u64));
+        for part in measured.rows.chunks(CHUNK) {
+            let objects = part
+                .iter()
+                .map(|&row| Ok(Object::new(measured.key(row), measured.set(row, self.size, watch)?)))
+                .collect::<Result<Vec<_>, PipelineError>>()?;
+            let report = propagation
+                .propagate_into(&objects, &mut builder, &mut extras)
+                .map_err(|error| explain(error, measured, part))?;
+            rows.extend(report.objects().iter().map(|&i| part[i]));
+            let mut lost: Vec<_> = report.losses().iter().chain(report.left_out()).collect();
+            lost.sort_by_key(|loss| loss.object);
+            losses.extend(lost.into_iter().map(|loss| Loss {
+                row: part[loss.object],
+                drawn: loss.drawn,
+                kept: loss.drawn - loss.reasons.total(),
+                reasons: loss.reasons.clone(),
+            }));
+            part.iter().for_each(|_| watch.tick());
+        }
+        watch.end();
+        let lost: Vec<String> = losses.iter().map(|loss| measured.name(loss.row)).collect();
+        let dropped = say(&losses, &lost, measured, watch);
+        if rows.is_empty() {
+            return Err(PipelineError::Failed("no object has candidates".into()));
+        }
+        let candidates = builder.build_with(ids_of(measured, &rows));
+        let settings = self.settings(measured, f, seed);
+        let extras = f.extras.iter().cloned().zip(extras);
+        let dataset = Dataset {
+            features: f.features.clone(),
+            extras: extras.map(|(feature, values)| Extra { feature, values }).collect(),
+            penalties: match self.penalty {
+                PenaltyName::Density | PenaltyName::DensityOf(_) => PenaltyKind::LogDensity,
+                PenaltyName::None | PenaltyName::Distance => PenaltyKind::Unknown,
+            },
+            provenance: provenance(&settings, &f.features, &dropped),
+            dropped,
+            source: measured.source().map(str::to_string),
+            ..Dataset::new(candidates.map_err(|error| PipelineError::Failed(error.to_string()))?)
+        };
+        let (table_rows, gone) = (measured.table_rows(), measured.dropped.clone());
+        Ok((dataset, Origin { table_rows, rows, dropped: gone, losses, lost, settings }))
+    }
+
+    /// f for values that are not stars.
+    pub fn transformation(&self, measured: &Measured) -> Result<Transformation, PipelineError> {
+        let numbered = |prefix: &str, q: usize| -> Vec<Feature> {
+            (1..=q).map(|c| Feature::new(format!("{prefix}{c}"))).collect()
+        };
+        let centres = || {
+            let rows: Vec<Vec<f64>> = measured.rows.iter().map(|&row| measured.value(row)).collect();
+            Points::from_rows(&rows).map_err(|error| PipelineError::Failed(error.to_string()))
+        };
+        let unfit = |error: TransformError| PipelineError::Usage(format!("{{transform}}: {error}"));
+        let kernel_pca = |kernel, q| -> Result<Box<dyn Transform + Send>, PipelineError> {
+            Ok(Box::new(KernelPca::fit(&centres()?, kernel, q).map_err(unfit)?))
+        };
+        let name = self.transform.unwrap_or(TransformName::None);
+        let (transform, features): (Box<dyn Transform + Send>, Vec<Feature>) = match name {
+            TransformName::None => {
+                let names = measured.names.iter().zip(&measured.units);
+                let names = names.map(|(name, unit)| Feature { name: name.clone(), unit: unit.clone() });
+                (Box::new(Identity::new(measured.names.len())), names.collect())
+            }
+            TransformName::Pca(q) => (Box::new(Pca::fit(&centres()?, q).map_err(unfit)?), numbered("pc", q)),
+            TransformName::KernelPca(q) => (kernel_pca(Kernel::Rbf { gamma: None }, q)?, numbered("kpc", q)),
+            TransformName::KernelPcaPoly(q) => {
+                let kernel = Kernel::Polynomial { degree: 3, gamma: None, coef0: 1.0 };
+                (kernel_pca(kernel, q)?, numbered("kpc", q))
+            }
+            TransformName::Coasting => {
+                if measured.names != synthetic::COORDINATES {
+                    return Err(PipelineError::Usage(format!(
+                        "{{transform}} coasting takes the values {} in this order, not {}",
+                        synthetic::COORDINATES.join(", "),
+                        measured.names.join(", ")
+                    )));
+                }
+                (Box::new(Coasting), synthetic::FEATURES.map(Feature::new).into())
+            }
+            TransformName::Actions => {
+                return Err(PipelineError::Usage("{transform} actions needs a star catalogue".into()));
+            }
+        };
+        let (extras, prior, settings) = (Vec::new(), None, Vec::new());
+        Ok(Transformation { name: name.to_string(), transform, features, extras, prior, settings })
+    }
+
+    /// The choices that made these candidates.
+    fn settings(&self, measured: &Measured, f: &Transformation, seed: u64) -> Vec<(&'static str, Value)> {
+        let mut settings = vec![
+            ("version", json!(env!("CARGO_PKG_VERSION"))),
+            ("seed", json!(seed)),
+            ("shape", json!(measured.shape.to_string())),
+            ("size", json!(self.size.to_string())),
+            ("sampler", json!(self.sampler.to_string())),
+            ("m", json!(self.draws)),
+            ("transform", json!(f.name)),
+            ("penalty", json!(self.penalty.to_string())),
+        ];
+        if let Some((_, prior)) = f.prior {
+            settings.push(("distance_prior", json!(prior.to_string())));
+        }
+        settings.extend(f.settings.iter().cloned());
+        settings
+    }
+}
+
+/// A value as metadata write it.
+pub fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+/// Settings as metadata have them, and what else a table of candidates says of itself.
+fn provenance(
+    settings: &[(&'static str, Value)],
+    features: &[Feature],
+    dropped: &[String],
+) -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> =
+        settings.iter().map(|(key, value)| (format!("goc_{key}"), plain(value))).collect();
+    let names: Vec<&str> = features.iter().map(|feature| feature.name.as_str()).collect();
+    all.push((FEATURES_KEY.into(), names.join(",")));
+    if !dropped.is_empty() {
+        all.push((DROPPED_KEY.into(), dropped.join(DROPPED_BETWEEN)));
+    }
+    all
+}
+
+/// How the objects of these rows are called.
+fn ids_of(measured: &Measured, rows: &[usize]) -> Ids {
+    match &measured.ids {
+        Ids::Integer(ids) => Ids::Integer(rows.iter().map(|&row| ids[row]).collect()),
+        Ids::Text(ids) => Ids::Text(rows.iter().map(|&row| ids[row].clone()).collect()),
+        _ => Ids::Integer(rows.iter().map(|&row| row as i64).collect()),
+    }
+}
+
+/// What was lost, by reason, and the objects of which nothing is left, by name: said, and given back as
+/// sentences together with what was dropped before anything was drawn (which has been said).
+fn say(losses: &[Loss], lost: &[String], measured: &Measured, watch: &dyn Watch) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let (all_rows, left) = (measured.table_rows(), measured.rows.len());
+    if left < all_rows {
+        let gone = all_rows - left;
+        sentences.push(format!("dropped {gone} of {all_rows} objects: a value is missing or not possible"));
+    }
+    let mut all = Reasons::default();
+    for loss in losses {
+        all.add(&loss.reasons);
+    }
+    let mut said = |sentence: String| {
+        watch.note(&sentence);
+        sentences.push(sentence);
+    };
+    if all.total() > 0 {
+        said(format!("{} points of {} objects were rejected: {all}", all.total(), losses.len()));
+    }
+    let empty = losses.iter().zip(lost).filter(|(loss, _)| loss.kept == 0);
+    let empty: Vec<&str> = empty.map(|(_, name)| name.as_str()).collect();
+    if !empty.is_empty() {
+        let more = if empty.len() > NAMED { ", …" } else { "" };
+        let named = empty[..empty.len().min(NAMED)].join(", ");
+        said(format!("dropped {} objects, all their points were rejected: {named}{more}", empty.len()));
+    }
+    sentences
+}
+
+/// The library counts objects within the part it was given; people know them by name and row.
+fn explain(error: PropagateError, measured: &Measured, part: &[usize]) -> PipelineError {
+    let row = |i: usize| part.get(i).copied().unwrap_or(part[0]);
+    match error {
+        PropagateError::AllRejected { object, drawn, reasons } => measured.failed(
+            row(object.parse().unwrap_or(0)),
+            &format!(
+                "all {drawn} points were rejected ({reasons}); mend its values, or use {{when_empty=drop}}"
+            ),
+        ),
+        PropagateError::Penalty { object, draw, value } => {
+            measured.failed(row(object), &format!("draw {draw}: the penalty {value} is not a finite number"))
+        }
+        PropagateError::PenaltyTwice { .. } => PipelineError::Usage("{penalty} names a column twice".into()),
+        other => PipelineError::Failed(other.to_string()),
+    }
+}

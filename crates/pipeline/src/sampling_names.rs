@@ -1,0 +1,223 @@
+//! Names of the choices that make candidates: shapes, samplers, transformations, penalties.
+//!
+//! Each prints as it is typed: so it stands in the provenance of the candidates. Some have a column or a
+//! number behind the word.
+
+use std::fmt;
+use std::str::FromStr;
+
+use goc::choice;
+
+/// The form of an uncertainty set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // the words below say what each is
+pub enum Shape {
+    Box,
+    Ellipsoid,
+    Ball,
+    L1,
+}
+
+choice!(Shape {
+    Box = "box": "A half-width for every value",
+    Ellipsoid = "ellipsoid": "The level set of normal errors, with correlations where there are columns x_y_corr",
+    Ball = "ball": "An ellipsoid whose errors are the same for all values",
+    L1 = "l1": "The level set of Laplace errors",
+});
+
+/// What becomes of a row with a number that cannot be: infinite, a negative error, a correlation beyond 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum BadRows {
+    #[default]
+    Refuse,
+    Drop,
+}
+
+choice!(BadRows { Refuse = "refuse": "Stop and name it", Drop = "drop": "Leave it out, counted and named" });
+
+/// What becomes of an object none of whose points has features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenEmpty {
+    /// Stop and name it.
+    Refuse,
+    /// Go on without it, and name it.
+    Drop,
+}
+
+choice!(WhenEmpty { Refuse = "refuse", Drop = "drop" });
+
+/// How points are taken from a set, with a column by its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SamplerName {
+    /// Evenly at random.
+    #[default]
+    Uniform,
+    /// Evenly spread.
+    Sobol,
+    /// From the error distribution, not cut off at the set.
+    Density,
+    /// One value in even steps, the others uniform.
+    Grid(String),
+}
+
+impl FromStr for SamplerName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "uniform" => Ok(Self::Uniform),
+            None if text == "sobol" => Ok(Self::Sobol),
+            None if text == "density" => Ok(Self::Density),
+            Some(("grid", column)) if !column.is_empty() => Ok(Self::Grid(column.to_string())),
+            _ => Err("give uniform, sobol, density or grid:COLUMN".into()),
+        }
+    }
+}
+
+impl fmt::Display for SamplerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Uniform => f.write_str("uniform"),
+            Self::Sobol => f.write_str("sobol"),
+            Self::Density => f.write_str("density"),
+            Self::Grid(column) => write!(f, "grid:{column}"),
+        }
+    }
+}
+
+/// From values to features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransformName {
+    /// Orbital actions of stars.
+    Actions,
+    /// The values themselves.
+    None,
+    /// So many principal components.
+    Pca(usize),
+    /// The same in the feature space of a radial kernel.
+    KernelPca(usize),
+    /// The same of a cubic kernel.
+    KernelPcaPoly(usize),
+    /// A toy: where tracks cross.
+    Coasting,
+}
+
+impl FromStr for TransformName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = "give actions, none, pca:Q, kernel-pca:Q, kernel-pca-poly:Q or coasting, with Q the number of features";
+        let Some((name, q)) = text.split_once(':') else {
+            return match text {
+                "actions" => Ok(Self::Actions),
+                "none" => Ok(Self::None),
+                "coasting" => Ok(Self::Coasting),
+                _ => Err(known.into()),
+            };
+        };
+        let q = q.parse().ok().filter(|&q| q > 0).ok_or("Q must be a whole number from 1")?;
+        match name {
+            "pca" => Ok(Self::Pca(q)),
+            "kernel-pca" => Ok(Self::KernelPca(q)),
+            "kernel-pca-poly" => Ok(Self::KernelPcaPoly(q)),
+            _ => Err(known.into()),
+        }
+    }
+}
+
+impl fmt::Display for TransformName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Actions => f.write_str("actions"),
+            Self::None => f.write_str("none"),
+            Self::Coasting => f.write_str("coasting"),
+            Self::Pca(q) => write!(f, "pca:{q}"),
+            Self::KernelPca(q) => write!(f, "kernel-pca:{q}"),
+            Self::KernelPcaPoly(q) => write!(f, "kernel-pca-poly:{q}"),
+        }
+    }
+}
+
+/// What a candidate costs, with columns by their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum PenaltyName {
+    /// Nothing.
+    None,
+    /// Minus the log density of the errors.
+    #[default]
+    Density,
+    /// The same of these values only.
+    DensityOf(Vec<String>),
+    /// Squared distance from the features of what was measured.
+    Distance,
+}
+
+impl FromStr for PenaltyName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "none" => Ok(Self::None),
+            None if text == "density" => Ok(Self::Density),
+            None if text == "distance" => Ok(Self::Distance),
+            Some(("density", columns)) if !columns.is_empty() => {
+                Ok(Self::DensityOf(columns.split(',').map(|c| c.trim().to_string()).collect()))
+            }
+            _ => Err("give none, density, density:COLUMN[,COLUMN] or distance".into()),
+        }
+    }
+}
+
+impl fmt::Display for PenaltyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Density => f.write_str("density"),
+            Self::Distance => f.write_str("distance"),
+            Self::DensityOf(columns) => write!(f, "density:{}", columns.join(",")),
+        }
+    }
+}
+
+/// What messages about candidates name: the command's flag, Python's keyword.
+pub(crate) const WORDS: [(&str, &str, &str); 15] = [
+    ("{values}", "--values", "values="),
+    ("{errors}", "--errors", "errors="),
+    ("{columns}", "--columns", "columns="),
+    ("{keep}", "--keep", "keep"),
+    ("{transform}", "--transform", "transform"),
+    ("{penalty}", "--penalty", "penalty"),
+    ("{potential}", "--potential", "potential"),
+    ("{distance_prior}", "--distance-prior", "distance_prior"),
+    ("{zero_point}", "--zero-point", "zero_point"),
+    ("{shape=box}", "--shape box", "shape='box'"),
+    ("{shape=ellipsoid}", "--shape ellipsoid", "shape='ellipsoid'"),
+    ("{missing=nan}", "--missing nan", "on_nan='drop'"),
+    ("{bad_rows=drop}", "--bad-rows drop", "on_bad='drop'"),
+    ("{when_empty=drop}", "--when-empty drop", "on_empty='drop'"),
+    ("{radial_velocity=COLUMN}", "--columns radial_velocity=COLUMN", "columns={'radial_velocity': COLUMN}"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_choice_prints_as_it_is_typed() {
+        for text in ["uniform", "sobol", "density", "grid:parallax"] {
+            assert_eq!(text.parse::<SamplerName>().map(|name| name.to_string()), Ok(text.into()));
+        }
+        for text in ["actions", "none", "coasting", "pca:2", "kernel-pca:3", "kernel-pca-poly:1"] {
+            assert_eq!(text.parse::<TransformName>().map(|name| name.to_string()), Ok(text.into()));
+        }
+        for text in ["none", "density", "distance", "density:a,b"] {
+            assert_eq!(text.parse::<PenaltyName>().map(|name| name.to_string()), Ok(text.into()));
+        }
+        for text in ["grid", "grid:", "pca", "pca:0", "density:", "heavy", ""] {
+            assert!(text.parse::<SamplerName>().is_err(), "{text}");
+            assert!(text.parse::<TransformName>().is_err(), "{text}");
+            assert!(text.parse::<PenaltyName>().is_err(), "{text}");
+        }
+    }
+}

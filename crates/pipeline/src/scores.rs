@@ -1,0 +1,65 @@
+//! Scores against the truth, with the rules for objects that have none.
+//!
+//! An empty truth is not known: such an object does not count. A truth of -1 says that the object belongs
+//! to no group, as the label -1 does: each such object is a group of its own.
+
+use std::collections::HashMap;
+
+use goc::metrics::{MetricsError, Scores};
+
+/// How the truth writes that an object is in no group.
+pub const NO_GROUP: &str = "-1";
+
+/// Scores of labels against the truth. None when no object has one.
+pub fn scores_of<L: Copy + Ord>(labels: &[L], truth: &[String]) -> Result<Option<Scores>, MetricsError> {
+    let known: Vec<usize> = (0..truth.len()).filter(|&i| !truth[i].is_empty()).collect();
+    if known.is_empty() {
+        return Ok(None);
+    }
+    let labels: Vec<L> = known.iter().map(|&i| labels[i]).collect();
+    let truth: Vec<String> = known.iter().map(|&i| truth[i].clone()).collect();
+    Ok(Some(Scores::of(&labels, &numbered_groups(&truth))?))
+}
+
+/// Labels of any text as numbers, equal texts alike.
+pub fn numbered(labels: &[String]) -> Vec<i64> {
+    let mut seen: HashMap<&str, i64> = HashMap::new();
+    labels
+        .iter()
+        .map(|label| {
+            let next = seen.len() as i64;
+            // Whole numbers keep their value: order and gaps of somebody's own numbering stay.
+            label.parse().unwrap_or_else(|_| *seen.entry(label).or_insert(i64::MIN + next))
+        })
+        .collect()
+}
+
+/// As [`numbered`], every [`NO_GROUP`] a number of its own.
+pub fn numbered_groups(labels: &[String]) -> Vec<i64> {
+    let apart = |(i, label): (usize, &String)| match label.as_str() {
+        NO_GROUP => format!("no group {i}"),
+        other => other.to_string(),
+    };
+    numbered(&labels.iter().enumerate().map(apart).collect::<Vec<String>>())
+}
+
+/// Whole-number labels with every -1 a number of its own.
+pub fn apart(labels: &[i64]) -> Vec<i64> {
+    let own = |(i, &label): (usize, &i64)| if label == -1 { i64::MIN + i as i64 } else { label };
+    labels.iter().enumerate().map(own).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_in_no_group_by_the_truth_is_a_group_of_its_own() {
+        let truth = ["1", "1", "-1", "-1", ""].map(String::from);
+        let apart = scores_of(&[0, 0, 1, 2, 9], &truth).unwrap().unwrap();
+        assert_eq!((apart.nmi, apart.ari), (1.0, 1.0));
+        let together = scores_of(&[0, 0, 1, 1, 9], &truth).unwrap().unwrap();
+        assert!(together.ari < 1.0);
+        assert!(scores_of(&[0], &[String::new()]).unwrap().is_none());
+    }
+}

@@ -1,0 +1,216 @@
+//! Stars: how a catalogue is read, the model of the Galaxy, and the transformation to actions made of both.
+
+use std::sync::Arc;
+
+use goc_galaxy::actions::{ActionFinder, Variant};
+use goc_galaxy::catalogue::schema::{Columns, DepthError, Quantity, StarColumns};
+use goc_galaxy::catalogue::{Angles, Catalogue, DistancePrior};
+use goc_galaxy::frames::{Galactocentric, JphiSign, Sun};
+use goc_galaxy::potential::{MWPotential2014, Potential, ini};
+use goc_galaxy::stars::{ACTIONS, ENERGY, StarActions};
+use serde_json::{Value, json};
+
+use crate::dataset::Feature;
+use crate::error::PipelineError;
+use crate::measured::of_schema;
+use crate::sampling::Transformation;
+use crate::watch::Watch;
+
+/// How a star catalogue is read, and the model of the Galaxy.
+///
+/// ```
+/// use goc_pipeline::StarModel;
+/// let model = StarModel::default();
+/// assert_eq!((model.potential.as_str(), model.zero_point), ("mcmillan17", 0.0));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct StarModel {
+    /// Columns with other names than the usual.
+    pub other_names: Vec<(Quantity, String)>,
+    /// Unit of positions on the sky where their columns name none.
+    pub angles: Angles,
+    /// The Sun's place and velocity.
+    pub sun: Sun,
+    /// The Galaxy: `mcmillan17`, `mwpotential2014`, or a file of components (AGAMA's .ini).
+    pub potential: String,
+    /// How actions are computed.
+    pub variant: Variant,
+    /// Sign of Jphi.
+    pub jphi: JphiSign,
+    /// Added to every parallax, mas.
+    pub zero_point: f64,
+}
+
+/// The usual names, McMillan's Galaxy, the paper's Sun.
+impl Default for StarModel {
+    fn default() -> Self {
+        Self {
+            other_names: Vec::new(),
+            angles: Angles::Degrees,
+            sun: Sun::hattori(),
+            potential: "mcmillan17".into(),
+            variant: Variant::Converged,
+            jphi: JphiSign::Paper,
+            zero_point: 0.0,
+        }
+    }
+}
+
+/// A star's place, or why there is none.
+pub type Place = Result<Galactocentric, String>;
+
+impl StarModel {
+    /// The columns of a star catalogue, if the table is one.
+    pub fn find<C: Columns>(&self, columns: &C) -> Result<Option<StarColumns>, PipelineError>
+    where
+        C::Error: Into<PipelineError>,
+    {
+        StarColumns::find(columns, &self.other_names).map_err(|error| of_schema(error, columns))
+    }
+
+    /// The columns of stars, measured or not; says which, and what is converted.
+    pub fn require<C: Columns>(&self, columns: &C, watch: &dyn Watch) -> Result<StarColumns, PipelineError>
+    where
+        C::Error: Into<PipelineError>,
+    {
+        let found = StarColumns::require(columns, &self.other_names);
+        self.said(columns, found.map_err(|error| of_schema(error, columns))?, watch)
+    }
+
+    /// As [`Self::require`], for values that were measured.
+    pub fn require_observed<C: Columns>(
+        &self,
+        columns: &C,
+        watch: &dyn Watch,
+    ) -> Result<StarColumns, PipelineError>
+    where
+        C::Error: Into<PipelineError>,
+    {
+        let found = StarColumns::require_observed(columns, &self.other_names);
+        self.said(columns, found.map_err(|error| of_schema(error, columns))?, watch)
+    }
+
+    fn said<C: Columns>(
+        &self,
+        columns: &C,
+        stars: StarColumns,
+        watch: &dyn Watch,
+    ) -> Result<StarColumns, PipelineError>
+    where
+        C::Error: Into<PipelineError>,
+    {
+        watch.note(&format!("star columns: {}", stars.names.join(", ")));
+        let converted = stars.conversions(columns, self.angles);
+        for conversion in converted.map_err(|error| of_schema(error, columns))? {
+            watch.note(&conversion.to_string());
+        }
+        let others = stars.other_velocities(columns, &self.other_names);
+        if !others.is_empty() {
+            watch.note(&format!(
+                "radial velocity: {} (there is also {}; {{radial_velocity=COLUMN}} chooses)",
+                stars.names[5],
+                others.join(", ")
+            ));
+        }
+        Ok(stars)
+    }
+
+    /// How rows become Galactocentric places; none for rows that are places.
+    pub fn catalogue(&self, stars: &StarColumns) -> Result<Option<Catalogue>, PipelineError> {
+        stars.catalogue(self.angles, self.sun, self.zero_point).map_err(|error| {
+            PipelineError::Usage(match error {
+                DepthError::NoParallax => {
+                    "{zero_point} is for parallaxes; the catalogue has distances".to_string()
+                }
+                other => format!("{{zero_point}}: {other}"),
+            })
+        })
+    }
+
+    /// Where each star is, or why that is not known. `missing` says which numbers stand for none, beside NaN.
+    pub fn places<C: Columns>(
+        &self,
+        columns: &C,
+        stars: &StarColumns,
+        missing: &dyn Fn(f64) -> bool,
+    ) -> Result<Vec<Place>, PipelineError>
+    where
+        C::Error: Into<PipelineError>,
+    {
+        let rows = stars.read(columns, self.angles).map_err(|error| of_schema(error, columns))?;
+        let catalogue = self.catalogue(stars)?;
+        let place = |row: usize| -> Place {
+            let given = |c: usize| rows.columns[c].numbers[row];
+            if let Some(c) = (0..6).find(|&c| given(c).is_nan() || missing(given(c))) {
+                return Err(format!("{} missing", stars.names[c]));
+            }
+            if let Some(c) = (0..6).find(|&c| !given(c).is_finite()) {
+                return Err(format!("{} infinite", stars.names[c]));
+            }
+            let star = rows.star(row);
+            match &catalogue {
+                Some(catalogue) => catalogue.places(&star)[0].map_err(|reason| reason.to_string()),
+                None => {
+                    let [x, y, z, vx, vy, vz] = star;
+                    Ok(Galactocentric { position: [x, y, z], velocity: [vx, vy, vz] })
+                }
+            }
+        };
+        Ok((0..rows.len()).map(place).collect())
+    }
+
+    /// The action finder; its tables are made here.
+    pub fn finder(&self) -> Result<ActionFinder, PipelineError> {
+        let failed =
+            |error: &dyn std::fmt::Display| PipelineError::Failed(format!("{}: {error}", self.potential));
+        let potential: Arc<dyn Potential> = match self.potential.to_ascii_lowercase().as_str() {
+            "mcmillan17" => {
+                return ActionFinder::milky_way(self.variant).map_err(|error| failed(&error));
+            }
+            "mwpotential2014" => Arc::new(MWPotential2014::new()),
+            name if name.ends_with(".ini") => {
+                let text = std::fs::read_to_string(&self.potential).map_err(|error| failed(&error))?;
+                Arc::new(ini::parse(&text).map_err(|error| failed(&error))?)
+            }
+            other => {
+                return Err(PipelineError::Usage(format!(
+                    "{{potential}} {other}: give mcmillan17, mwpotential2014 or a file that ends in .ini"
+                )));
+            }
+        };
+        ActionFinder::new(potential, self.variant).map_err(|error| failed(&error))
+    }
+
+    /// From what was measured of a star to its actions; the energy is carried along.
+    pub fn actions(
+        &self,
+        stars: &StarColumns,
+        finder: Arc<ActionFinder>,
+        prior: Option<DistancePrior>,
+    ) -> Result<Transformation, PipelineError> {
+        let Some(catalogue) = self.catalogue(stars)? else {
+            let message = "candidates need a catalogue of measured values, not Galactocentric ones";
+            return Err(PipelineError::Usage(message.into()));
+        };
+        Ok(Transformation {
+            name: "actions".into(),
+            transform: Box::new(StarActions::new(catalogue, finder, self.jphi)),
+            features: ACTIONS.map(|(name, unit)| Feature::with_unit(name, unit)).into(),
+            extras: vec![Feature::with_unit(ENERGY.0, ENERGY.1)],
+            prior: prior.map(|prior| (catalogue, prior)),
+            settings: self.settings(),
+        })
+    }
+
+    /// What every output's provenance says of it.
+    pub fn settings(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("potential", json!(self.potential)),
+            ("variant", json!(self.variant.to_string())),
+            ("sun", json!(self.sun.to_string())),
+            ("jphi_sign", json!(self.jphi.description())),
+            ("angles", json!(self.angles.to_string())),
+            ("zero_point_mas", json!(self.zero_point)),
+        ]
+    }
+}
