@@ -28,6 +28,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
+use crate::candidates::PENALTY_STRENGTH;
 use crate::objects::Objects;
 use crate::oracle::k_means::{KMeans, Seeding};
 use crate::oracle::{OracleError, Start};
@@ -42,9 +43,6 @@ pub use draws::Draw;
 use draws::Members;
 pub use model::{ClusterParts, Model, ModelError, ModelParts, Prediction};
 use prior::PartitionPrior;
-
-/// What a penalty of 1 costs in log likelihood, unless told.
-const PENALTY_STRENGTH: f64 = 2.0;
 
 /// Degrees of freedom of the clusters' covariances beyond the features, unless told.
 const NU_BEYOND: usize = 7;

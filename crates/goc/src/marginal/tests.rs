@@ -9,6 +9,7 @@ use super::prior::{Cohesion, PartitionPrior};
 use super::*;
 use crate::baselines::testing::all_partitions;
 use crate::candidates::CandidatesBuilder;
+use crate::confidence::noise;
 use crate::metrics::nmi;
 use crate::objects::Scaled;
 use crate::random::stream;
@@ -241,8 +242,8 @@ fn objects_scaled_as_they_are_loaded_give_the_bits_of_scaled_candidates_kept_or_
         Model::fit(&marginal, &view, &found).unwrap(),
         Model::fit(&marginal, &really, &found).unwrap()
     );
-    let solitude = crate::confidence::noise::solitude;
-    assert_eq!(solitude(&view, &found), solitude(&really, &found));
+    let solitude = |objects: &dyn Objects| noise::solitude(objects, &found, PENALTY_STRENGTH);
+    assert_eq!(solitude(&view), solitude(&really));
 }
 
 #[test]
