@@ -24,12 +24,14 @@ use crate::objects::Objects;
 pub(super) const LANES: usize = 8;
 
 /// Features of all blocks are kept where they take at most so many bytes.
-const KEPT_BYTES: usize = 32 << 20;
+pub(super) const KEPT_BYTES: usize = 32 << 20;
 
 /// All candidates, in blocks.
 pub(super) struct Blocks<'a> {
     objects: &'a dyn Objects,
     q: usize,
+    /// The most blocks that an object has.
+    most: usize,
     /// The first block of each object.
     starts: Vec<usize>,
     /// A block after another: eight values of a feature, feature after feature. Empty when they are
@@ -41,13 +43,9 @@ pub(super) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// `weigh` puts the weights of an object's candidates into the vector it is given.
-    pub(super) fn new(objects: &'a dyn Objects, weigh: impl FnMut(usize, &mut Vec<f64>)) -> Self {
-        Self::keeping(objects, weigh, KEPT_BYTES)
-    }
-
-    /// The same, with features kept where they take at most `kept` bytes.
-    pub(super) fn keeping(
+    /// `weigh` puts the weights of an object's candidates into the vector it is given. Features are
+    /// kept where they take at most `kept` bytes, as a rule [`KEPT_BYTES`].
+    pub(super) fn new(
         objects: &'a dyn Objects,
         mut weigh: impl FnMut(usize, &mut Vec<f64>),
         kept: usize,
@@ -65,6 +63,7 @@ impl<'a> Blocks<'a> {
         let mut blocks = Self {
             objects,
             q,
+            most: most.div_ceil(LANES),
             starts,
             values: Vec::with_capacity(if keep { count * LANES * q } else { 0 }),
             weights: Vec::with_capacity(count * LANES),
@@ -105,7 +104,7 @@ impl<'a> Blocks<'a> {
 
     /// The most blocks that an object has.
     pub(super) fn most(&self) -> usize {
-        self.starts.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)
+        self.most
     }
 
     /// Which candidate of object `i` is at a spot: which lane of all lanes of the object's blocks.
@@ -419,7 +418,7 @@ mod tests {
         // Kept or loaded, with numbers of one byte or more.
         for (large, kept) in [(false, KEPT_BYTES), (false, 0), (true, KEPT_BYTES), (true, 0)] {
             let (candidates, weights) = ragged(large);
-            let blocks = Blocks::keeping(&candidates, of_all(&candidates, &weights), kept);
+            let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), kept);
             assert_eq!(blocks.values.is_empty(), kept == 0);
             let mut reader = Reader::default();
             for i in 0..candidates.objects() {
@@ -456,7 +455,7 @@ mod tests {
     fn radii_hold_all_candidates_and_neighbours_make_them_small() {
         let (candidates, weights) = ragged(false);
         let low = [2.0, 0.0, 0.0, 0.3, 1.0, 0.0, -0.2, 0.1, 0.5];
-        let blocks = Blocks::new(&candidates, of_all(&candidates, &weights));
+        let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
         let (mut reader, mut extents) = (Reader::default(), Extents::default());
         for i in 0..4 {
             reader.load(&blocks, i);

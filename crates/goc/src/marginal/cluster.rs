@@ -484,7 +484,7 @@ fn half_power(x: f64, twice: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::blocks::{Blocks, Extents, Reader, of_all};
+    use super::super::blocks::{Blocks, Extents, KEPT_BYTES, Reader, of_all};
     use super::*;
     use crate::Candidates;
     use crate::candidates::CandidatesBuilder;
@@ -517,7 +517,7 @@ mod tests {
                 let rows: Vec<f64> = (0..m).flat_map(|j| point(20 + j, q)).collect();
                 let weights: Vec<f64> = (0..m).map(|j| 0.1 + j as f64).collect();
                 let (candidates, mut reader) = (one_object(&rows, q), Reader::default());
-                let blocks = Blocks::new(&candidates, of_all(&candidates, &weights));
+                let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
                 reader.load(&blocks, 0);
                 let own = reader.own(&blocks, 0);
                 let (mut out, mut by_block) = (vec![0.0; m], vec![[0.0; LANES]; 2]);
@@ -557,7 +557,7 @@ mod tests {
                 .collect();
             let weights: Vec<f64> = (0..101).map(|j| 1.0 + f64::from(j % 7)).collect();
             let (candidates, mut reader) = (one_object(&rows, q), Reader::default());
-            let blocks = Blocks::new(&candidates, of_all(&candidates, &weights));
+            let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
             let low = lower_inverse(&cholesky(&shape.psi, q).unwrap(), q);
             reader.load(&blocks, 0);
             let own = reader.own(&blocks, 0);
@@ -597,7 +597,7 @@ mod tests {
             let rows: Vec<f64> = (0..11).flat_map(|j| point(j, q)).collect();
             let weights: Vec<f64> = (0..11).map(|j| 0.1 + f64::from(j)).collect();
             let (candidates, mut reader) = (one_object(&rows, q), Reader::default());
-            let blocks = Blocks::new(&candidates, of_all(&candidates, &weights));
+            let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
             reader.load(&blocks, 0);
             let (mut lanes, mut sorted) = (Vec::new(), Vec::new());
             weigh_alone(&shape.base, reader.own(&blocks, 0), &mut lanes);
@@ -636,7 +636,7 @@ mod tests {
             let rows: Vec<f64> =
                 (-count..=count).map(|b| f64::from(a) * step + f64::from(b) * fine).collect();
             let (candidates, weights) = (one_object(&rows, 1), vec![1.0; rows.len()]);
-            let blocks = Blocks::new(&candidates, of_all(&candidates, &weights));
+            let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
             let (mut reader, mut out) = (Reader::default(), vec![[0.0; LANES]; blocks.count(0)]);
             reader.load(&blocks, 0);
             sum += first * weigh_all(&cluster, reader.own(&blocks, 0), &mut out) * step * fine;

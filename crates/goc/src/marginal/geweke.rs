@@ -10,7 +10,7 @@
 
 use rand_distr::{Distribution, Gamma, StandardNormal};
 
-use super::blocks::{Blocks, of_all};
+use super::blocks::{Blocks, KEPT_BYTES, of_all};
 use super::chain::{Chain, Data, Near};
 use super::cluster::{Base, Shape};
 use super::matrix::{cholesky, inverse, ln_det, pick, wishart};
@@ -118,7 +118,7 @@ impl State {
         let alone_sum: Vec<f64> = (0..N).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect();
         let near = Near::new([vec![1, 3], vec![0], vec![], vec![2]].into_iter(), 2);
         let data = Data {
-            blocks: &Blocks::new(&candidates, of_all(&candidates, &weights)),
+            blocks: &Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES),
             near: &near,
             prior,
             alone_sum: &alone_sum,

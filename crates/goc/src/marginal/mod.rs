@@ -28,12 +28,13 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
+use crate::candidates::PENALTY_STRENGTH;
 use crate::objects::Objects;
 use crate::oracle::k_means::{KMeans, Seeding};
 use crate::oracle::{OracleError, Start};
 use crate::scale::median;
 use crate::{Candidates, Partition, Points, random};
-use blocks::{Blocks, Reader};
+use blocks::{Blocks, KEPT_BYTES, Reader};
 use chain::{Chain, Data, Near};
 use cluster::{Base, Shape, weigh_alone};
 pub use consensus::CoClustering;
@@ -42,9 +43,6 @@ pub use draws::Draw;
 use draws::Members;
 pub use model::{ClusterParts, Model, ModelError, ModelParts, Prediction};
 use prior::PartitionPrior;
-
-/// What a penalty of 1 costs in log likelihood, unless told.
-const PENALTY_STRENGTH: f64 = 2.0;
 
 /// Degrees of freedom of the clusters' covariances beyond the features, unless told.
 const NU_BEYOND: usize = 7;
@@ -298,6 +296,17 @@ impl Marginal {
         seed: u64,
         tick: &(dyn Fn() + Sync),
     ) -> Result<Posterior, MarginalError> {
+        self.run_keeping(objects, seed, tick, KEPT_BYTES)
+    }
+
+    /// The same, with features of blocks kept where they take at most `kept` bytes.
+    fn run_keeping(
+        &self,
+        objects: &dyn Objects,
+        seed: u64,
+        tick: &(dyn Fn() + Sync),
+        kept: usize,
+    ) -> Result<Posterior, MarginalError> {
         let (n, q) = (objects.objects(), objects.features());
         self.check(q)?;
         let nu = self.nu.unwrap_or(q + NU_BEYOND);
@@ -316,7 +325,7 @@ impl Marginal {
             psi[f * q + f] = of(self.spread.unwrap_or(LEAST_SPREAD));
         }
         let mut penalties = Vec::new();
-        let blocks = Blocks::new(objects, |i, own| self.weigh(objects, i, &mut penalties, own));
+        let blocks = Blocks::new(objects, |i, own| self.weigh(objects, i, &mut penalties, own), kept);
         let First { alone_sum, likeliest, points } = First::new(&blocks, &base);
         let data = Data {
             blocks: &blocks,

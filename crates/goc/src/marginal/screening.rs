@@ -141,7 +141,7 @@ fn bound_eight(values: &[f64], centre: &[f64], radius: f64, twice: usize, bounds
 
 #[cfg(test)]
 mod tests {
-    use super::super::blocks::{Blocks, Extents, Reader, of_all};
+    use super::super::blocks::{Blocks, Extents, KEPT_BYTES, Reader, of_all};
     use super::super::cluster::{Base, Shape, weigh_all};
     use super::super::matrix::{cholesky, lower_inverse};
     use super::*;
@@ -166,7 +166,7 @@ mod tests {
         }
         let candidates = builder.build().unwrap();
         let weights = vec![1.0 / 30.0; candidates.total()];
-        let blocks = Blocks::new(&candidates, of_all(&candidates, &weights));
+        let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
         let (mut reader, mut extents) = (Reader::default(), Extents::default());
         // Twenty clusters of one to fifty members, of which three go again.
         let mut clusters = vec![Cluster::empty(q); 20];

@@ -2,15 +2,18 @@
 
 use std::collections::HashMap;
 
-use super::blocks::{Blocks, of_all};
+use super::blocks::{Blocks, KEPT_BYTES, of_all};
 use super::chain::{Chain, Data};
 use super::cluster::{Base, Cluster, Shape};
 use super::prior::{Cohesion, PartitionPrior};
 use super::*;
 use crate::baselines::testing::all_partitions;
 use crate::candidates::CandidatesBuilder;
+use crate::confidence::noise;
 use crate::metrics::nmi;
+use crate::objects::Scaled;
 use crate::random::stream;
+use crate::scale::{Scaler, Scaling};
 
 /// Five objects on a plane, two or three candidates each.
 fn five() -> Candidates {
@@ -77,7 +80,7 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
         .collect();
     let offsets = candidates.offsets();
     let alone_sum: Vec<f64> = (0..n).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect();
-    let blocks = Blocks::new(&candidates, of_all(&candidates, &weights));
+    let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
     let near = Near::new([vec![1, 2], vec![0], vec![], vec![2, 4, 0], vec![0, 1, 2, 3]].into_iter(), 4);
     let data = Data {
         blocks: &blocks,
@@ -208,6 +211,39 @@ fn the_same_seed_gives_the_same_answer_at_any_number_of_threads() {
     assert_eq!(one, run(2));
     assert_eq!(one, run(4));
     assert_ne!(one.draws, Marginal::default().length(3, 10, 20).run(&candidates, 8).unwrap().draws);
+}
+
+#[test]
+fn objects_scaled_as_they_are_loaded_give_the_bits_of_scaled_candidates_kept_or_not() {
+    let (candidates, _) = groups(5, 4);
+    // Both features not negative, so that roots can be taken of one.
+    let mut builder = CandidatesBuilder::new(2);
+    for i in 0..candidates.objects() {
+        let rows: Vec<f64> = (0..candidates.count(i))
+            .flat_map(|j| candidates.candidate(i, j))
+            .map(|x| (x - 3.0) * (x - 3.0))
+            .collect();
+        builder.push(&rows, candidates.penalties(i)).unwrap();
+    }
+    let candidates = builder.build().unwrap();
+    let roots = [true, false];
+    let view = Scaled::new(&candidates).roots(&roots);
+    let scaler = Scaler::fit_objects(Scaling::Robust, &view).unwrap();
+    let view = view.scaler(&scaler).penalty_divisor(candidates.largest_penalty());
+    let mut really = candidates.clone();
+    really.map_features(|f, v| if roots[f] { v.sqrt() } else { v });
+    let really = scaler.apply(really).scale_penalties();
+    let marginal = Marginal::default().length(2, 10, 150);
+    let found = marginal.run(&really, 3).unwrap();
+    for kept in [KEPT_BYTES, 0] {
+        assert_eq!(marginal.run_keeping(&view, 3, &|| {}, kept).unwrap(), found);
+    }
+    assert_eq!(
+        Model::fit(&marginal, &view, &found).unwrap(),
+        Model::fit(&marginal, &really, &found).unwrap()
+    );
+    let solitude = |objects: &dyn Objects| noise::solitude(objects, &found, PENALTY_STRENGTH);
+    assert_eq!(solitude(&view), solitude(&really));
 }
 
 #[test]
