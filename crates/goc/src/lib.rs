@@ -24,7 +24,7 @@ pub mod choice;
 pub mod choose_k;
 pub mod confidence;
 pub mod eigen;
-mod elementary;
+pub mod elementary;
 mod kernel;
 pub mod marginal;
 mod matrix;
