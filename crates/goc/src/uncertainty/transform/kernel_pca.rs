@@ -11,7 +11,7 @@
 //! An eigenvector of the centred matrix sums to zero, so of the three means only that over `k(z_i, z_j)` is left in the sum, and
 //! it does not depend on `z`.
 //!
-//! An eigenvector's sign is fixed by its largest entry, which is positive. Fitting takes n^2 memory and some thousand products of
+//! An eigenvector's sign is fixed by its largest entry, which is positive. Fitting takes n^2 memory and some hundred products of
 //! the matrix with a vector ([`crate::eigen`]); where the eigenvalues lie so close together that those do not tell them apart, n^3 time. A
 //! projection takes n kernel values.
 //!
@@ -31,7 +31,7 @@ use rayon::prelude::*;
 
 /// Residual of an eigenvector, in units of the matrix's norm.
 const TOLERANCE: f64 = 1e-12;
-/// Restarts before the matrix is taken apart whole; ten are usual.
+/// Restarts before the matrix is taken apart whole; two to eight are usual.
 const RESTARTS: usize = 100;
 /// The stream that the search for eigenvectors begins from.
 const STREAM: u64 = 0x6b65_726e_5f70_6361;
