@@ -288,6 +288,8 @@ fn measure(own: Own<'_>, low: &[f64], extents: &mut Extents) {
         2 => measure_body(own, low, extents, &mut [[0.0; LANES]; 2]),
         3 => measure_body(own, low, extents, &mut [[0.0; LANES]; 3]),
         4 => measure_body(own, low, extents, &mut [[0.0; LANES]; 4]),
+        5 => measure_body(own, low, extents, &mut [[0.0; LANES]; 5]),
+        6 => measure_body(own, low, extents, &mut [[0.0; LANES]; 6]),
         q => measure_body(own, low, extents, &mut vec![[0.0; LANES]; q]),
     }
 }

@@ -23,9 +23,11 @@
 //! are weighed too. Nothing is approximated.
 
 use rand::RngExt;
+use rand_distr::{Distribution, Gamma};
 
 use super::blocks::{Blocks, Extents, LANES, Reader};
 use super::cluster::{Cluster, Shape, bound_all, weigh, weigh_alone, weigh_listed};
+use super::field::{FieldPrior, pick_ln};
 use super::matrix::{cholesky, inverse, lower_inverse, pick, wishart};
 use super::prior::{Cohesion, PartitionPrior};
 use super::screening::Screening;
@@ -42,14 +44,23 @@ const NEGLIGIBLE: f64 = 0.1;
 const MANY: usize = 2000;
 const BATCH: usize = 32;
 
+/// The Dirichlet prior of the shares of the kinds of groups.
+const SHARE: f64 = 0.05;
+
 /// What all chains share and none changes.
 pub(super) struct Data<'a> {
     pub(super) blocks: &'a Blocks<'a>,
     pub(super) prior: &'a PartitionPrior,
+    pub(super) field: &'a FieldPrior,
     /// The sum over candidates of `w H(x)` for every object: what an object alone has.
     pub(super) alone_sum: &'a [f64],
-    /// `Psi ~ Wishart(metric_df, a / metric_df I)`, and whether it is drawn at all.
+    /// `Psi ~ Wishart(metric_df, (nu - q - 1) a / metric_df A)`, `A` being `expected`, and whether it is
+    /// drawn at all.
     pub(super) metric_df: f64,
+    /// The inverse of `A`.
+    pub(super) expected: &'a [f64],
+    /// The degrees of freedom that groups may have.
+    pub(super) nus: &'a [usize],
     /// The values that `a` may have.
     pub(super) scales: &'a [f64],
     pub(super) learn: bool,
@@ -57,7 +68,10 @@ pub(super) struct Data<'a> {
     pub(super) near: &'a Near,
 }
 
-/// A list of objects for every object.
+/// Objects near each that are tried together in splits and mergers.
+const NEAREST: usize = 20;
+
+/// A list of objects for every object, the nearest first.
 pub(super) struct Near {
     starts: Vec<u32>,
     objects: Vec<u32>,
@@ -79,8 +93,14 @@ impl Near {
         Self { starts, objects }
     }
 
-    /// The objects near object `i`.
+    /// The objects nearest to object `i`.
     pub(super) fn of(&self, i: usize) -> &[u32] {
+        let around = self.around(i);
+        &around[..around.len().min(NEAREST)]
+    }
+
+    /// All that are near it.
+    pub(super) fn around(&self, i: usize) -> &[u32] {
         &self.objects[self.starts[i] as usize..self.starts[i + 1] as usize]
     }
 }
@@ -96,6 +116,16 @@ pub(super) struct Chain<'a> {
     pub(super) reader: Reader,
     pub(super) clusters: Vec<Cluster>,
     pub(super) cohesion: Cohesion,
+    /// `ln Z_m` of the cohesion, by the number of grouped objects.
+    constants: &'a [f64],
+    /// How many objects are in the field, and the readiness of the field to open components.
+    pub(super) in_field: usize,
+    pub(super) field_alpha: f64,
+    /// The shares of the kinds of groups.
+    pub(super) shares: Vec<f64>,
+    /// What joining a component of the field weighs for each of its members, for the object that
+    /// is out; a group weighs its `joins`.
+    field_join: f64,
     /// What the metric is expected to be: `scale I`.
     pub(super) scale: f64,
     /// The weights of joining a cluster, by its size.
@@ -128,6 +158,7 @@ impl<'a> Chain<'a> {
         data: &'a Data<'a>,
         shape: Shape,
         labels: Vec<u32>,
+        kinds: &[usize],
         choice: &[u32],
         rng: Stream,
     ) -> Self {
@@ -138,10 +169,15 @@ impl<'a> Chain<'a> {
             labels,
             spots: vec![0; n],
             places: vec![0.0; n * shape.q],
-            shape,
             reader: Reader::default(),
-            clusters: Vec::new(),
+            clusters: kinds.iter().map(|kind| Cluster::of_kind(*kind, &shape)).collect(),
             cohesion: data.prior.first(),
+            constants: data.prior.constants(data.prior.first()),
+            in_field: 0,
+            field_alpha: data.field.first(),
+            shares: vec![1.0 / shape.groups() as f64; shape.groups()],
+            field_join: 0.0,
+            shape,
             scale: data.scales[data.scales.len() / 2],
             joins: Vec::new(),
             rng,
@@ -189,17 +225,21 @@ impl<'a> Chain<'a> {
     /// All clusters anew from labels, choices, the metric and the cohesion.
     pub(super) fn rebuild(&mut self) {
         let q = self.shape.q;
-        let k = self.labels.iter().max().map_or(0, |most| *most as usize + 1);
-        self.clusters = vec![Cluster::empty(q); k];
+        let k = self.clusters.len();
+        self.constants = self.data.prior.constants(self.cohesion);
+        for cluster in &mut self.clusters {
+            *cluster = Cluster::of_kind(cluster.kind, &self.shape);
+        }
         for (&label, place) in self.labels.iter().zip(self.places.chunks_exact(q)) {
             self.clusters[label as usize].take_in(place);
         }
         for cluster in &mut self.clusters {
             cluster.refresh(&self.shape);
         }
+        self.in_field = self.clusters.iter().filter(|c| c.field).map(|c| c.size).sum();
         // The metric is positive definite: it was so when it was drawn.
         let low = cholesky(&self.shape.psi, q).map_or_else(|| vec![0.0; q * q], |l| lower_inverse(&l, q));
-        self.screening = Screening::new(low, q, self.shape.nu);
+        self.screening = Screening::new(low, q, self.shape.kinds[0].nu);
         self.joins = self.data.prior.joins(self.cohesion);
         for k in 0..k {
             self.screen(k);
@@ -241,6 +281,7 @@ impl<'a> Chain<'a> {
         let (k, q) = (self.labels[i] as usize, self.shape.q);
         self.labels[i] = NOWHERE;
         self.clusters[k].remove(&self.places[i * q..(i + 1) * q], &self.shape);
+        self.in_field -= usize::from(self.clusters[k].field);
         if self.clusters[k].size == 0 {
             self.drop_cluster(k);
             return None;
@@ -250,7 +291,8 @@ impl<'a> Chain<'a> {
     }
 
     fn screen(&mut self, k: usize) {
-        self.screening.set(k, &self.clusters[k], self.joins[self.clusters[k].size]);
+        let cluster = &self.clusters[k];
+        self.screening.set(k, cluster, self.shape.kinds[cluster.kind].factor, self.joins[cluster.size]);
     }
 
     /// The exact draw of a cluster and a block; none is a new cluster. `was` is the cluster it
@@ -258,14 +300,15 @@ impl<'a> Chain<'a> {
     fn draw(&mut self, i: usize, was: Option<usize>) -> Option<(u32, u32)> {
         let blocks = self.data.blocks;
         self.reader.load(blocks, i);
-        let alone = self.cohesion.alpha * self.cohesion.singleton_weight * self.data.alone_sum[i];
+        self.field_join = self.field_join(self.in_field, 1);
+        let alone = (self.open_group() + self.field_join * self.field_alpha) * self.data.alone_sum[i];
         // What is negligible is measured by what is known to be there: the object alone, and where
         // it has been.
         let mut known = alone;
         if let Some(k) = was {
             let own = self.reader.own(blocks, i);
             let weights = weigh(&self.clusters[k], own, self.spots[i] as usize / LANES);
-            known += self.joins[self.clusters[k].size] * weights.iter().sum::<f64>();
+            known += self.join_of(&self.clusters[k]) * weights.iter().sum::<f64>();
         }
         self.extents.measure(self.reader.own(blocks, i), self.screening.metric());
         let least = NEGLIGIBLE * known / ((self.clusters.len() + 1) * self.extents.len()) as f64;
@@ -273,8 +316,11 @@ impl<'a> Chain<'a> {
         self.listed.clear();
         for (group, first) in self.extents.groups().zip((0..).step_by(LANES)) {
             others += self.screening.near(group.middle, group.reach, least, &mut self.near);
+            let field = (0..).zip(&self.clusters).filter(|(_, cluster)| cluster.field).map(|(k, _)| k);
+            self.near.extend(field);
             self.bounds.clear();
-            bound_all(&self.clusters, &self.near, &self.joins, group, &mut self.bounds);
+            let clusters = &self.clusters;
+            bound_all(clusters, &self.near, &self.joins, self.field_join, group, &mut self.bounds);
             for (k, bounds) in self.near.iter().zip(&self.bounds) {
                 for (lane, &bound) in bounds.iter().enumerate() {
                     if bound > least / LANES as f64 {
@@ -310,8 +356,8 @@ impl<'a> Chain<'a> {
     fn weigh_listed(&mut self, i: usize, begin: usize) {
         let own = self.reader.own(self.data.blocks, i);
         weigh_listed(&self.clusters, own, &self.listed[begin..], &mut self.sums);
-        for (&(k, _), sum) in self.listed[begin..].iter().zip(&mut self.sums[begin..]) {
-            *sum *= self.joins[self.clusters[k as usize].size];
+        for (at, &(k, _)) in self.listed.iter().enumerate().skip(begin) {
+            self.sums[at] *= self.join_of(&self.clusters[k as usize]);
         }
     }
 
@@ -333,7 +379,10 @@ impl<'a> Chain<'a> {
         let own = self.reader.own(blocks, i);
         let (to, spot) = match drawn {
             None => {
-                self.clusters.push(Cluster::empty(self.shape.q));
+                let (groups, field) = (self.open_group(), self.field_join * self.field_alpha);
+                let kind = self.draw_kind_alone(groups, field);
+                self.clusters.push(Cluster::of_kind(kind, &self.shape));
+                let own = self.reader.own(blocks, i);
                 let [lanes, alone] = &mut self.alone;
                 weigh_alone(&self.shape.base, own, lanes);
                 blocks.in_order(i, lanes, alone);
@@ -350,35 +399,85 @@ impl<'a> Chain<'a> {
         self.choose(i, spot);
         let q = self.shape.q;
         self.clusters[to].add(&self.places[i * q..(i + 1) * q], &self.shape);
+        self.in_field += usize::from(self.clusters[to].field);
         self.screen(to);
     }
 
-    /// The weight of joining a cluster of `size`.
-    pub(super) fn join(&self, size: usize) -> f64 {
-        self.joins[size]
+    /// The weight of opening a group.
+    fn open_group(&self) -> f64 {
+        self.cohesion.alpha * self.cohesion.singleton_weight
+    }
+
+    /// What each member of a component of the field weighs for one more object, where a group
+    /// weighs its `joins`: the ratio of the constants of both, with `field` objects in the field and
+    /// `out` objects in neither.
+    pub(super) fn field_join(&self, field: usize, out: usize) -> f64 {
+        if !self.data.field.is_open() {
+            return 0.0;
+        }
+        let grouped = self.labels.len() - out - field;
+        let ln = self.data.field.ln_share(field + 1) - self.data.field.ln_share(field)
+            + self.constants[grouped + 1]
+            - self.constants[grouped];
+        libm::exp(ln) / (self.field_alpha + field as f64)
+    }
+
+    /// The weight of joining a cluster, for the object that is out.
+    fn join_of(&self, cluster: &Cluster) -> f64 {
+        self.join(cluster, self.field_join)
+    }
+
+    /// The weight of joining a cluster, where a member of the field's components weighs so much.
+    pub(super) fn join(&self, cluster: &Cluster, field_join: f64) -> f64 {
+        if cluster.field { field_join * cluster.size as f64 } else { self.joins[cluster.size] }
+    }
+
+    /// The kind of a cluster of one, if groups and the field weigh so much.
+    fn draw_kind_alone(&mut self, groups: f64, field: f64) -> usize {
+        let own = self.shape.groups();
+        if field > 0.0 && pick(&[groups, field], groups + field, &mut self.rng) == 1 {
+            return own + self.rng.random_range(0..self.shape.kinds.len() - own);
+        }
+        if own == 1 { 0 } else { pick(&self.shares, 1.0, &mut self.rng) }
     }
 
     /// Draws the metric and the prior's cohesion. False when numbers ran out of range, which leaves
     /// the metric as it was.
     pub(super) fn draw_shape(&mut self) -> bool {
-        self.cohesion = self.data.prior.draw(self.clusters.iter().map(|c| c.size), &mut self.rng);
+        let groups = self.clusters.iter().filter(|c| !c.field).map(|c| c.size);
+        self.cohesion = self.data.prior.draw(groups, &mut self.rng);
+        self.constants = self.data.prior.constants(self.cohesion);
+        if self.shape.kinds.len() > 1 {
+            self.draw_kinds();
+        }
         let drawn = !self.data.learn || self.draw_metric().is_some();
         self.rebuild();
         drawn
     }
 
-    fn draw_metric(&mut self) -> Option<()> {
-        let (q, nu) = (self.shape.q, self.shape.nu as f64);
-        let mut sum = vec![0.0; q * q];
-        for f in 0..q {
-            sum[f * q + f] = self.data.metric_df / self.scale;
+    /// The metric and the cohesion that fit the labels, whatever they were before. To begin with.
+    pub(super) fn fit_shape(&mut self) {
+        for _ in 0..5 {
+            let groups = self.clusters.iter().filter(|c| !c.field).map(|c| c.size);
+            self.cohesion = self.data.prior.draw(groups, &mut self.rng);
+            if self.data.learn {
+                self.draw_metric();
+            }
         }
+        self.rebuild();
+    }
+
+    fn draw_metric(&mut self) -> Option<()> {
+        let (q, nu) = (self.shape.q, self.shape.kinds[0].nu as f64);
+        let prior = self.data.metric_df / (self.scale * (nu - q as f64 - 1.0));
+        let mut sum: Vec<f64> = self.data.expected.iter().map(|v| prior * v).collect();
         let mut plural = 0.0;
-        for cluster in self.clusters.iter().filter(|cluster| cluster.size > 1) {
+        for cluster in self.clusters.iter().filter(|cluster| cluster.size > 1 && !cluster.field) {
             let scale = inverse(&cluster.spread(&self.shape), q)?;
             let precision = wishart(nu + cluster.size as f64 - 1.0, &scale, q, &mut self.rng)?;
+            let factor = self.shape.kinds[cluster.kind].factor;
             for (s, p) in sum.iter_mut().zip(precision) {
-                *s += p;
+                *s += factor * p;
             }
             plural += 1.0;
         }
@@ -386,7 +485,22 @@ impl<'a> Chain<'a> {
         cholesky(&psi, q)?;
         self.shape.set_psi(psi);
         self.draw_scale();
+        self.draw_nu();
         Some(())
+    }
+
+    /// Draws the degrees of freedom of the groups, the expected covariance `Psi / (nu - q - 1)` being
+    /// what it is.
+    fn draw_nu(&mut self) {
+        if self.data.nus.len() < 2 {
+            return;
+        }
+        let shapes: Vec<Shape> = self.data.nus.iter().map(|nu| self.shape.with_nu(*nu)).collect();
+        let groups = || self.clusters.iter().filter(|c| !c.field && c.size > 1);
+        let ln: Vec<f64> =
+            shapes.iter().map(|shape| groups().map(|c| c.ln_density(shape)).sum::<f64>()).collect();
+        let at = pick_ln(&ln, &mut self.rng);
+        self.shape = shapes.into_iter().nth(at).unwrap_or_else(|| self.shape.clone());
     }
 
     /// Draws what the metric is expected to be, given the metric: the Wishart density at every
@@ -394,7 +508,7 @@ impl<'a> Chain<'a> {
     fn draw_scale(&mut self) {
         let (q, df) = (self.shape.q, self.data.metric_df);
         if self.data.scales.len() > 1 {
-            let trace: f64 = (0..q).map(|f| self.shape.psi[f * q + f]).sum();
+            let trace = self.trace();
             let ln: Vec<f64> =
                 self.data.scales.iter().map(|a| -0.5 * df * (q as f64 * libm::log(*a) + trace / a)).collect();
             let most = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -403,12 +517,139 @@ impl<'a> Chain<'a> {
         }
     }
 
+    /// Which clusters are field: components of it, unless they stand apart from all else, no other
+    /// cluster lying within them. The field is what groups are embedded in; a wide cluster by itself
+    /// is a group.
+    pub(super) fn loose(&self, apart: f64) -> Vec<bool> {
+        let q = self.shape.q;
+        let alone = |k: usize| {
+            let own = &self.clusters[k];
+            let df = (self.shape.kinds[own.kind].nu + own.size) as f64 - q as f64 - 2.0;
+            let near = |other: &Cluster| own.quadratic(&other.mean) * df < apart;
+            let others = self.clusters.iter().enumerate();
+            !others.filter(|(l, c)| *l != k && c.size > 1).any(|(_, c)| near(c))
+        };
+        (0..self.clusters.len()).map(|k| self.clusters[k].field && !(self.clusters[k].size > 1 && alone(k))).collect()
+    }
+
+    /// The trace of `A^-1 Psi / (nu - q - 1)`.
+    fn trace(&self) -> f64 {
+        let sum: f64 = self.shape.psi.iter().zip(self.data.expected).map(|(p, e)| p * e).sum();
+        sum / (self.shape.kinds[0].nu - self.shape.q - 1) as f64
+    }
+
     /// The log of the stationary density but for constants and the prior of the metric: what a
     /// trace plot shows.
     pub(super) fn ln_density(&self) -> f64 {
         let clusters: f64 = self.clusters.iter().map(|cluster| cluster.ln_density(&self.shape)).sum();
         let chosen = self.spots.iter().enumerate();
         let choices: f64 = chosen.map(|(i, &spot)| libm::log(self.data.blocks.weight(i, spot))).sum();
-        clusters + choices + self.data.prior.ln_weight(self.clusters.iter().map(|c| c.size), self.cohesion)
+        clusters + choices + self.ln_prior()
+    }
+
+    /// With the prior of the metric.
+    pub(super) fn ln_joint(&self) -> f64 {
+        let (q, df) = (self.shape.q as f64, self.data.metric_df);
+        let trace = self.trace();
+        let times = (self.shape.kinds[0].nu - self.shape.q - 1) as f64;
+        let ln_det = self.shape.ln_det_psi() - q * libm::log(times);
+        let a = self.scale;
+        let prior = 0.5 * (df - q - 1.0) * ln_det - 0.5 * df * (q * libm::log(a) + trace / a);
+        self.ln_density() + prior + 0.5 * (q + 1.0) * ln_det
+    }
+
+    /// `ln p` of labels and kinds, given the cohesion and the field's readiness.
+    fn ln_prior(&self) -> f64 {
+        let each = self.clusters.iter().map(|c| self.ln_prior_of(c.size, c.kind)).sum::<f64>();
+        each + self.ln_prior_field(self.in_field)
+    }
+
+    /// What one cluster adds to it.
+    pub(super) fn ln_prior_of(&self, size: usize, kind: usize) -> f64 {
+        let groups = self.shape.groups();
+        if kind < groups {
+            let one = std::iter::once(size);
+            return self.data.prior.ln_weight(one, self.cohesion) + libm::log(self.shares[kind]);
+        }
+        libm::log(self.field_alpha) + libm::lgamma(size as f64)
+            - libm::log((self.shape.kinds.len() - groups) as f64)
+    }
+
+    /// What so many objects in the field add to it.
+    pub(super) fn ln_prior_field(&self, field: usize) -> f64 {
+        let alpha = self.field_alpha;
+        self.data.field.ln_share(field) - self.constants[self.labels.len() - field] + libm::lgamma(alpha)
+            - libm::lgamma(alpha + field as f64)
+    }
+
+    /// Draws the kind of each cluster, the shares of the kinds of groups, and the field's readiness.
+    fn draw_kinds(&mut self) {
+        let groups = self.shape.groups();
+        let open = self.data.field.is_open();
+        let kinds = if open { self.shape.kinds.len() } else { groups };
+        for k in 0..self.clusters.len() {
+            let cluster = &self.clusters[k];
+            let size = cluster.size;
+            let others = self.in_field - if cluster.field { size } else { 0 };
+            let kind = if size == 1 {
+                let field = if open {
+                    let ln = self.ln_prior_field(others + 1) - self.ln_prior_field(others);
+                    libm::exp(ln) * self.field_alpha
+                } else {
+                    0.0
+                };
+                self.draw_kind_alone(self.open_group(), field)
+            } else {
+                let ln: Vec<f64> = (0..kinds)
+                    .map(|kind| {
+                        let field = others + if kind < groups { 0 } else { size };
+                        self.ln_prior_of(size, kind)
+                            + self.ln_prior_field(field)
+                            + cluster.ln_density_as(kind, &self.shape)
+                    })
+                    .collect();
+                pick_ln(&ln, &mut self.rng)
+            };
+            self.in_field = others + if kind < groups { 0 } else { size };
+            self.clusters[k].kind = kind;
+            self.clusters[k].field = kind >= groups;
+        }
+        if groups > 1 {
+            let mut counts = vec![0.0; groups];
+            for cluster in self.clusters.iter().filter(|c| !c.field && c.size > 1) {
+                counts[cluster.kind] += 1.0;
+            }
+            self.draw_shares(&counts);
+            // Those alone have the kinds of their groups drawn with the shares.
+            for k in 0..self.clusters.len() {
+                if !self.clusters[k].field && self.clusters[k].size == 1 {
+                    self.clusters[k].kind = pick(&self.shares, 1.0, &mut self.rng);
+                }
+            }
+        }
+        if open {
+            let components = self.clusters.iter().filter(|c| c.field).count();
+            self.field_alpha = self.data.field.draw(components, self.in_field, &mut self.rng);
+        }
+    }
+
+    /// Shares of the kinds of groups that have so many each: a Dirichlet draw. The prior is
+    /// concentrated, so that most often one kind is all there is.
+    fn draw_shares(&mut self, counts: &[f64]) {
+        // Logarithms of gamma draws: with a shape far below 1 the draws themselves may be 0.
+        let ln: Vec<f64> = counts
+            .iter()
+            .map(|count| {
+                let shape = SHARE + count;
+                // Gamma(a) is Gamma(a + 1) U^(1/a).
+                let above: f64 = Gamma::new(shape + 1.0, 1.0).map_or(1.0, |g| g.sample(&mut self.rng));
+                let u = 1.0 - self.rng.random::<f64>();
+                libm::log(above) + libm::log(u) / shape
+            })
+            .collect();
+        let most = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let weights: Vec<f64> = ln.iter().map(|v| libm::exp(v - most).max(1e-300)).collect();
+        let sum: f64 = weights.iter().sum();
+        self.shares = weights.into_iter().map(|w| w / sum).collect();
     }
 }

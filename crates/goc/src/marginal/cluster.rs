@@ -83,45 +83,119 @@ impl Base {
     }
 }
 
+/// What clusters of one kind share: their covariances are inverse Wishart (`nu`, `scale`).
+#[derive(Clone, Debug)]
+pub(super) struct Kind {
+    /// Whether members are in the field, or in a group.
+    pub(super) field: bool,
+    /// Degrees of freedom of the covariances; at least q.
+    pub(super) nu: usize,
+    /// The scale of a group's covariance is so many times `Psi`.
+    pub(super) factor: f64,
+    scale: Vec<f64>,
+    ln_det: f64,
+    /// By the number of members: what of the t density's constant does not depend on where they
+    /// are.
+    constants: Arc<[f64]>,
+}
+
 /// What all clusters share.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     pub(super) q: usize,
-    /// Degrees of freedom of the covariances; at least q.
-    pub(super) nu: usize,
-    /// Their scale, `Psi`.
+    /// The metric of the groups, `Psi`.
     pub(super) psi: Vec<f64>,
     /// The lower triangle of `Psi`.
     triangle: Vec<f64>,
     pub(super) base: Base,
-    /// By the number of members: what of the t density's constant does not depend on where they
-    /// are.
-    constants: Arc<[f64]>,
+    /// The kinds of clusters, those of groups first.
+    pub(super) kinds: Vec<Kind>,
+    most: usize,
 }
 
 impl Shape {
     /// For clusters of at most `most` members.
     pub(super) fn new(nu: usize, psi: Vec<f64>, base: Base, most: usize) -> Self {
         let q = base.q;
+        let mut shape = Self { q, psi: Vec::new(), triangle: Vec::new(), base, kinds: Vec::new(), most };
+        let constants = shape.constants(nu);
+        let scale = vec![0.0; q * q];
+        shape.kinds.push(Kind { field: false, nu, factor: 1.0, scale, ln_det: 0.0, constants });
+        shape.set_psi(psi);
+        shape
+    }
+
+    fn constants(&self, nu: usize) -> Arc<[f64]> {
         let constant = |n: usize| {
-            let (n, half) = (n as f64, q as f64 / 2.0);
+            let (n, half) = (n as f64, self.q as f64 / 2.0);
             let twice = nu as f64 + n;
             libm::exp(
                 libm::lgamma(twice / 2.0) - libm::lgamma(twice / 2.0 - half)
                     + half * libm::log(n / ((n + 1.0) * std::f64::consts::PI)),
             )
         };
-        let triangle = vec![0.0; q * q];
-        let mut shape = Self { q, nu, psi, triangle, base, constants: (0..=most).map(constant).collect() };
-        shape.set_psi(shape.psi.clone());
+        (0..=self.most).map(constant).collect()
+    }
+
+    /// With other degrees of freedom of the groups, their expected covariance staying the same.
+    pub(super) fn with_nu(&self, nu: usize) -> Self {
+        let mut shape = self.clone();
+        let times = (nu - self.q - 1) as f64 / (self.kinds[0].nu - self.q - 1) as f64;
+        let constants = shape.constants(nu);
+        for kind in shape.kinds.iter_mut().filter(|kind| !kind.field) {
+            kind.nu = nu;
+            kind.constants = constants.clone();
+        }
+        shape.set_psi(self.psi.iter().map(|v| times * v).collect());
         shape
+    }
+
+    /// With wider groups too: covariances so many times larger, factors above 1.
+    pub(super) fn wider(mut self, factors: &[f64]) -> Self {
+        for &factor in factors {
+            let kind = Kind { factor, ..self.kinds[0].clone() };
+            self.kinds.push(kind);
+        }
+        self.set_psi(self.psi.clone());
+        self
+    }
+
+    /// With a field: components whose covariances are expected to be `covariance` times one of the
+    /// widths.
+    pub(super) fn field(mut self, nu: usize, covariance: &[f64], widths: &[f64]) -> Self {
+        let (q, constants) = (self.q, self.constants(nu));
+        for &factor in widths {
+            let times = factor * (nu - q - 1) as f64;
+            let scale: Vec<f64> = covariance.iter().map(|v| times * v).collect();
+            let ln_det = cholesky(&scale, q).map_or(f64::NAN, |l| ln_det(&l, q));
+            let constants = constants.clone();
+            self.kinds.push(Kind { field: true, nu, factor, scale, ln_det, constants });
+        }
+        self
+    }
+
+    /// `ln |Psi|`.
+    pub(super) fn ln_det_psi(&self) -> f64 {
+        self.kinds[0].ln_det
+    }
+
+    /// Number of kinds of groups.
+    pub(super) fn groups(&self) -> usize {
+        self.kinds.iter().filter(|kind| !kind.field).count()
     }
 
     /// Another scale, which is positive definite.
     pub(super) fn set_psi(&mut self, psi: Vec<f64>) {
         // Without one, nothing is known to be shorter in a cluster's metric: NaN, of which `shrink`
-        // makes 1.
-        self.triangle = cholesky(&psi, self.q).unwrap_or_else(|| vec![f64::NAN; self.q * self.q]);
+        // makes what bounds nothing.
+        let q = self.q;
+        self.triangle = cholesky(&psi, q).unwrap_or_else(|| vec![f64::NAN; q * q]);
+        let ln_det = ln_det(&self.triangle, q);
+        for kind in self.kinds.iter_mut().filter(|kind| !kind.field) {
+            kind.scale.clear();
+            kind.scale.extend(psi.iter().map(|v| kind.factor * v));
+            kind.ln_det = ln_det + q as f64 * libm::log(kind.factor);
+        }
         self.psi = psi;
     }
 }
@@ -130,6 +204,9 @@ impl Shape {
 #[derive(Clone, Debug)]
 pub(super) struct Cluster {
     pub(super) size: usize,
+    /// Which of the [`Shape`]'s kinds, and whether that is one of the field's.
+    pub(super) kind: usize,
+    pub(super) field: bool,
     pub(super) mean: Vec<f64>,
     /// The sum of `(x - mean)(x - mean)'`.
     pub(super) scatter: Vec<f64>,
@@ -153,6 +230,8 @@ impl Cluster {
         let square = vec![0.0; q * q];
         Self {
             size: 0,
+            kind: 0,
+            field: false,
             mean: vec![0.0; q],
             scatter: square.clone(),
             low: square.clone(),
@@ -163,6 +242,17 @@ impl Cluster {
             twice: 0,
             shrink: 1.0,
         }
+    }
+
+    /// The same of a kind.
+    pub(super) fn of_kind(kind: usize, shape: &Shape) -> Self {
+        Self { kind, field: shape.kinds[kind].field, ..Self::empty(shape.q) }
+    }
+
+    /// The same members as another kind. The density is not ready until [`Self::refresh`].
+    pub(super) fn as_kind(mut self, kind: usize, shape: &Shape) -> Self {
+        (self.kind, self.field) = (kind, shape.kinds[kind].field);
+        self
     }
 
     pub(super) fn add(&mut self, x: &[f64], shape: &Shape) {
@@ -188,7 +278,15 @@ impl Cluster {
     /// Takes a member out. Rounding errors do not pile up: the chain makes all clusters anew after
     /// every sweep.
     pub(super) fn remove(&mut self, x: &[f64], shape: &Shape) {
-        let (q, n) = (shape.q, self.size as f64);
+        self.take_out(x);
+        if self.size > 0 {
+            self.refresh(shape);
+        }
+    }
+
+    /// As [`Self::remove`], but the density is not ready until [`Self::refresh`].
+    pub(super) fn take_out(&mut self, x: &[f64]) {
+        let (q, n) = (x.len(), self.size as f64);
         self.size -= 1;
         if self.size == 0 {
             return;
@@ -205,32 +303,44 @@ impl Cluster {
         if self.size == 1 {
             self.scatter.fill(0.0);
         }
-        self.refresh(shape);
     }
 
-    /// `Psi + S`.
+    /// The scale of its kind with the scatter of the members, `Psi + S`.
     pub(super) fn spread(&self, shape: &Shape) -> Vec<f64> {
-        shape.psi.iter().zip(&self.scatter).map(|(p, s)| p + s).collect()
+        self.spread_as(&shape.kinds[self.kind])
+    }
+
+    fn spread_as(&self, kind: &Kind) -> Vec<f64> {
+        kind.scale.iter().zip(&self.scatter).map(|(p, s)| p + s).collect()
+    }
+
+    /// `(x - mean)' (Psi + S)^-1 (x - mean)`.
+    pub(super) fn quadratic(&self, x: &[f64]) -> f64 {
+        let q = x.len();
+        let row = |r: usize| (0..=r).map(|f| self.low[r * q + f] * (x[f] - self.mean[f])).sum::<f64>();
+        (0..q).map(|r| row(r) * row(r)).sum()
     }
 
     /// Makes the density ready.
     pub(super) fn refresh(&mut self, shape: &Shape) {
-        let q = shape.q;
-        for (slot, (p, s)) in self.low.iter_mut().zip(shape.psi.iter().zip(&self.scatter)) {
+        let (q, kind) = (shape.q, &shape.kinds[self.kind]);
+        for (slot, (p, s)) in self.low.iter_mut().zip(kind.scale.iter().zip(&self.scatter)) {
             *slot = p + s;
         }
         if !invert_triangle(&mut self.low, q) {
             // Subtraction can leave a scatter that is negative by rounding; Psi alone is positive
             // definite.
-            self.low.copy_from_slice(&shape.psi);
+            self.low.copy_from_slice(&kind.scale);
             invert_triangle(&mut self.low, q);
         }
         // 1 / sqrt(det (Psi + S)).
         let root: f64 = (0..q).map(|f| self.low[f * q + f]).product();
-        self.shrink = shrink(&self.low, &shape.triangle, q);
+        // A group is at least as wide as Psi, a component of the field need not be.
+        let shrink = shrink(&self.low, &shape.triangle, q);
+        self.shrink = if self.field { shrink } else { shrink.min(1.0) };
         let base = &shape.base;
         self.share = self.size as f64 / (self.size as f64 + 1.0);
-        self.twice = shape.nu + self.size;
+        self.twice = kind.nu + self.size;
         let step = 1.0 / (self.size as f64 + 1.0);
         for (slot, v) in self.low_base.iter_mut().zip(&base.low) {
             *slot = v * step;
@@ -245,12 +355,18 @@ impl Cluster {
             sum += y * y;
         }
         let at_mean = half_power(1.0 + sum / BASE_DF as f64, BASE_DF + q);
-        self.scale = shape.constants[self.size] * root * at_mean;
+        self.scale = kind.constants[self.size] * root * at_mean;
     }
 
     /// `ln M` of the members.
     pub(super) fn ln_density(&self, shape: &Shape) -> f64 {
-        let (q, n, nu) = (shape.q as f64, self.size as f64, shape.nu as f64);
+        self.ln_density_as(self.kind, shape)
+    }
+
+    /// The same if it were of another kind.
+    pub(super) fn ln_density_as(&self, kind: usize, shape: &Shape) -> f64 {
+        let kind = &shape.kinds[kind];
+        let (q, n, nu) = (shape.q as f64, self.size as f64, kind.nu as f64);
         let ln_gamma_q = |x: f64| (0..shape.q).map(|f| libm::lgamma(x - f as f64 / 2.0)).sum::<f64>();
         let ln_det_of = |a: &[f64]| cholesky(a, shape.q).map_or(f64::NAN, |l| ln_det(&l, shape.q));
         shape.base.ln_density(&self.mean)
@@ -258,8 +374,8 @@ impl Cluster {
             - 0.5 * (n - 1.0) * q * libm::log(std::f64::consts::PI)
             + ln_gamma_q((nu + n - 1.0) / 2.0)
             - ln_gamma_q(nu / 2.0)
-            + 0.5 * nu * ln_det_of(&shape.psi)
-            - 0.5 * (nu + n - 1.0) * ln_det_of(&self.spread(shape))
+            + 0.5 * nu * kind.ln_det
+            - 0.5 * (nu + n - 1.0) * ln_det_of(&self.spread_as(kind))
     }
 }
 
@@ -320,12 +436,14 @@ pub(super) fn bound_all(
     clusters: &[Cluster],
     listed: &[u32],
     join: &[f64],
+    field_join: f64,
     group: Group<'_>,
     bounds: &mut Vec<[f64; LANES]>,
 ) {
     for &k in listed {
         let cluster = &clusters[k as usize];
-        let factor = join[cluster.size] * cluster.scale * (1.0 + 1e-9);
+        let join = if cluster.field { field_join * cluster.size as f64 } else { join[cluster.size] };
+        let factor = join * cluster.scale * (1.0 + 1e-9);
         let quadratic = quadratic_of(cluster, group.centres);
         let near: [f64; LANES] = std::array::from_fn(|lane| {
             let least = (quadratic[lane].sqrt() - cluster.shrink * group.radii[lane]).max(0.0);
@@ -345,6 +463,8 @@ fn quadratic_of(cluster: &Cluster, values: &[f64]) -> [f64; LANES] {
         2 => squares(&cluster.low, &differences::<2>(cluster, values)),
         3 => squares(&cluster.low, &differences::<3>(cluster, values)),
         4 => squares(&cluster.low, &differences::<4>(cluster, values)),
+        5 => squares(&cluster.low, &differences::<5>(cluster, values)),
+        6 => squares(&cluster.low, &differences::<6>(cluster, values)),
         q => {
             let mut d = vec![[0.0; LANES]; q];
             fill_differences(cluster, values, &mut d);
@@ -360,6 +480,8 @@ fn weigh_block(cluster: &Cluster, values: &[f64], weights: &[f64]) -> [f64; LANE
         2 => weigh_body(cluster, &differences::<2>(cluster, values), weights),
         3 => weigh_body(cluster, &differences::<3>(cluster, values), weights),
         4 => weigh_body(cluster, &differences::<4>(cluster, values), weights),
+        5 => weigh_body(cluster, &differences::<5>(cluster, values), weights),
+        6 => weigh_body(cluster, &differences::<6>(cluster, values), weights),
         q => {
             let mut d = vec![[0.0; LANES]; q];
             fill_differences(cluster, values, &mut d);
@@ -409,7 +531,7 @@ fn weigh_body(cluster: &Cluster, d: &[[f64; LANES]], weights: &[f64]) -> [f64; L
 
 /// How much shorter a step is in the metric of `low` (the inverse of the lower triangle of `Psi +
 /// S`) than in that of `Psi`, at most: the square root of the Frobenius norm of `low Psi low'`,
-/// whose largest eigenvalue is what it bounds, and never above 1.
+/// whose largest eigenvalue is what it bounds.
 fn shrink(low: &[f64], triangle: &[f64], q: usize) -> f64 {
     // low L, lower triangular; the norm of its product with its own transpose.
     let mut squares = 0.0;
@@ -420,7 +542,8 @@ fn shrink(low: &[f64], triangle: &[f64], q: usize) -> f64 {
             squares += if r == s { dot * dot } else { 2.0 * dot * dot };
         }
     }
-    (squares.sqrt().sqrt() * (1.0 + 1e-9)).min(1.0)
+    let norm = squares.sqrt().sqrt() * (1.0 + 1e-9);
+    if norm.is_nan() { f64::INFINITY } else { norm }
 }
 
 /// The inverse of the lower triangle of `a`, in its place; false when `a` is not positive definite.
@@ -571,7 +694,7 @@ mod tests {
             let join: Vec<f64> = (0..=members).map(|n| (n as f64).sqrt()).collect();
             let mut bounds = [Vec::new(), Vec::new()];
             for (group, bounds) in extents.groups().zip(&mut bounds) {
-                bound_all(&clusters, &[0, 1, 2], &join, group, bounds);
+                bound_all(&clusters, &[0, 1, 2], &join, 0.0, group, bounds);
                 assert_eq!(bounds.len(), 3);
             }
             for (k, cluster) in clusters.iter().enumerate() {

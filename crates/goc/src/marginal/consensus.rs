@@ -282,19 +282,32 @@ impl CoClustering {
             .sum()
     }
 
-    /// The partition of least cost that is found.
-    pub(super) fn estimate(&self, draws: &[Draw], merge_cost: f64) -> Partition {
+    /// The partition of least cost that is found, where the objects `apart` are each alone.
+    pub(super) fn estimate(&self, draws: &[Draw], merge_cost: f64, apart: &[bool]) -> Partition {
         let n = self.len();
+        let kept: Vec<usize> = (0..n).filter(|i| !apart[*i]).collect();
         let mut candidates: Vec<Vec<u32>> = Vec::new();
-        if n <= LINKAGE_UP_TO
-            && let Ok(apart) = Dissimilarities::from_fn(n, |i, j| 1.0 - self.between(i, j))
+        let distance = |a: usize, b: usize| 1.0 - self.between(kept[a], kept[b]);
+        if !kept.is_empty()
+            && kept.len() <= LINKAGE_UP_TO
+            && let Ok(distances) = Dissimilarities::from_fn(kept.len(), distance)
         {
-            let most = draws.iter().map(Draw::clusters).max().unwrap_or(0).max(1);
-            candidates.extend(self.cuts(apart, most));
+            // Those that are kept but now and then in the field may come out alone.
+            let clusters = |draw: &Draw| {
+                let field = |i: &&usize| draw.label(**i) as usize == draw.clusters();
+                draw.clusters() + kept.iter().filter(field).count()
+            };
+            let most = draws.iter().map(clusters).max().unwrap_or(0).max(1);
+            candidates.extend(self.cuts(distances, most).into_iter().map(|cut| spread_out(&cut, &kept, n)));
         }
         // Every draw costs as much as a cut; a few, spread over all chains, are enough.
         let every = draws.len().div_ceil(60).max(1);
-        candidates.extend(draws.iter().step_by(every).map(|draw| draw.labels().collect()));
+        let of_draw = |draw: &Draw| -> Vec<u32> {
+            let group = |i: usize| draw.label(i) as usize != draw.clusters() && !apart[i];
+            // Numbers beyond those of the clusters for objects that are alone.
+            (0..n).map(|i| if group(i) { draw.label(i) } else { (draw.clusters() + i) as u32 }).collect()
+        };
+        candidates.extend(draws.iter().step_by(every).map(of_draw));
         let costs: Vec<f64> = candidates.par_iter().map(|labels| self.cost(labels, merge_cost)).collect();
         let best = (0..costs.len()).min_by(|a, b| costs[*a].total_cmp(&costs[*b]).then(a.cmp(b)));
         let mut labels = best.map_or_else(|| vec![0; n], |at| candidates.swap_remove(at));
@@ -306,7 +319,7 @@ impl CoClustering {
 
     /// The cuts of the average linkage into up to twice as many clusters as the draws have.
     fn cuts(&self, apart: Dissimilarities, most_clusters: usize) -> Vec<Vec<u32>> {
-        let n = self.len();
+        let n = apart.len();
         let Ok(tree) = Linkage::new(Method::Average).fit_matrix(apart) else { return Vec::new() };
         let most = (2 * most_clusters).min(n);
         (1..=most).filter_map(|k| tree.cut(k).ok()).map(|cut| cut.labels().to_vec()).collect()
@@ -380,6 +393,16 @@ impl CoClustering {
             }
         }
     }
+}
+
+/// The labels of some of `n` objects, all others alone.
+fn spread_out(labels: &[u32], of: &[usize], n: usize) -> Vec<u32> {
+    let beyond = labels.iter().max().map_or(0, |most| *most + 1);
+    let mut all: Vec<u32> = (0..n as u32).map(|i| beyond + i).collect();
+    for (&i, &label) in of.iter().zip(labels) {
+        all[i] = label;
+    }
+    all
 }
 
 /// The count of an object in a row of pairs.

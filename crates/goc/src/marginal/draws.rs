@@ -1,6 +1,7 @@
 //! Drawn partitions, kept small: there are hundreds of them, each with a label for every object.
 
 use super::narrow::Narrow;
+use crate::Partition;
 
 /// One drawn partition: a label for every object.
 ///
@@ -18,6 +19,21 @@ pub struct Draw {
 }
 
 impl Draw {
+    /// From labels that begin at 0, and who is in the field: those have no label.
+    pub(super) fn with_field(labels: &[u32], field: &[bool]) -> Self {
+        let grouped: Vec<u32> =
+            labels.iter().zip(field).filter(|(_, field)| !**field).map(|(label, _)| *label).collect();
+        let bound = labels.iter().max().map_or(0, |most| *most as usize + 1);
+        let partition = Partition::from_bounded(&grouped, bound).canonical();
+        let (clusters, mut next) = (partition.k(), partition.labels().iter());
+        let mut narrow = Narrow::with_capacity(labels.len(), clusters);
+        for field in field {
+            let label = if *field { clusters as u32 } else { next.next().copied().unwrap_or(0) };
+            narrow.push(label);
+        }
+        Self { labels: narrow, clusters }
+    }
+
     /// From labels that begin at 0.
     pub fn new(labels: &[u32]) -> Self {
         let most = labels.iter().max().copied();
@@ -54,8 +70,9 @@ impl Draw {
 
     /// Members of each cluster.
     pub fn sizes(&self) -> Vec<usize> {
-        let mut sizes = vec![0; self.clusters];
+        let mut sizes = vec![0; self.clusters + 1];
         self.labels().for_each(|label| sizes[label as usize] += 1);
+        sizes[self.clusters] = 1;
         sizes
     }
 }
@@ -68,9 +85,9 @@ pub(super) struct Members {
 
 impl Members {
     pub(super) fn of(draw: &Draw) -> Self {
-        let mut starts = vec![0; draw.clusters + 1];
+        let mut starts = vec![0; draw.clusters + 2];
         draw.labels().for_each(|label| starts[label as usize + 1] += 1);
-        for k in 0..draw.clusters {
+        for k in 0..=draw.clusters {
             starts[k + 1] += starts[k];
         }
         let mut next = starts.clone();
@@ -85,6 +102,8 @@ impl Members {
     /// The members of cluster `k`, ascending.
     pub(super) fn of_cluster(&self, k: u32) -> impl Iterator<Item = u32> + '_ {
         let k = k as usize;
+        // Those in the field have not met.
+        let k = if k + 2 == self.starts.len() { return self.objects.range(0..0) } else { k };
         self.objects.range(self.starts[k] as usize..self.starts[k + 1] as usize)
     }
 }

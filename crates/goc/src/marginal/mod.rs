@@ -16,6 +16,7 @@ mod cluster;
 mod consensus;
 mod diagnostics;
 mod draws;
+mod field;
 mod matrix;
 mod model;
 mod narrow;
@@ -42,6 +43,7 @@ pub use diagnostics::{Diagnostics, ENOUGH_AGREEMENT, ENOUGH_DRAWS};
 pub use draws::Draw;
 use draws::Members;
 pub use model::{ClusterParts, Model, ModelError, ModelParts, Prediction};
+use field::FieldPrior;
 use prior::PartitionPrior;
 
 /// Degrees of freedom of the clusters' covariances beyond the features, unless told.
@@ -57,8 +59,16 @@ const METRIC_DF_BEYOND: f64 = 2.0;
 const LEAST_SPREAD: f64 = 0.1;
 const SPREADS: i32 = 11;
 
-/// Objects near each that are tried together in splits and mergers.
-const NEAR: usize = 20;
+/// Objects near each that near splits and mergers concern.
+const NEAR: usize = 60;
+
+/// The truth, for experiments.
+pub static ORACLE: Mutex<Vec<i64>> = Mutex::new(Vec::new());
+
+/// A setting of the laboratory.
+pub fn knob(name: &str, default: f64) -> f64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
 
 /// Parameters of the marginal mixture; [`Marginal::run`] checks them.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,6 +145,8 @@ pub struct Posterior {
     pub runner_up: Vec<Option<(u32, f64)>>,
     /// The probability that an object belongs to no group: that it is alone.
     pub alone: Vec<f64>,
+    /// The probability that it is in the field.
+    pub field: Vec<f64>,
     /// The probability that two objects are together.
     pub together: CoClustering,
     /// The probability of each number of clusters, ascending.
@@ -166,6 +178,7 @@ struct Trace {
     draws: Vec<Draw>,
     ln_densities: Vec<f64>,
     moves: [usize; 2],
+    field: Vec<u32>,
     /// Sums over the draws of the metric, of the logarithms of `alpha` and the singleton weight,
     /// and of the power.
     metric: Vec<f64>,
@@ -310,19 +323,34 @@ impl Marginal {
         let (n, q) = (objects.objects(), objects.features());
         self.check(q)?;
         let nu = self.nu.unwrap_or(q + NU_BEYOND);
-        let base = base_of(objects)?;
+        let (base, covariance) = base_of(objects)?;
+        let total: f64 = (0..q).map(|f| covariance[f * q + f]).sum::<f64>() / q as f64;
+        let mut expected = vec![0.0; q * q];
+        for f in 0..q { expected[f * q + f] = 1.0; }
+        if knob("METRIC", 0.0) > 0.0 {
+            let w = knob("METRIC", 0.0);
+            let mut shape: Vec<f64> = covariance.iter().map(|v| w * v / total).collect();
+            for f in 0..q { shape[f * q + f] += 1.0 - w; }
+            expected = matrix::inverse(&shape, q).ok_or(MarginalError::Flat)?;
+        }
+        let nus: Vec<usize> = match knob("NUS", 0.0) as i32 {
+            0 => vec![nu],
+            1 => [2, 3, 5, 7, 12].map(|v| q + v).to_vec(),
+            _ => [2, 7].map(|v| q + v).to_vec(),
+        };
+        let field = FieldPrior::new(n, knob("NOFIELD", 0.5));
         let near = near(objects);
         let prior = PartitionPrior::new(n, self.power, self.alpha, self.singleton_weight);
         // The mean of Psi is A; that of a covariance, Psi / (nu - q - 1).
         let metric_df = q as f64 + METRIC_DF_BEYOND;
-        let of = |spread: f64| spread * spread * (nu - q - 1) as f64;
+        let of = |spread: f64| spread * spread;
         let scales: Vec<f64> = match self.spread {
             Some(spread) => vec![of(spread)],
             None => (0..SPREADS).map(|v| of(LEAST_SPREAD * std::f64::consts::SQRT_2.powi(v))).collect(),
         };
         let mut psi = vec![0.0; q * q];
         for f in 0..q {
-            psi[f * q + f] = of(self.spread.unwrap_or(LEAST_SPREAD));
+            psi[f * q + f] = of(self.spread.unwrap_or(LEAST_SPREAD)) * (nu - q - 1) as f64;
         }
         let mut penalties = Vec::new();
         let blocks = Blocks::new(objects, |i, own| self.weigh(objects, i, &mut penalties, own), kept);
@@ -335,8 +363,16 @@ impl Marginal {
             metric_df,
             scales: &scales,
             learn: self.learn,
+            field: &field,
+            expected: &expected,
+            nus: &nus,
         };
-        let shape = Shape::new(nu, psi, base, n);
+        let wider: Vec<f64> = (1..knob("KINDS", 1.0) as i32).map(|v| knob("KSTEP", 16.0).powi(v)).collect();
+        let widths: Vec<f64> = (0..knob("WIDTHS", 4.0) as i32)
+            .map(|v| knob("WIDEST", 4.0) * knob("WSTEP", 2.0).powi(-v)).collect();
+        let shape = Shape::new(nu, psi, base, n).wider(&wider);
+        let shape = shape.field(q + knob("NUF", 40.0) as usize, &covariance, &widths);
+        let widest = shape.groups() + knob("WIDEST", 4.0).log2() as usize;
         let k = self.begin.unwrap_or_else(|| first_clusters(n)).clamp(1, n);
         let tally = Tally::new(objects.total());
         let traces = (0..self.chains)
@@ -345,7 +381,53 @@ impl Marginal {
                 let mut rng = random::stream(seed, c as u64);
                 let k_means = KMeans::default().starts(3).seeding(Seeding::PlusPlus);
                 let first = k_means.fit(&points, Start::K(k), &mut rng)?.partition;
-                let chain = Chain::new(&data, shape.clone(), first.labels().to_vec(), &likeliest, rng);
+                let labels = first.labels().to_vec();
+                let kinds = vec![0; k];
+                let try_sweeps = knob("TRY", 20.0) as usize;
+                let mut best: Option<(f64, Chain<'_>)> = None;
+                let starts = knob("STARTS", 3.0) as usize;
+                for start in 0..4 {
+                    if starts & (1 << start) == 0 { continue; }
+                    let begin_rng = random::stream(seed ^ 0x5151_7171, (c * 8 + start) as u64);
+                    let mut chain = match start {
+                        0 => Chain::new(&data, shape.clone(), labels.clone(), &kinds, &likeliest, begin_rng),
+                        1 => {
+                            let size = [knob("HSIZE", 5.0), 3.0, 10.0, 5.0][c % 4] as usize;
+                            let found = crate::oracle::hdbscan::Hdbscan::new(size).min_samples(knob("HSAMP", 4.0) as usize).fit(&points)?;
+                            let own: Vec<u32> = found.labels.iter().map(|l| l.map_or(0, |l| l + 1)).collect();
+                            let p = Partition::from_labels(&own);
+                            let mut kinds = vec![0; p.k()];
+                            for (i, &t) in own.iter().enumerate() { if t == 0 { kinds[p.labels()[i] as usize] = widest; } }
+                            Chain::new(&data, shape.clone(), p.labels().to_vec(), &kinds, &likeliest, begin_rng)
+                        }
+                        3 => {
+                            let truth = ORACLE.lock().unwrap();
+                            let count = |x: i64| truth.iter().filter(|t| **t == x).count();
+                            let own: Vec<i64> = truth.iter().map(|&t| if t < 0 || count(t) < 2 { -1 } else { t }).collect();
+                            let p = Partition::from_labels(&own);
+                            let mut kinds = vec![0; p.k()];
+                            for (i, &t) in own.iter().enumerate() { if t < 0 { kinds[p.labels()[i] as usize] = widest; } }
+                            Chain::new(&data, shape.clone(), p.labels().to_vec(), &kinds, &likeliest, begin_rng)
+                        }
+                        _ => Chain::new(&data, shape.clone(), vec![0; n], &[widest.min(shape.kinds.len() - 1)], &likeliest, begin_rng),
+                    };
+                    chain.fit_shape();
+                    let mut sum = 0.0;
+                    for t in 0..try_sweeps {
+                        
+                        chain.sweep();
+                        chain.split_and_merge(self.moves, knob("NEARMOVES", 30.0) as usize);
+                        chain.draw_shape();
+                        if t + 5 >= try_sweeps { sum += chain.ln_joint() / 5.0; }
+                    }
+                    if knob("VERBOSE", 0.0) > 0.0 {
+                        let g: Vec<usize> = chain.clusters.iter().filter(|c| !c.field).map(|c| c.size).collect();
+                        eprintln!("chain {c} start {start}: {sum:.1} field {} comps {} groups {} largest {:?}", chain.in_field, chain.clusters.iter().filter(|c| c.field).count(), g.len(), g.iter().max());
+                    }
+                    if best.as_ref().is_none_or(|(most, _)| sum > *most) { best = Some((sum, chain)); }
+                }
+                drop(rng);
+                let Some((_, chain)) = best else { unreachable!() };
                 Ok(self.walk(chain, objects.offsets(), &tally, tick))
             })
             .collect::<Result<Vec<Trace>, OracleError>>()?;
@@ -387,20 +469,26 @@ impl Marginal {
             draws: Vec::with_capacity(self.keep),
             ln_densities: Vec::with_capacity(self.keep),
             moves: [0, 0],
+            field: vec![0; chain.labels.len()],
             metric: vec![0.0; chain.shape.psi.len()],
             alpha: 0.0,
             singleton_weight: 0.0,
             power: 0.0,
         };
+        use statrs::distribution::ContinuousCDF;
+        let apart = statrs::distribution::ChiSquared::new(chain.shape.q as f64).unwrap().inverse_cdf(knob("APART", 0.95));
         // The metric and the prior that fit the first clustering, not some beforehand.
-        chain.draw_shape();
         for t in 0..self.burn + self.keep {
             chain.sweep();
-            chain.split_and_merge(self.moves);
+            chain.split_and_merge(self.moves, knob("NEARMOVES", 30.0) as usize);
             chain.draw_shape();
             if t >= self.burn {
-                let partition = Partition::from_bounded(&chain.labels, chain.clusters.len());
-                trace.draws.push(Draw::new(partition.canonical().labels()));
+                let loose = chain.loose(apart);
+                let field: Vec<bool> = chain.labels.iter().map(|k| loose[*k as usize]).collect();
+                for (times, field) in trace.field.iter_mut().zip(&field) {
+                    *times += u32::from(*field);
+                }
+                trace.draws.push(Draw::with_field(&chain.labels, &field));
                 for (i, from) in offsets[..offsets.len() - 1].iter().enumerate() {
                     tally.add(from + chain.choice(i) as usize);
                 }
@@ -413,6 +501,15 @@ impl Marginal {
                 trace.power += chain.cohesion.power;
             }
             tick();
+        }
+        if knob("VERBOSE", 0.0) > 1.0 {
+            for c in &chain.clusters { if c.size > 4 {
+                let ln: Vec<String> = (0..chain.shape.kinds.len()).map(|kind| format!("{:.1}", c.ln_density_as(kind, &chain.shape) + chain.ln_prior_of(c.size, kind))).collect();
+                let q = chain.shape.q;
+                let sd: Vec<String> = (0..q).map(|f| format!("{:.2}", (c.scatter[f*q+f]/c.size as f64).sqrt())).collect();
+                eprintln!("size {} kind {} sd {:?} ln {:?}", c.size, c.kind, sd, ln);
+            } }
+            eprintln!("psi sd {:?} in field {}", (0..chain.shape.q).map(|f| (chain.shape.psi[f*chain.shape.q+f]/(chain.shape.kinds[0].nu-chain.shape.q-1) as f64).sqrt()).collect::<Vec<_>>(), chain.in_field);
         }
         trace.moves = chain.moves;
         trace
@@ -475,9 +572,12 @@ fn largest(weights: &[f64]) -> u32 {
 }
 
 /// Where clusters may lie: around the median of the objects' medians, as wide as those.
-fn base_of(objects: &dyn Objects) -> Result<Base, MarginalError> {
+fn base_of(objects: &dyn Objects) -> Result<(Base, Vec<f64>), MarginalError> {
     let (middle, scale) = base_parts(objects);
-    Base::new(middle, &scale).ok_or(MarginalError::Flat)
+    let widen = knob("WIDEN", 1.0).powi(2);
+    let wide: Vec<f64> = scale.iter().map(|v| widen * v).collect();
+    let base = Base::new(middle, &wide).ok_or(MarginalError::Flat)?;
+    Ok((base, scale))
 }
 
 /// The middle and the scale of that density.
@@ -561,20 +661,28 @@ fn summarise(
     let alpha: f64 = traces.iter().map(|trace| trace.alpha).sum();
     let singleton_weight: f64 = traces.iter().map(|trace| trace.singleton_weight).sum();
     let power: f64 = traces.iter().map(|trace| trace.power).sum();
+    let mut field = vec![0.0; n];
+    for trace in &traces {
+        for (sum, times) in field.iter_mut().zip(&trace.field) {
+            *sum += f64::from(*times);
+        }
+    }
     let draws: Vec<Draw> = traces.into_iter().flat_map(|trace| trace.draws).collect();
     let total = draws.len() as f64;
     for sum in &mut metric {
         *sum /= total;
     }
-    let partition = together.estimate(&draws, merge_cost);
+    field.iter_mut().for_each(|sum| *sum /= total);
     let mut times_alone = vec![0_u32; n];
     for draw in &draws {
         let sizes = draw.sizes();
         for (times, label) in times_alone.iter_mut().zip(draw.labels()) {
-            *times += u32::from(sizes[label as usize] == 1);
+            *times += u32::from(sizes[label as usize] == 1 && (label as usize) < draw.clusters());
         }
     }
     let alone: Vec<f64> = times_alone.into_iter().map(|times| f64::from(times) / total).collect();
+    let apart: Vec<bool> = field.iter().zip(&alone).map(|(field, alone)| field + alone > 0.5 && field >= alone).collect();
+    let partition = together.estimate(&draws, merge_cost, &apart);
     let mut k: Vec<(usize, f64)> = Vec::new();
     let mut numbers: Vec<usize> = draws.iter().map(Draw::clusters).collect();
     numbers.sort_unstable();
@@ -600,6 +708,7 @@ fn summarise(
         runner_up,
         partition,
         alone,
+        field,
         together,
         k,
         candidates: shares,

@@ -60,8 +60,8 @@ pub(super) struct Cohesion {
 #[derive(Clone, Debug)]
 pub(super) struct PartitionPrior {
     n: usize,
-    /// With `ln Z_n`.
-    table: Vec<(Cohesion, f64)>,
+    /// With `ln Z_m` for every number `m` of grouped objects.
+    table: Vec<(Cohesion, Vec<f64>)>,
     /// `ln (n - 1)!`.
     ln_factorial: Vec<f64>,
 }
@@ -92,15 +92,15 @@ impl PartitionPrior {
         }
         let mut prior = Self { n, table: Vec::new(), ln_factorial };
         prior.table =
-            grid.into_par_iter().map(|cohesion| (cohesion, prior.ln_constant(n, cohesion))).collect();
+            grid.into_par_iter().map(|cohesion| (cohesion, prior.ln_constants(n, cohesion))).collect();
         prior
     }
 
-    /// `ln Z_n`.
-    fn ln_constant(&self, n: usize, cohesion: Cohesion) -> f64 {
+    /// `ln Z_m` for `m` from 0 to `n`.
+    fn ln_constants(&self, n: usize, cohesion: Cohesion) -> Vec<f64> {
         let Cohesion { alpha, singleton_weight, power } = cohesion;
         if power == 1.0 && singleton_weight == 1.0 {
-            return libm::lgamma(alpha + n as f64) - libm::lgamma(alpha);
+            return (0..=n).map(|m| libm::lgamma(alpha + m as f64) - libm::lgamma(alpha)).collect();
         }
         let ln_alpha = libm::log(alpha);
         // alpha (j - 1)!^(power - 1)
@@ -126,7 +126,7 @@ impl PartitionPrior {
             let sum: f64 = values.iter().map(|v| libm::exp(v - most)).sum();
             b[m] = most + libm::log(sum) - libm::log(m as f64);
         }
-        b[n] + libm::lgamma(n as f64 + 1.0)
+        b.iter().zip(1..).map(|(b, next)| b + libm::lgamma(f64::from(next))).collect()
     }
 
     /// What to begin with: the middle.
@@ -138,6 +138,11 @@ impl PartitionPrior {
     #[cfg(test)]
     pub(super) fn grid(&self) -> Vec<Cohesion> {
         self.table.iter().map(|(cohesion, _)| *cohesion).collect()
+    }
+
+    /// `ln Z_m` by the number of grouped objects.
+    pub(super) fn constants(&self, cohesion: Cohesion) -> &[f64] {
+        self.table.iter().find(|(own, _)| *own == cohesion).map_or(&[], |(_, ln)| ln)
     }
 
     /// The weights of joining a cluster, by its size.
@@ -161,19 +166,20 @@ impl PartitionPrior {
         if self.table.len() == 1 {
             return self.table[0].0;
         }
-        let (mut clusters, mut singles, mut factorials) = (0.0, 0.0, 0.0);
+        let (mut clusters, mut singles, mut factorials, mut grouped) = (0.0, 0.0, 0.0, 0);
         for size in sizes {
             clusters += 1.0;
+            grouped += size;
             match size {
                 1 => singles += 1.0,
                 _ => factorials += self.ln_factorial[size],
             }
         }
-        let ln_of = |(cohesion, z): &(Cohesion, f64)| {
+        let ln_of = |(cohesion, z): &(Cohesion, Vec<f64>)| {
             clusters * libm::log(cohesion.alpha)
                 + singles * libm::log(cohesion.singleton_weight)
                 + cohesion.power * factorials
-                - z
+                - z[grouped]
         };
         let ln: Vec<f64> = self.table.iter().map(ln_of).collect();
         let most = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -207,7 +213,7 @@ mod tests {
                 .iter()
                 .map(|labels| prior.ln_weight(sizes(labels).into_iter(), cohesion).exp())
                 .sum();
-            assert!((prior.table[0].1 - sum.ln()).abs() < 1e-12, "{n} {power} {alpha}");
+            assert!((prior.table[0].1[n] - sum.ln()).abs() < 1e-12, "{n} {power} {alpha}");
         }
     }
 
@@ -216,8 +222,8 @@ mod tests {
         let (n, alpha) = (300, 7.5);
         let rising: f64 = (0..n).map(|i| (alpha + f64::from(i)).ln()).sum();
         let prior = PartitionPrior::new(n as usize, Some(1.0), Some(alpha), Some(1.0));
-        assert!((prior.table[0].1 - rising).abs() < 1e-9, "{} {rising}", prior.table[0].1);
+        assert!((prior.table[0].1[300] - rising).abs() < 1e-9, "{} {rising}", prior.table[0].1[300]);
         let near = PartitionPrior::new(n as usize, Some(1.0 - 1e-9), Some(alpha), Some(1.0));
-        assert!((near.table[0].1 - rising).abs() < 1e-5, "{} {rising}", near.table[0].1);
+        assert!((near.table[0].1[300] - rising).abs() < 1e-5, "{} {rising}", near.table[0].1[300]);
     }
 }

@@ -8,6 +8,14 @@
 //! two clusters: their merger, every member drawing its candidate anew. The seeds keep their
 //! candidates. Either is accepted by the ratio of Metropolis and Hastings, for which the
 //! probability of the way back is computed along the same order.
+//!
+//! A *near* move considers the objects near the first seed only: what it splits off is a small part
+//! of them, and all else stays where it is. The way back merges a cluster whose members are all
+//! near. That costs the same however large the clusters are, and is how a small group is found
+//! inside a large one, or in the field.
+//!
+//! Kinds: of a split cluster's parts, one keeps its kind, the other has that kind or any; a merged
+//! cluster has the kind of one of the two. In near moves the far part keeps its kind.
 
 use rand::RngExt;
 
@@ -20,18 +28,18 @@ use super::matrix::pick;
 const ANYWHERE: usize = 5;
 
 impl Chain<'_> {
-    /// Proposes splits and mergers. Clusters are to be made anew afterwards, as
-    /// [`Self::draw_shape`] does.
-    pub(super) fn split_and_merge(&mut self, moves: usize) {
+    /// Proposes splits and mergers, and as many near ones. Clusters are to be made anew afterwards,
+    /// as [`Self::draw_shape`] does.
+    pub(super) fn split_and_merge(&mut self, moves: usize, near_moves: usize) {
         let n = self.labels.len();
-        if n < 2 || moves == 0 {
+        if n < 2 || moves + near_moves == 0 {
             return;
         }
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.clusters.len()];
         for (i, &label) in self.labels.iter().enumerate() {
             members[label as usize].push(i);
         }
-        for _ in 0..moves {
+        for at in 0..moves + near_moves {
             let i = self.rng.random_range(0..n);
             let near = self.data.near.of(i);
             let j = if near.is_empty() || self.rng.random_range(0..ANYWHERE) == 0 {
@@ -40,33 +48,93 @@ impl Chain<'_> {
             } else {
                 near[self.rng.random_range(0..near.len())] as usize
             };
-            self.split_or_merge(i, j, &mut members);
+            self.split_or_merge(i, j, at >= moves, &mut members);
         }
     }
 
+    /// The kinds of two parts of a cluster of kind `whole`, and the probability of that.
+    fn draw_parts(&mut self, whole: usize, near: bool) -> [usize; 2] {
+        let other = if self.rng.random::<bool>() { whole } else { self.rng.random_range(0..self.open_kinds()) };
+        if near || self.rng.random::<bool>() { [other, whole] } else { [whole, other] }
+    }
+
+    fn ln_parts(&self, [first, second]: [usize; 2], whole: usize, near: bool) -> f64 {
+        let of = |kind: usize| f64::from(u8::from(kind == whole)) * 0.5 + 0.5 / self.open_kinds() as f64;
+        let second_keeps = if second == whole { of(first) } else { 0.0 };
+        let first_keeps = if first == whole { of(second) } else { 0.0 };
+        libm::log(if near { second_keeps } else { 0.5 * (first_keeps + second_keeps) })
+    }
+
+    fn ln_merged(whole: usize, [first, second]: [usize; 2], near: bool) -> f64 {
+        match (near, first == whole, second == whole) {
+            (true, _, true) | (false, true, true) => 0.0,
+            (false, true, false) | (false, false, true) => -std::f64::consts::LN_2,
+            _ => f64::NEG_INFINITY,
+        }
+    }
+
+    /// Kinds that clusters may have.
+    fn open_kinds(&self) -> usize {
+        if self.data.field.is_open() { self.shape.kinds.len() } else { self.shape.groups() }
+    }
+
     /// Proposes a split or a merger of two objects' clusters.
-    fn split_or_merge(&mut self, i: usize, j: usize, members: &mut Vec<Vec<usize>>) {
+    fn split_or_merge(&mut self, i: usize, j: usize, near: bool, members: &mut Vec<Vec<usize>>) {
         let (ki, kj) = (self.labels[i], self.labels[j]);
         let splits = ki == kj;
-        let mut rest: Vec<usize> =
-            members[ki as usize].iter().copied().filter(|&l| l != i && l != j).collect();
-        if !splits {
-            rest.extend(members[kj as usize].iter().filter(|&&l| l != j));
+        let concerned = |l: usize, label: u32| l != i && l != j && (label == ki || label == kj);
+        let mut rest: Vec<usize> = if near {
+            let all = self.data.near.around(i).iter().map(|l| *l as usize);
+            all.filter(|&l| concerned(l, self.labels[l])).collect()
+        } else {
+            let second = if splits { &[][..] } else { &members[kj as usize] };
+            members[ki as usize].iter().chain(second).copied().filter(|&l| l != i && l != j).collect()
+        };
+        if near && !splits {
+            // All of the first seed's cluster must be near, or there is no way back.
+            let own = rest.iter().filter(|&&l| self.labels[l] == ki).count();
+            if own + 1 != self.clusters[ki as usize].size {
+                return;
+            }
         }
         for a in (1..rest.len()).rev() {
             rest.swap(a, self.rng.random_range(0..=a));
         }
+        let total = self.clusters[ki as usize].size
+            + if splits { 0 } else { self.clusters[kj as usize].size };
+        let kind_of = |k: u32| self.clusters[k as usize].kind;
+        let (whole_kind, part_kinds) = if splits {
+            let whole = kind_of(ki);
+            (whole, self.draw_parts(whole, near))
+        } else {
+            let kinds = [kind_of(ki), kind_of(kj)];
+            let second = near || self.rng.random::<bool>();
+            (kinds[usize::from(second)], kinds)
+        };
+        let groups = self.shape.groups();
+        // Objects in the field that this move does not concern.
+        let counted = |kind: usize, size: usize| if kind >= groups { size } else { 0 };
+        let field = if splits {
+            self.in_field - counted(whole_kind, total)
+        } else {
+            self.in_field
+                - counted(part_kinds[0], self.clusters[ki as usize].size)
+                - counted(part_kinds[1], self.clusters[kj as usize].size)
+        };
+        // Any number will do that both ways have in common.
+        let field_join = self.field_join(field + total / 2, total.div_ceil(2).max(1));
 
-        let q = self.shape.q;
-        let (seed_i, seed_j) = (self.place(i).to_vec(), self.place(j).to_vec());
-        let mut place = vec![0.0; q];
-        let mut parts = [Cluster::empty(q), Cluster::empty(q)];
-        parts[0].add(&seed_i, &self.shape);
-        parts[1].add(&seed_j, &self.shape);
-        let mut whole = Cluster::empty(q);
-        whole.add(&seed_i, &self.shape);
-        whole.add(&seed_j, &self.shape);
         // Both states side by side: the one the chain is in is walked as it is, the other is drawn.
+        let q = self.shape.q;
+        let mut place = vec![0.0; q];
+        let seed_i = self.place(i).to_vec();
+        let far = self.without(kj as usize, i, &rest, &members[kj as usize]);
+        let of_kind = |kind: usize| far.clone().as_kind(kind, &self.shape);
+        let mut parts = [Cluster::of_kind(part_kinds[0], &self.shape), of_kind(part_kinds[1])];
+        parts[0].add(&seed_i, &self.shape);
+        parts[1].refresh(&self.shape);
+        let mut whole = of_kind(whole_kind);
+        whole.add(&seed_i, &self.shape);
         let (mut ln_to_parts, mut ln_to_whole) = (0.0, 0.0);
         let (mut ln_weights_parts, mut ln_weights_whole) = (0.0, 0.0);
         let mut drawn = Vec::with_capacity(rest.len());
@@ -78,7 +146,7 @@ impl Chain<'_> {
             let own = self.reader.own(blocks, l);
             let fits: [f64; 2] = std::array::from_fn(|p| weigh_all(&parts[p], own, &mut weighed[p]));
             let fit = weigh_all(&whole, own, &mut weighed[2]);
-            let joins: [f64; 2] = std::array::from_fn(|p| self.join(parts[p].size) * fits[p]);
+            let joins: [f64; 2] = std::array::from_fn(|p| self.join(&parts[p], field_join) * fits[p]);
             let total = joins[0] + joins[1];
             if !(total > 0.0 && total.is_finite() && fit > 0.0 && fit.is_finite()) {
                 return; // too far from all for numbers to tell: no such move
@@ -105,13 +173,15 @@ impl Chain<'_> {
             drawn.push(if splits { (part, at as u32) } else { (0, merged as u32) });
         }
 
-        let prior = self.data.prior;
-        let ln_parts = prior.ln_weight(parts.iter().map(|part| part.size), self.cohesion)
-            + parts.iter().map(|part| part.ln_density(&self.shape)).sum::<f64>()
-            + ln_weights_parts;
-        let ln_whole = prior.ln_weight(std::iter::once(whole.size), self.cohesion)
-            + whole.ln_density(&self.shape)
-            + ln_weights_whole;
+        let of = |cluster: &Cluster| {
+            self.ln_prior_of(cluster.size, cluster.kind) + cluster.ln_density(&self.shape)
+        };
+        let in_parts = field + parts.iter().map(|part| counted(part.kind, part.size)).sum::<usize>();
+        let in_whole = field + counted(whole.kind, whole.size);
+        let ln_parts = parts.iter().map(of).sum::<f64>() + self.ln_prior_field(in_parts) + ln_weights_parts;
+        let ln_whole = of(&whole) + self.ln_prior_field(in_whole) + ln_weights_whole;
+        ln_to_parts += self.ln_parts(part_kinds, whole_kind, near);
+        ln_to_whole += Self::ln_merged(whole_kind, part_kinds, near);
         let ln_ratio = ln_parts - ln_whole + ln_to_whole - ln_to_parts;
         let ln_ratio = if splits { ln_ratio } else { -ln_ratio };
         self.moves[0] += 1;
@@ -125,31 +195,56 @@ impl Chain<'_> {
             self.choose(l, spot);
         }
         if splits {
+            // The part of the first seed is the new one.
             let new = self.clusters.len() as u32;
-            self.labels[j] = new;
+            self.in_field = in_parts;
+            self.labels[i] = new;
             for (&l, &(part, _)) in rest.iter().zip(&drawn) {
-                self.labels[l] = if part == 0 { ki } else { new };
+                self.labels[l] = if part == 0 { new } else { kj };
             }
-            self.clusters[ki as usize] = first;
-            self.clusters.push(second);
-            let all = std::mem::take(&mut members[ki as usize]);
-            let (stay, leave) = all.into_iter().partition(|&l| self.labels[l] == ki);
-            members[ki as usize] = stay;
+            self.clusters[kj as usize] = second;
+            self.clusters.push(first);
+            let all = std::mem::take(&mut members[kj as usize]);
+            let (stay, leave) = all.into_iter().partition(|&l| self.labels[l] == kj);
+            members[kj as usize] = stay;
             members.push(leave);
         } else {
-            self.labels[j] = ki;
-            for &l in &rest {
-                self.labels[l] = ki;
-            }
-            self.clusters[ki as usize] = whole;
-            let joining = std::mem::take(&mut members[kj as usize]);
-            members[ki as usize].extend(joining);
-            // The last cluster takes the place of the one that is gone.
-            self.clusters.swap_remove(kj as usize);
-            members.swap_remove(kj as usize);
-            for &l in members.get(kj as usize).map_or(&[][..], |moved| moved) {
+            self.in_field = in_whole;
+            let joining = std::mem::take(&mut members[ki as usize]);
+            for &l in &joining {
                 self.labels[l] = kj;
             }
+            self.clusters[kj as usize] = whole;
+            members[kj as usize].extend(joining);
+            // The last cluster takes the place of the one that is gone.
+            self.clusters.swap_remove(ki as usize);
+            members.swap_remove(ki as usize);
+            for &l in members.get(ki as usize).map_or(&[][..], |moved| moved) {
+                self.labels[l] = ki;
+            }
         }
+    }
+
+    /// Cluster `k` of `members` without object `i` and those of `rest`. Its density is not ready.
+    fn without(&self, k: usize, i: usize, rest: &[usize], members: &[usize]) -> Cluster {
+        let gone = |l: usize| l == i || rest.contains(&l);
+        let leaving = rest.iter().filter(|&&l| self.labels[l] as usize == k).count();
+        if members.len() > 2 * leaving + 2 {
+            let mut cluster = self.clusters[k].clone();
+            for &l in rest.iter().chain([&i]).filter(|&&l| self.labels[l] as usize == k) {
+                cluster.take_out(self.place(l));
+            }
+            return cluster;
+        }
+        let mut cluster = Cluster::of_kind(self.clusters[k].kind, &self.shape);
+        if rest.len() + 2 >= members.len() && rest.len() > 200 {
+            // Nearly all leave: looked up in a set of marks, not in a list.
+            let mut marks = vec![false; self.labels.len()];
+            rest.iter().for_each(|&l| marks[l] = true);
+            members.iter().filter(|&&l| l != i && !marks[l]).for_each(|&l| cluster.take_in(self.place(l)));
+        } else {
+            members.iter().filter(|&&l| !gone(l)).for_each(|&l| cluster.take_in(self.place(l)));
+        }
+        cluster
     }
 }
