@@ -74,11 +74,7 @@ class Table:
         column = self._raw(name)
         if hasattr(column, "to_value"):  # an astropy Quantity
             return column.value
-        if hasattr(column, "combine_chunks"):  # pyarrow
-            return column.to_numpy()
-        if hasattr(column, "to_numpy"):
-            return column.to_numpy()
-        return column
+        return column.to_numpy() if hasattr(column, "to_numpy") else column
 
     def unit(self, name: str) -> str | None:
         """The unit that the column names, as text."""
@@ -104,11 +100,8 @@ class Table:
     def identifiers(self, name: str) -> NDArray[Any]:
         """The column as whole numbers, or as text."""
         plain = np.asarray(self._plain(name))
-        if plain.dtype.kind in "iu":
-            return plain.astype(np.int64)
-        if plain.dtype.kind == "b":
-            return plain.astype(np.int64)
-        if plain.dtype.kind == "f" and np.isfinite(plain).all() and (plain == np.floor(plain)).all():
+        whole = plain.dtype.kind == "f" and np.isfinite(plain).all() and (plain == np.floor(plain)).all()
+        if plain.dtype.kind in "iub" or whole:
             return plain.astype(np.int64)
         if plain.dtype.kind == "S":
             return np.char.decode(plain, "utf-8")

@@ -48,7 +48,7 @@ impl Candidates {
         let weights = weight.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
         for (name, given) in [("penalties", penalties), ("weights", weights)] {
             if let Some(count) = given.map(<[f64]>::len).filter(|count| *count != rows) {
-                return Err(PyValueError::new_err(format!("{count} {name} for {rows} candidates")));
+                return Err(invalid!("{count} {name} for {rows} candidates"));
             }
         }
         check_offsets(offsets, rows)?;
@@ -192,18 +192,14 @@ fn check_offsets(offsets: &[i64], rows: usize) -> PyResult<()> {
         return Err(PyValueError::new_err("there are no objects"));
     }
     if offsets[0] != 0 || offsets[offsets.len() - 1] != rows as i64 {
-        return Err(PyValueError::new_err(format!(
+        return Err(invalid!(
             "offsets go from {} to {}, but must go from 0 to the {rows} candidates there are",
             offsets[0],
             offsets[offsets.len() - 1]
-        )));
+        ));
     }
     match offsets.windows(2).position(|pair| pair[1] < pair[0]) {
-        Some(i) => Err(PyValueError::new_err(format!(
-            "offsets fall from {} to {} at object {i}",
-            offsets[i],
-            offsets[i + 1]
-        ))),
+        Some(i) => Err(invalid!("offsets fall from {} to {} at object {i}", offsets[i], offsets[i + 1])),
         None => Ok(()),
     }
 }

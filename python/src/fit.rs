@@ -1,13 +1,14 @@
 //! A fit: candidates in, the pipeline run under watch, its answer as a dictionary of arrays in the units
 //! of the input.
 
+use std::sync::atomic::AtomicUsize;
+
 use goc::marginal::{ClusterParts, ModelParts, Posterior};
-use goc::optimistic::hierarchy::{Height, Leaves};
+use goc::optimistic::hierarchy::{self, Height, Leaves};
 use goc::scale::{Scaler, Scaling};
 use goc_pipeline::feature_map::FeatureMap;
-use goc_pipeline::{Dataset, Fit, PipelineError, Prepared, fit_with};
-use numpy::{IntoPyArray, PyArray1};
-use pyo3::exceptions::PyValueError;
+use goc_pipeline::{Dataset, Fit, MethodName, OracleName, PipelineError, Prepared, Speech, fit_with};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -22,6 +23,8 @@ struct Outcome {
     model: Option<goc::marginal::Model>,
     tree: Option<Vec<[f64; 4]>>,
     places: Vec<f64>,
+    /// Those of the best start, where k-means by itself was asked for.
+    oracle_iterations: Option<usize>,
     /// Remarks, and warnings.
     said: Vec<(bool, String)>,
 }
@@ -41,27 +44,32 @@ pub fn fit<'py>(
     settings.check().map_err(refused)?;
     let named = function.is_none();
     let data = candidates.data.clone();
-    let wants_tree = settings.method == goc_pipeline::MethodName::GocTree;
+    let wants_tree = settings.method == MethodName::GocTree;
     let work = move |watch: &watch::Watch| -> Result<Outcome, PipelineError> {
         let mut prepared = Prepared::of(data.without_extras(), &settings, watch)?;
         drop(data);
         prepared.data.object_weights = sample_weight;
         let oracle = settings.oracle();
-        let oracle = Watched { oracle: named.then_some(oracle.as_ref()), watch };
+        let counts = settings.method == MethodName::Oracle && settings.oracle == OracleName::KMeans;
+        let k_means = (counts && named).then(|| (settings.k_means(), AtomicUsize::new(0)));
+        let oracle =
+            Watched { k_means: k_means.as_ref(), ..Watched::new(watch, named.then_some(oracle.as_ref())) };
         let fit = fit_with(prepared, &settings, Some(&oracle), seed, watch)?;
         let model = fit.model().transpose()?;
         let tree = match wants_tree {
             true => Some(fit.tree()?.linkage(Leaves::Objects, Height::Total)?),
             false => None,
         };
-        Ok(Outcome { places: fit.input_places(), tree, model, fit, said: watch.said() })
+        let oracle_iterations =
+            k_means.map(|(_, iterations)| iterations.into_inner()).filter(|count| *count > 0);
+        Ok(Outcome { places: fit.input_places(), oracle_iterations, tree, model, fit, said: watch.said() })
     };
     let outcome = watch::run(py, threads, progress.as_ref(), function.as_ref(), work)?;
     dictionary(py, outcome.map_err(refused)?)
 }
 
 fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
-    let Outcome { fit, model, tree, places, said } = outcome;
+    let Outcome { fit, model, tree, places, oracle_iterations, said } = outcome;
     let q = fit.centres.features();
     let centres = fit.input_centres();
     let Fit { prepared, settings, grouped, auto, found, stability, significance, solitude, remarks, .. } =
@@ -81,6 +89,7 @@ fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     put.set_item("confidence", some(grouped.confidence))?;
     put.set_item("solitude", some(solitude))?;
     put.set_item("iterations", grouped.iterations)?;
+    put.set_item("oracle_iterations", oracle_iterations)?;
     put.set_item("converged", grouped.converged)?;
     put.set_item("cycle", grouped.cycle)?;
     put.set_item("history_k", whole(py, grouped.history.iter().map(|t| t.k as i64)))?;
@@ -111,15 +120,21 @@ fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     put.set_item("digest", prepared.data.digest())?;
     put.set_item("model", model.map(|model| Py::new(py, Model { model, map: map.clone() })).transpose()?)?;
     put.set_item("map", Py::new(py, map)?)?;
-    put.set_item(
-        "remarks",
-        remarks.iter().map(|r| goc_pipeline::Speech::Keywords.of(r)).collect::<Vec<_>>(),
-    )?;
+    put.set_item("remarks", remarks.iter().map(|r| Speech::Keywords.of(r)).collect::<Vec<_>>())?;
     put.set_item("said", said)?;
     Ok(put)
 }
 
-fn whole(py: Python<'_>, values: impl Iterator<Item = i64>) -> Bound<'_, PyArray1<i64>> {
+/// A linkage table in Newick format; `names` are those of the leaves.
+#[pyfunction]
+pub fn newick(tree: PyReadonlyArray2<'_, f64>, names: Vec<String>) -> PyResult<String> {
+    let rows: Vec<[f64; 4]> =
+        tree.as_array().rows().into_iter().map(|row| std::array::from_fn(|c| row[c])).collect();
+    hierarchy::newick(&rows, &names).map_err(value_error)
+}
+
+/// Whole numbers as an array.
+pub fn whole(py: Python<'_>, values: impl Iterator<Item = i64>) -> Bound<'_, PyArray1<i64>> {
     values.collect::<Vec<i64>>().into_pyarray(py)
 }
 
@@ -221,7 +236,7 @@ impl Map {
     pub fn prepared(&self, data: &Dataset) -> PyResult<Prepared> {
         let (given, wanted) = (data.candidates.features(), self.map.roots.len());
         if given != wanted {
-            return Err(PyValueError::new_err(format!("X has {given} features, but {wanted} were fitted")));
+            return Err(invalid!("X has {given} features, but {wanted} were fitted"));
         }
         Prepared::like(data.without_extras(), &self.map, self.divisor).map_err(refused)
     }
@@ -313,7 +328,7 @@ pub fn compare<'py>(
         let mut kinds: Vec<&str> = all.iter().map(Row::kind).collect();
         kinds.dedup();
         let kinds = kinds.join(", ");
-        return Err(PyValueError::new_err(format!("only: no such method {name}; there are {kinds}")));
+        return Err(invalid!("only: no such method {name}; there are {kinds}"));
     }
     let wanted =
         move |row: &Row| only.as_ref().is_none_or(|only| only.iter().any(|name| row.is_called(name)));
@@ -327,7 +342,7 @@ pub fn compare<'py>(
             let own = row.settings(&settings)?;
             for s in 0..if row.draws { seeds } else { 1 } {
                 let seed = seed.wrapping_add(s);
-                let said = |error: PipelineError| error.said(goc_pipeline::Speech::Keywords);
+                let said = |error: PipelineError| error.said(Speech::Keywords);
                 runs.push((row.name.clone(), seed, outcome(&prepared, &own, seed).map_err(said)));
                 watch.tick();
             }

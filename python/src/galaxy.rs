@@ -21,13 +21,13 @@ pub fn parsed<T: std::str::FromStr>(what: &str, given: &str) -> PyResult<T>
 where
     T::Err: std::fmt::Display,
 {
-    given.parse().map_err(|error| PyValueError::new_err(format!("{what}='{given}': {error}")))
+    given.parse().map_err(|error| invalid!("{what}='{given}': {error}"))
 }
 
 /// Rows of six numbers.
 pub fn stars_of(rows: &PyReadonlyArray2<'_, f64>) -> PyResult<Vec<[f64; 6]>> {
     if rows.shape()[1] != 6 {
-        return Err(PyValueError::new_err(format!("a star has 6 numbers, not {}", rows.shape()[1])));
+        return Err(invalid!("a star has 6 numbers, not {}", rows.shape()[1]));
     }
     let star = |row: numpy::ndarray::ArrayView1<'_, f64>| std::array::from_fn(|c| row[c]);
     Ok(rows.as_array().rows().into_iter().map(star).collect())
@@ -47,7 +47,7 @@ pub fn catalogue_of(sky: &str, far: &str, offset: f64, angles: &str, sun: &str) 
         "parallax" => DistanceMeasure::Parallax { offset },
         "distance" => DistanceMeasure::Distance,
         "distance_modulus" => DistanceMeasure::Modulus,
-        other => return Err(PyValueError::new_err(format!("depth by '{other}' is not known"))),
+        other => return Err(invalid!("depth by '{other}' is not known")),
     };
     let catalogue = Catalogue::new(sky_of(sky)?, far, parsed::<Sun>("sun", sun)?).map_err(value_error)?;
     Ok(catalogue.angles(parsed::<Angles>("angles", angles)?))
@@ -57,7 +57,7 @@ fn sky_of(sky: &str) -> PyResult<Sky> {
     match sky {
         "icrs" => Ok(Sky::Icrs),
         "galactic" => Ok(Sky::Galactic),
-        other => Err(PyValueError::new_err(format!("sky='{other}' is not known; give icrs or galactic"))),
+        other => Err(invalid!("sky='{other}' is not known; give icrs or galactic")),
     }
 }
 
@@ -85,9 +85,9 @@ impl Potential {
             ("mwpotential2014", _) => plain(Arc::new(MWPotential2014::new())),
             ("ini", Some(text)) => plain(Arc::new(ini::parse(text).map_err(value_error)?)),
             (other, _) => {
-                return Err(PyValueError::new_err(format!(
+                return Err(invalid!(
                     "potential '{other}' is not known; give mcmillan17, mwpotential2014 or a file that ends in .ini"
-                )));
+                ));
             }
         })
     }
@@ -263,9 +263,7 @@ pub fn from_galactocentric<'py>(
     let (sky, sun) = (sky_of(sky)?, parsed::<Sun>("sun", sun)?);
     let mut values = Vec::with_capacity(rows.shape()[0] * 6);
     for (i, star) in stars_of(&rows)?.into_iter().enumerate() {
-        let seen = sun
-            .observe(&place(star), sky)
-            .map_err(|error| PyValueError::new_err(format!("row {i}: {error}")))?;
+        let seen = sun.observe(&place(star), sky).map_err(|error| invalid!("row {i}: {error}"))?;
         values.extend(seen.position.in_degrees());
         values.push(seen.distance.kpc());
         values.extend(seen.proper_motion);

@@ -42,7 +42,7 @@ pub fn select<'py>(
     let q = candidates.data.candidates.features();
     if centres.features() != q {
         let found = centres.features();
-        return Err(PyValueError::new_err(format!("X has {q} features, but the centres have {found}")));
+        return Err(invalid!("X has {q} features, but the centres have {found}"));
     }
     if centres.is_empty() {
         return Err(PyValueError::new_err("there are no centres"));
@@ -76,12 +76,12 @@ pub fn cluster_sums<'py>(
     let (n, q) = (points.shape()[0], points.shape()[1]);
     let (values, labels) = (points.as_slice()?, labels.as_slice()?);
     if labels.len() != n {
-        return Err(PyValueError::new_err(format!("{} labels for {n} points", labels.len())));
+        return Err(invalid!("{} labels for {n} points", labels.len()));
     }
     let (mut sums, mut sizes) = (vec![0.0; k * q], vec![0_i64; k]);
     for (i, &label) in labels.iter().enumerate() {
         let Some(at) = usize::try_from(label).ok().filter(|&l| l < k) else {
-            return Err(PyValueError::new_err(format!("row {i}: label {label} is not among {k} clusters")));
+            return Err(invalid!("row {i}: label {label} is not among {k} clusters"));
         };
         sizes[at] += 1;
         for (sum, value) in sums[at * q..][..q].iter_mut().zip(&values[i * q..]) {
@@ -107,7 +107,7 @@ pub fn oracle<'py>(
     let (oracle, k) = (settings.oracle(), settings.wanted().map_err(refused)?);
     let named = function.is_none();
     let found = watch::run(py, threads, None, function.as_ref(), move |watch| {
-        let watched = Watched { oracle: named.then_some(oracle.as_ref()), watch };
+        let watched = Watched::new(watch, named.then_some(oracle.as_ref()));
         watched.cluster(&points, Start::K(k), &mut stream(seed, key))
     })?;
     let partition = found.map_err(value_error)?;

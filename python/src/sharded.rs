@@ -162,7 +162,7 @@ impl Coordinator {
             let answers: Vec<Answer> =
                 answers.iter().map(|bytes| Answer::from_bytes(bytes)).collect::<Result<_, _>>()?;
             let oracle = locked(&oracle);
-            let watched = Watched { oracle: named.then_some(oracle.as_ref()), watch };
+            let watched = Watched::new(watch, named.then_some(oracle.as_ref()));
             locked(&coordinator).take(&answers, &watched)
         })?;
         done.map_err(value_error)

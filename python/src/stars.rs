@@ -80,11 +80,7 @@ impl Columns for PyColumns<'_> {
     }
 
     fn complaint(&self, name: &str, row: usize, number: f64, problem: &str) -> String {
-        let object = match &self.ids {
-            Ids::Integer(ids) => ids[row].to_string(),
-            Ids::Text(ids) => ids[row].clone(),
-            _ => row.to_string(),
-        };
+        let object = goc_pipeline::measured::name(&self.ids, row);
         format!("row {row}, object {object}, column `{name}`: {} {problem}", self.text(name, row, number))
     }
 

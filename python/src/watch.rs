@@ -25,6 +25,11 @@ use pyo3::prelude::*;
 
 use crate::candidates::table;
 
+/// What Python was given cannot be; what is said is formatted.
+macro_rules! invalid {
+    ($($said:tt)+) => { pyo3::exceptions::PyValueError::new_err(format!($($said)+)) };
+}
+
 /// How often signals are asked for.
 const INTERVAL: Duration = Duration::from_millis(50);
 /// How long work may take to notice that it is to stop.

@@ -89,7 +89,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| match Failure::from(error) {
-        Failure::Failed(problem) => Failure::failed(format!("cannot write to standard output: {problem}")),
+        Failure::Failed(problem) => failed!("cannot write to standard output: {problem}"),
         other => other,
     })
 }
@@ -109,14 +109,12 @@ pub fn check_output(path: Option<&Path>) -> Result<(), Failure> {
 /// Refuses a file of any kind that could not be written.
 pub fn check_place(path: &Path) -> Result<(), Failure> {
     if path.is_dir() {
-        return Err(Failure::failed(format!("{}: is a folder; name a file", path.display())));
+        return Err(failed!("{}: is a folder; name a file", path.display()));
     }
     match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => Err(Failure::failed(format!(
-            "{}: there is no folder {}; make it first",
-            path.display(),
-            folder.display()
-        ))),
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            Err(failed!("{}: there is no folder {}; make it first", path.display(), folder.display()))
+        }
         _ => Ok(()),
     }
 }
@@ -126,9 +124,7 @@ pub fn check_output_of(input: &Path, path: Option<&Path>) -> Result<(), Failure>
     check_output(path)?;
     if path.is_some_and(|path| path == input) {
         let name = input.display();
-        return Err(Failure::usage(format!(
-            "{name}: the output would overwrite the input; name another file"
-        )));
+        return Err(usage!("{name}: the output would overwrite the input; name another file"));
     }
     Ok(())
 }

@@ -5,6 +5,16 @@ use std::process::ExitCode;
 
 use goc_pipeline::{PipelineError, Speech};
 
+/// Wrong usage; what is said is formatted.
+macro_rules! usage {
+    ($($said:tt)+) => { $crate::failure::Failure::Usage(format!($($said)+)) };
+}
+
+/// The data or the work failed; what is said is formatted.
+macro_rules! failed {
+    ($($said:tt)+) => { $crate::failure::Failure::Failed(format!($($said)+)) };
+}
+
 /// Why a command did not do its work.
 #[derive(Debug)]
 pub enum Failure {
@@ -28,8 +38,8 @@ impl Failure {
     /// The same failure, with the flag that it is about.
     pub fn because(self, flag: &str) -> Self {
         match self {
-            Failure::Usage(message) => Failure::Usage(format!("{flag}: {message}")),
-            Failure::Failed(message) => Failure::Failed(format!("{flag}: {message}")),
+            Failure::Usage(message) => usage!("{flag}: {message}"),
+            Failure::Failed(message) => failed!("{flag}: {message}"),
             other => other,
         }
     }

@@ -5,10 +5,12 @@
 //! values of flags, [`console`] talks to people, [`failure`] decides the exit code. Rules, names and
 //! defaults are in `goc-pipeline`.
 
+#[macro_use]
+mod failure;
+
 mod choices;
 mod commands;
 mod console;
-mod failure;
 mod long_table;
 mod measured_table;
 mod star_table;
@@ -76,7 +78,7 @@ fn run(goc: Goc) -> Result<(), Failure> {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build_global()
-            .map_err(|e| Failure::failed(format!("cannot start {threads} threads: {e}")))?;
+            .map_err(|e| failed!("cannot start {threads} threads: {e}"))?;
     }
     match goc.command {
         Command::Demo(demo) => demo.run(),

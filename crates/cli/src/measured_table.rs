@@ -57,7 +57,7 @@ impl MeasuredArgs {
     pub fn open(&self) -> Result<Table, Failure> {
         let table = goc_tables::read(&self.input)?;
         if table.rows() == 0 {
-            return Err(Failure::failed(format!("{}: the table has no rows", self.input.display())));
+            return Err(failed!("{}: the table has no rows", self.input.display()));
         }
         Ok(table)
     }

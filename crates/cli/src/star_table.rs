@@ -49,10 +49,10 @@ impl StarArgs {
         for pair in self.columns.iter().filter(|pair| !pair.trim().is_empty()) {
             let named = pair.split_once('=').map(|(name, column)| (name.trim().parse(), column.trim()));
             let Some((Ok(quantity), column)) = named else {
-                return Err(Failure::usage(format!(
+                return Err(usage!(
                     "--columns {pair}: give NAME=COLUMN, with NAME one of {}",
                     Quantity::ALL.map(Quantity::name).join(", ")
-                )));
+                ));
             };
             other_names.push((quantity, column.to_string()));
         }

@@ -7,6 +7,7 @@ use goc_tables::{Column, Data, Table};
 
 use crate::dataset::Dataset;
 use crate::error::PipelineError;
+use crate::labels::described;
 use crate::sampling::{Loss, Origin};
 
 /// The long table: object, candidate, the features, what is carried along, penalty; then the columns `kept` of
@@ -34,8 +35,8 @@ fn long_table(dataset: Cow<'_, Dataset>, origin: &Origin, kept: &[&Column]) -> R
     };
     let candidate = counts.iter().flat_map(|&m| 0..m as i32).collect();
     let mut columns = vec![
-        Column::new("object", object).with_description("object, as the input names it"),
-        Column::new("candidate", Data::I32(candidate)).with_description("candidate of the object, from 0"),
+        described("object", object, "object, as the input names it"),
+        described("candidate", Data::I32(candidate), "candidate of the object, from 0"),
     ];
     for (f, feature) in dataset.features.iter().enumerate() {
         let column = Column::new(feature.name.clone(), Data::F64(all(sets, |i| sets.feature(i, f))));
@@ -51,14 +52,14 @@ fn long_table(dataset: Cow<'_, Dataset>, origin: &Origin, kept: &[&Column]) -> R
         columns.push(column.with_unit(extra.feature.unit.unwrap_or_default()));
     }
     if let Some(penalty) = penalty {
-        columns.push(Column::new("penalty", Data::F64(penalty)).with_description("penalty, not scaled"));
+        columns.push(described("penalty", Data::F64(penalty), "penalty, not scaled"));
     }
     for column in kept {
         if columns.iter().any(|c| c.name() == column.name()) {
-            return Err(PipelineError::Usage(format!(
+            return Err(usage!(
                 "{{keep}} {}: the candidates have a column of that name already",
                 column.name()
-            )));
+            ));
         }
         columns.push(repeat_column(column, &counts, &origin.rows)?);
     }

@@ -7,6 +7,7 @@
 
 use goc::candidates::{CandidatesError, PENALTY_STRENGTH};
 use goc::{Candidates, Ids, Points};
+use goc_galaxy::catalogue::schema::RowNames;
 use sha2::{Digest, Sha256};
 
 /// A feature as the input names it.
@@ -92,8 +93,8 @@ pub struct Dataset {
     pub weight_column: Option<String>,
     /// The row of the input that each candidate came from; none: the same order.
     pub rows: Option<Vec<usize>>,
-    /// Whether each candidate was a row of a table.
-    pub from_table: bool,
+    /// How messages call the rows of the table, where each candidate was one of them.
+    pub row_names: Option<RowNames>,
     /// What messages call the input: its file.
     pub source: Option<String>,
     /// [`Dataset::digest`], where the candidates are no longer in the units of the input.
@@ -126,6 +127,10 @@ pub enum DatasetError {
     Candidates(#[from] CandidatesError),
 }
 
+fn check_count(what: &'static str, found: usize, wanted: usize) -> Result<(), DatasetError> {
+    if found == wanted { Ok(()) } else { Err(DatasetError::Count { what, found, wanted }) }
+}
+
 impl Dataset {
     /// Candidates of which nothing else is known; features are called `x0`, `x1`, ...
     pub fn new(candidates: Candidates) -> Self {
@@ -142,7 +147,7 @@ impl Dataset {
             dropped_candidates: 0,
             weight_column: None,
             rows: None,
-            from_table: false,
+            row_names: None,
             source: None,
             digest: None,
         }
@@ -159,20 +164,14 @@ impl Dataset {
         names: impl IntoIterator<Item = N>,
     ) -> Result<Self, DatasetError> {
         let features: Vec<Feature> = names.into_iter().map(|name| Feature::new(name)).collect();
-        let (found, wanted) = (features.len(), self.candidates.features());
-        if found != wanted {
-            return Err(DatasetError::Count { what: "features", found, wanted });
-        }
+        check_count("features", features.len(), self.candidates.features())?;
         self.features = features;
         Ok(self)
     }
 
     /// With the true groups.
     pub fn with_truth(mut self, truth: Vec<String>) -> Result<Self, DatasetError> {
-        let (found, wanted) = (truth.len(), self.candidates.objects());
-        if found != wanted {
-            return Err(DatasetError::Count { what: "true groups", found, wanted });
-        }
+        check_count("true groups", truth.len(), self.candidates.objects())?;
         self.truth = Some(truth);
         Ok(self)
     }
@@ -194,11 +193,6 @@ impl Dataset {
         self.rows.as_ref().map_or(at, |rows| rows[at])
     }
 
-    /// As [`Dataset::row`], where the candidates came from a table with a row each.
-    pub fn source_row(&self, i: usize, j: usize) -> Option<usize> {
-        self.from_table.then(|| self.row(i, j))
-    }
-
     /// A copy without the extra columns, which no method looks at.
     pub fn without_extras(&self) -> Self {
         Self {
@@ -211,6 +205,7 @@ impl Dataset {
             object_weights: self.object_weights.clone(),
             weight_column: self.weight_column.clone(),
             rows: self.rows.clone(),
+            row_names: self.row_names.clone(),
             source: self.source.clone(),
             digest: self.digest.clone(),
             ..*self

@@ -307,19 +307,17 @@ impl Fit {
         let posterior = self.grouped.posterior.as_ref().filter(|_| self.grouped.noise.is_empty())?;
         let objects = self.prepared.objects();
         let mixture = self.settings.mixture(objects.objects());
-        let failed = |error: goc::marginal::ModelError| {
-            PipelineError::Failed(format!("the model cannot be kept: {error}"))
-        };
+        let failed = |error: goc::marginal::ModelError| failed!("the model cannot be kept: {error}");
         Some(Model::fit(&mixture, &objects, posterior).map_err(failed))
     }
 
     /// The tree over the clusters, for a method that chooses candidates.
     pub fn tree(&self) -> Result<Hierarchy<'_>, PipelineError> {
         let chosen = self.grouped.chosen.as_ref().ok_or_else(|| {
-            PipelineError::Usage(format!(
+            usage!(
                 "a tree needs a method that chooses candidates, such as goc; {} does not",
                 self.settings.method
-            ))
+            )
         })?;
         let (candidates, lambda) = (&self.prepared.data.candidates, self.settings.lambda());
         Ok(Hierarchy::new(candidates, &self.grouped.partition, chosen, lambda)?)

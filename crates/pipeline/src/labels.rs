@@ -16,6 +16,7 @@ use crate::dataset::{Dataset, Feature};
 use crate::error::PipelineError;
 use crate::fit::{AutoFound, Fit};
 use crate::long_table::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY};
+use crate::sampling::plain;
 use crate::scores::scores_of;
 
 /// Metadata key of the way the objective went: for each iteration K, the objective, the objects that
@@ -38,26 +39,21 @@ pub fn check_candidates(data: &Dataset, labels: &Table, file: &Path, candidates:
     let alike = same(FEATURES_KEY, Some(&data.feature_names().join(",")))
         && same("goc_weight", data.weight_column.as_deref());
     match labels.get_metadata(DIGEST_KEY) {
-        Some(digest) if alike && digest != data.digest() => Err(PipelineError::Failed(format!(
+        Some(digest) if alike && digest != data.digest() => Err(failed!(
             "{}: these are not the candidates that {} was made from (digest {}, but the labels keep {digest}); give that \
              table, read with the same --missing",
             candidates.display(),
             file.display(),
             data.digest()
-        ))),
+        )),
         _ => Ok(()),
     }
-}
-
-/// A setting as metadata hold it.
-pub fn text_of(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
 /// Puts settings into the metadata of a table.
 pub fn describe(table: &mut Table, settings: &[(&str, Value)]) {
     for (key, value) in settings {
-        table.set_metadata(format!("goc_{key}"), text_of(value));
+        table.set_metadata(format!("goc_{key}"), plain(value));
     }
 }
 
@@ -190,43 +186,43 @@ impl Fit {
             .collect();
         let meaning =
             if grouped.noise.is_empty() { "cluster, from 0" } else { "cluster, from 0; -1: in no cluster" };
-        let mut columns = vec![
-            data.object_column(),
-            Column::new("label", Data::I32(self.labels())).with_description(meaning),
-        ];
+        let mut columns = vec![data.object_column(), described("label", Data::I32(self.labels()), meaning)];
         if let Some(p) = &grouped.posterior {
             columns.extend(certainty_columns(grouped.confidence.clone(), &p.runner_up, p.alone.clone())?);
         } else if !grouped.confidence.is_empty() {
-            columns.push(
-                Column::new("probability", Data::F64(grouped.confidence.clone()))
-                    .with_description("how sure the method is of the label, from 0 to 1"),
-            );
+            columns.push(described(
+                "probability",
+                Data::F64(grouped.confidence.clone()),
+                "how sure the method is of the label, from 0 to 1",
+            ));
         }
         columns.extend(self.sure_columns()?);
         if let Some(chosen) = &grouped.chosen {
             let penalties = (0..n).map(|i| candidates.penalty(i, chosen[i] as usize)).collect();
-            columns.push(
-                Column::new("candidate", Data::I32(chosen.iter().map(|&j| j as i32).collect()))
-                    .with_description(
-                        "chosen candidate, from 0, among those of the object that were not dropped",
-                    ),
-            );
+            columns.push(described(
+                "candidate",
+                Data::I32(chosen.iter().map(|&j| j as i32).collect()),
+                "chosen candidate, from 0, among those of the object that were not dropped",
+            ));
             let rows = (0..n).map(|i| data.row(i, chosen[i] as usize) as i64).collect();
-            columns.push(
-                Column::new("row", Data::I64(rows))
-                    .with_description("row of the input table, from 0, of that candidate"),
-            );
-            columns.push(
-                Column::new("penalty", Data::F64(penalties))
-                    .with_description("penalty of the chosen candidate, as scaled"),
-            );
+            columns.push(described(
+                "row",
+                Data::I64(rows),
+                "row of the input table, from 0, of that candidate",
+            ));
+            columns.push(described(
+                "penalty",
+                Data::F64(penalties),
+                "penalty of the chosen candidate, as scaled",
+            ));
         }
         columns.push(
-            Column::new("distance", Data::F64(distance))
-                .with_description(
-                    "distance of the representative to its cluster's centre, in scaled features",
-                )
-                .with_valid((0..n).map(|i| !self.is_noise(i)).collect())?,
+            described(
+                "distance",
+                Data::F64(distance),
+                "distance of the representative to its cluster's centre, in scaled features",
+            )
+            .with_valid((0..n).map(|i| !self.is_noise(i)).collect())?,
         );
         let what = grouped.posterior.as_ref().map(|_| MEAN_FEATURES);
         columns.extend(data.feature_columns(&self.input_places(), what));
@@ -267,33 +263,40 @@ impl Fit {
         };
         let mut columns = Vec::new();
         if let Some(stability) = &self.stability {
-            columns.push(known("stability", stability.objects.clone())?.with_description(
+            columns.push(known_as(
+                "stability",
+                stability.objects.clone(),
                 "how many of the object's fellow members it keeps when the method is repeated, from 0 to 1",
-            ));
-            columns.push(known("cluster_stability", of_cluster(&stability.clusters))?.with_description(
+            )?);
+            columns.push(known_as(
+                "cluster_stability",
+                of_cluster(&stability.clusters),
                 "how well its cluster comes back when the method is repeated, from 0 to 1",
-            ));
+            )?);
         }
         if !self.solitude.is_empty() {
-            columns.push(
-                known("solitude", self.solitude.clone())?
-                    .with_description("expected value of one over the size of the object's cluster"),
-            );
+            columns.push(known_as(
+                "solitude",
+                self.solitude.clone(),
+                "expected value of one over the size of the object's cluster",
+            )?);
         }
         if let Some(verdict) = &self.significance {
-            columns.push(
-                known("log_odds", verdict.evidence.objects.clone())?.with_description(
-                    "log odds of the object's cluster against the background; empty: alone",
-                ),
-            );
-            columns.push(
-                known("p_value", of_cluster(&verdict.p))?
-                    .with_description("of its cluster, as it was found, against backgrounds without groups"),
-            );
-            columns.push(
-                known("q_value", of_cluster(&verdict.q))?
-                    .with_description("false-discovery rate at which its cluster is significant"),
-            );
+            columns.push(known_as(
+                "log_odds",
+                verdict.evidence.objects.clone(),
+                "log odds of the object's cluster against the background; empty: alone",
+            )?);
+            columns.push(known_as(
+                "p_value",
+                of_cluster(&verdict.p),
+                "of its cluster, as it was found, against backgrounds without groups",
+            )?);
+            columns.push(known_as(
+                "q_value",
+                of_cluster(&verdict.q),
+                "false-discovery rate at which its cluster is significant",
+            )?);
         }
         Ok(columns)
     }
@@ -313,16 +316,13 @@ impl Fit {
             rows.iter().map(|&(_, i)| values[self.found.labels()[i] as usize]).collect()
         };
         let mut columns = vec![
-            Column::new("label", Data::I32(rows.iter().map(|row| row.0 as i32).collect()))
-                .with_description("cluster, from 0"),
-            Column::new("size", Data::I64(rows.iter().map(|row| sizes[row.0] as i64).collect()))
-                .with_description("members"),
+            described("label", Data::I32(rows.iter().map(|row| row.0 as i32).collect()), "cluster, from 0"),
+            described("size", Data::I64(rows.iter().map(|row| sizes[row.0] as i64).collect()), "members"),
         ];
         // Both where people read them: a root that was taken of a feature is undone first.
         let q = data.features.len();
         let centres = self.input_centres();
-        let places = Points::new(self.prepared.map.invert(&self.places), q)
-            .map_err(|error| PipelineError::Failed(error.to_string()))?;
+        let places = Points::new(self.prepared.map.invert(&self.places), q)?;
         let spreads = summary::spreads(&places, &grouped.partition);
         for (f, feature) in data.features.iter().enumerate() {
             let centre = rows.iter().map(|row| centres[row.0 * q + f]).collect();
@@ -334,10 +334,11 @@ impl Fit {
             columns.push(with_unit(column, feature));
         }
         if let Some(stability) = &self.stability {
-            columns.push(
-                known("stability", of_found(&stability.clusters))?
-                    .with_description("mean agreement with the best match in repeats, from 0 to 1"),
-            );
+            columns.push(known_as(
+                "stability",
+                of_found(&stability.clusters),
+                "mean agreement with the best match in repeats, from 0 to 1",
+            )?);
             for (kind, name) in
                 ["stability_seeds", "stability_candidates", "stability_objects"].into_iter().enumerate()
             {
@@ -346,22 +347,25 @@ impl Fit {
             }
         }
         if let Some(verdict) = &self.significance {
-            columns.push(
-                known("evidence", of_found(&verdict.evidence.clusters))?
-                    .with_description("median of the members' log odds against the background"),
-            );
+            columns.push(known_as(
+                "evidence",
+                of_found(&verdict.evidence.clusters),
+                "median of the members' log odds against the background",
+            )?);
             columns.push(known("p_value", of_found(&verdict.p))?);
-            columns.push(
-                known("q_value", of_found(&verdict.q))?
-                    .with_description("false-discovery rate at which the cluster is significant"),
-            );
+            columns.push(known_as(
+                "q_value",
+                of_found(&verdict.q),
+                "false-discovery rate at which the cluster is significant",
+            )?);
         }
         if !grouped.confidence.is_empty() {
             let mean = summary::cluster_means(&grouped.confidence, &grouped.partition);
-            columns.push(
-                known("probability", rows.iter().map(|row| mean[row.0]).collect())?
-                    .with_description("mean of the members' probabilities"),
-            );
+            columns.push(known_as(
+                "probability",
+                rows.iter().map(|row| mean[row.0]).collect(),
+                "mean of the members' probabilities",
+            )?);
         }
         Ok(Table::new(columns)?)
     }
@@ -409,7 +413,7 @@ impl Fit {
         Ok(Some(Table::new(vec![
             named("object_a", candidates, &a),
             named("object_b", candidates, &b),
-            Column::new("probability", Data::F64(probability)).with_description("of being in one group"),
+            described("probability", Data::F64(probability), "of being in one group"),
         ])?))
     }
 
@@ -417,8 +421,11 @@ impl Fit {
     pub fn k_table(&self) -> Made<Option<Table>> {
         let Some(posterior) = &self.grouped.posterior else { return Ok(None) };
         Ok(Some(Table::new(vec![
-            Column::new("k", Data::I64(posterior.k.iter().map(|(k, _)| *k as i64).collect()))
-                .with_description("number of clusters, those of one object too"),
+            described(
+                "k",
+                Data::I64(posterior.k.iter().map(|(k, _)| *k as i64).collect()),
+                "number of clusters, those of one object too",
+            ),
             Column::new("probability", Data::F64(posterior.k.iter().map(|(_, p)| *p).collect())),
         ])?))
     }
@@ -433,16 +440,38 @@ impl Fit {
         let objects: Vec<usize> = each().map(|(i, _)| i).collect();
         Ok(Some(Table::new(vec![
             named("object", candidates, &objects),
-            Column::new("candidate", Data::I32(each().map(|(_, j)| j as i32).collect()))
-                .with_description("from 0, among those of the object that were not dropped"),
-            Column::new("row", Data::I64(each().map(|(i, j)| data.row(i, j) as i64).collect()))
-                .with_description("row of the input table, from 0"),
-            Column::new("weight", Data::F64(weights))
-                .with_description("probability beforehand, from its penalty or weight; sum 1 for an object"),
-            Column::new("posterior", Data::F64(posterior.candidates.clone()))
-                .with_description("probability given the groups; sum 1 for an object"),
+            described(
+                "candidate",
+                Data::I32(each().map(|(_, j)| j as i32).collect()),
+                "from 0, among those of the object that were not dropped",
+            ),
+            described(
+                "row",
+                Data::I64(each().map(|(i, j)| data.row(i, j) as i64).collect()),
+                "row of the input table, from 0",
+            ),
+            described(
+                "weight",
+                Data::F64(weights),
+                "probability beforehand, from its penalty or weight; sum 1 for an object",
+            ),
+            described(
+                "posterior",
+                Data::F64(posterior.candidates.clone()),
+                "probability given the groups; sum 1 for an object",
+            ),
         ])?))
     }
+}
+
+/// A column and what it holds.
+pub(crate) fn described(name: &str, data: Data, what: &str) -> Column {
+    Column::new(name, data).with_description(what)
+}
+
+/// As [`known`], with what it holds.
+fn known_as(name: &str, values: Vec<f64>, what: &str) -> Made<Column> {
+    Ok(known(name, values)?.with_description(what))
 }
 
 /// Numbers, null where they are not finite.
@@ -463,15 +492,11 @@ pub fn certainty_columns(
     let labels = runner_up.iter().map(|next| next.map_or(-1, |(label, _)| label as i32)).collect();
     let shares = runner_up.iter().map(|next| next.map_or(0.0, |(_, p)| p)).collect();
     Ok(vec![
-        Column::new("probability", Data::F64(probability))
-            .with_description("how sure the method is of the label, from 0 to 1"),
-        Column::new("runner_up", Data::I32(labels))
-            .with_description("the next best cluster")
-            .with_valid(valid.clone())?,
-        Column::new("runner_up_probability", Data::F64(shares))
-            .with_description("probability of that cluster")
+        described("probability", Data::F64(probability), "how sure the method is of the label, from 0 to 1"),
+        described("runner_up", Data::I32(labels), "the next best cluster").with_valid(valid.clone())?,
+        described("runner_up_probability", Data::F64(shares), "probability of that cluster")
             .with_valid(valid)?,
-        Column::new("alone", Data::F64(alone)).with_description("probability of belonging to no group"),
+        described("alone", Data::F64(alone), "probability of belonging to no group"),
     ])
 }
 

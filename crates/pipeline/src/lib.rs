@@ -14,11 +14,15 @@
 //!
 //! The command and the Python package convert, call and convert back; whatever is a rule stands here.
 
+#[macro_use]
+mod error;
+#[macro_use]
+mod words;
+
 #[cfg(feature = "tables")]
 pub mod candidate_table;
 pub mod compare;
 pub mod dataset;
-mod error;
 pub mod feature_map;
 mod fit;
 #[cfg(feature = "clap")]
@@ -55,6 +59,8 @@ pub use fit::{AutoFound, Fit, NOISE, fit, fit_owned, fit_with};
 pub use judge::counted;
 pub use measured::{Measured, MeasuredColumns};
 pub use names::{BackgroundName, FeatureMapName, MethodName, OracleName, PenaltyScale, SetDistanceName};
+#[cfg(feature = "tables")]
+pub use open::open;
 pub use prepared::Prepared;
 pub use sampling::{Loss, Origin, Sampling, Transformation, star_candidates};
 pub use sampling_names::{BadRows, PenaltyName, SamplerName, Shape, TransformName, WhenEmpty};

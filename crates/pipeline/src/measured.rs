@@ -113,17 +113,17 @@ impl Impossible {
 }
 
 /// A schema's error as the pipeline has it.
-pub(crate) fn of_schema<C: Columns>(error: SchemaError<C::Error>, columns: &C) -> PipelineError
-where
-    C::Error: Into<PipelineError>,
-{
+pub(crate) fn of_schema<C: Columns<Error: Into<PipelineError>>>(
+    error: SchemaError<C::Error>,
+    columns: &C,
+) -> PipelineError {
     let source = columns.rows().source();
     match error {
         SchemaError::Columns(error) => error.into(),
         SchemaError::NoStars { places, columns } => {
-            PipelineError::Usage(format!("{source}{}", no_stars(places, "with {columns}", &columns)))
+            usage!("{source}{}", no_stars(places, "with {columns}", &columns))
         }
-        SchemaError::NotMeasured => PipelineError::Usage(format!("{source}{error} (see {{columns}})")),
+        SchemaError::NotMeasured => usage!("{source}{error} (see {{columns}})"),
         other => PipelineError::Usage(other.to_string()),
     }
 }
@@ -131,17 +131,14 @@ where
 impl MeasuredColumns<'_> {
     /// Checks every number that is used. Without a shape, correlations make it an ellipsoid. `ids` call the
     /// objects, one for each row; `star` has the columns of a star catalogue and the unit of its positions.
-    pub fn measure<C: Columns>(
+    pub fn measure<C: Columns<Error: Into<PipelineError>>>(
         &self,
         columns: &C,
         ids: Ids,
         star: Option<(&StarColumns, Angles)>,
         shape: Option<Shape>,
         watch: &dyn Watch,
-    ) -> Result<Measured, PipelineError>
-    where
-        C::Error: Into<PipelineError>,
-    {
+    ) -> Result<Measured, PipelineError> {
         let (there, called) = (columns.names(), columns.rows());
         if self.errors.is_some() && self.values.is_none() && star.is_none() {
             return Err(PipelineError::Usage("{errors} needs {values}".into()));
@@ -180,7 +177,7 @@ impl MeasuredColumns<'_> {
 
         let n = values[0].numbers.len();
         if n == 0 {
-            return Err(PipelineError::Failed(format!("{}the table has no rows", called.source())));
+            return Err(failed!("{}the table has no rows", called.source()));
         }
         let bad = |row: usize| -> Option<(&NumberColumn, Impossible)> {
             let infinite = |c: &&NumberColumn| !c.numbers[row].is_finite();
@@ -213,19 +210,19 @@ impl MeasuredColumns<'_> {
             dropped.push((row, format!("{name} {} {}", columns.text(name, row, number), what.text())));
         }
         if let Some([first, second]) = named_twice(&ids) {
-            return Err(PipelineError::Failed(format!(
+            return Err(failed!(
                 "{}object {} stands in rows {} and {}; one row an object is needed",
                 called.source(),
                 name(&ids, first),
                 called.first + first as u64,
                 called.first + second as u64
-            )));
+            ));
         }
         if rows.is_empty() {
-            return Err(PipelineError::Failed(format!(
+            return Err(failed!(
                 "{}no objects left: all {n} miss a value or an error, or have a number that cannot be",
                 called.source()
-            )));
+            ));
         }
         for (rows, why) in [
             (&missed, "a value or an error is missing"),
@@ -265,15 +262,12 @@ impl MeasuredColumns<'_> {
     }
 
     /// The measured columns and those of their errors.
-    fn columns<C: Columns>(
+    fn columns<C: Columns<Error: Into<PipelineError>>>(
         &self,
         columns: &C,
         there: &[String],
         asked: Option<&[String]>,
-    ) -> Result<(Vec<String>, Vec<String>), PipelineError>
-    where
-        C::Error: Into<PipelineError>,
-    {
+    ) -> Result<(Vec<String>, Vec<String>), PipelineError> {
         let source = || columns.rows().source();
         let Some(asked) = asked else {
             let object = |name: &String| self.object == Some(name.as_str());
@@ -286,12 +280,12 @@ impl MeasuredColumns<'_> {
                 })
                 .collect();
             if pairs.is_empty() {
-                return Err(PipelineError::Usage(format!(
+                return Err(usage!(
                     "{}no values with errors found (x with x_error, x_err, sigma_x or e_x); name them with \
                      {{values}} and {{errors}} (the table has {})",
                     source(),
                     there.join(", ")
-                )));
+                ));
             }
             return Ok(pairs.into_iter().unzip());
         };
@@ -316,17 +310,17 @@ impl MeasuredColumns<'_> {
             }
             Some(errors) => {
                 let (e, v) = (errors.len(), names.len());
-                return Err(PipelineError::Usage(format!("{{errors}} names {e} columns for {v} values")));
+                return Err(usage!("{{errors}} names {e} columns for {v} values"));
             }
             None => names
                 .iter()
                 .map(|name| {
                     error_column(there, name).ok_or_else(|| {
-                        PipelineError::Usage(format!(
+                        usage!(
                             "{}no error column for `{name}` (looked for {}); name it with {{errors}}",
                             source(),
                             error_names(name).join(", ")
-                        ))
+                        )
                     })
                 })
                 .collect::<Result<_, _>>()?,
@@ -368,7 +362,7 @@ fn correlations(there: &[String], names: &[String], exact: usize) -> Vec<(usize,
 }
 
 /// How the object of a row is called.
-fn name(ids: &Ids, row: usize) -> String {
+pub fn name(ids: &Ids, row: usize) -> String {
     match ids {
         Ids::Integer(ids) => ids[row].to_string(),
         Ids::Text(ids) => ids[row].clone(),
@@ -422,7 +416,7 @@ impl Measured {
     pub fn coordinate(&self, name: &str) -> Result<usize, PipelineError> {
         self.names.iter().position(|own| own == name).ok_or_else(|| {
             let all = self.names.join(", ");
-            PipelineError::Usage(format!("`{name}` is none of the values; those are {all}"))
+            usage!("`{name}` is none of the values; those are {all}")
         })
     }
 
@@ -521,6 +515,6 @@ impl Measured {
 
     /// A failure at a row, named by table, row and object.
     pub fn failed(&self, row: usize, problem: &str) -> PipelineError {
-        PipelineError::Failed(format!("{}: object {}: {problem}", self.called.at(row), self.name(row)))
+        failed!("{}: object {}: {problem}", self.called.at(row), self.name(row))
     }
 }

@@ -55,9 +55,8 @@ impl ModelFile {
     /// Reads and checks it.
     pub fn read(path: &Path) -> Result<Self, PipelineError> {
         let name = path.display();
-        let bytes = std::fs::read(path)
-            .map_err(|error| PipelineError::Failed(format!("{name}: cannot read it: {error}")))?;
-        Self::from_bytes(&bytes).map_err(|problem| PipelineError::Failed(format!("{name}: {problem}")))
+        let bytes = std::fs::read(path).map_err(|error| failed!("{name}: cannot read it: {error}"))?;
+        Self::from_bytes(&bytes).map_err(|problem| failed!("{name}: {problem}"))
     }
 
     fn to_text(&self) -> String {

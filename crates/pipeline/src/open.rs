@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use goc::Ids;
 use goc_tables::{Missing, Table};
 
 use crate::dataset::Dataset;
@@ -29,14 +30,9 @@ impl Dataset {
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<Self, PipelineError> {
-        let path = path.as_ref();
-        let (table, source) = (open(path)?, path.display().to_string());
-        let columns = TableColumns::new(&table, &source);
-        let object = columns.object(None)?;
-        let missing = Missing::default();
-        let is_missing = |number| missing.is_missing(number);
-        let measured = usual(object.map(|column| column.name()), &is_missing);
-        Ok(star_candidates(&columns, columns.ids(object)?, &measured, model, sampling, seed, watch)?.0)
+        with_usual(path.as_ref(), |columns, ids, measured| {
+            Ok(star_candidates(columns, ids, measured, model, sampling, seed, watch)?.0)
+        })
     }
 
     /// From measured values with errors of any kind, one row per object: columns `x` and `x_error`.
@@ -46,33 +42,38 @@ impl Dataset {
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<Self, PipelineError> {
-        let path = path.as_ref();
-        let (table, source) = (open(path)?, path.display().to_string());
-        let columns = TableColumns::new(&table, &source);
-        let object = columns.object(None)?;
-        let missing = Missing::default();
-        let is_missing = |number| missing.is_missing(number);
-        let measured = usual(object.map(|column| column.name()), &is_missing).measure(
-            &columns,
-            columns.ids(object)?,
-            None,
-            sampling.shape,
-            watch,
-        )?;
-        let f = sampling.transformation(&measured)?;
-        Ok(sampling.sample(&measured, &f, seed, watch)?.0)
+        with_usual(path.as_ref(), |columns, ids, measured| {
+            let measured = measured.measure(columns, ids, None, sampling.shape, watch)?;
+            let f = sampling.transformation(&measured)?;
+            Ok(sampling.sample(&measured, &f, seed, watch)?.0)
+        })
     }
 }
 
-/// The columns by their usual names; a number that cannot be stops the reading.
-fn usual<'a>(object: Option<&'a str>, missing: &'a dyn Fn(f64) -> bool) -> MeasuredColumns<'a> {
-    MeasuredColumns { values: None, errors: None, object, missing, bad_rows: BadRows::Refuse }
+/// Reads a table and works with its columns by their usual names; a number that cannot be stops the reading.
+fn with_usual(
+    path: &Path,
+    work: impl FnOnce(&TableColumns<'_>, Ids, &MeasuredColumns<'_>) -> Result<Dataset, PipelineError>,
+) -> Result<Dataset, PipelineError> {
+    let (table, source) = (open(path)?, path.display().to_string());
+    let columns = TableColumns::new(&table, &source);
+    let object = columns.object(None)?;
+    let missing = Missing::default();
+    let measured = MeasuredColumns {
+        values: None,
+        errors: None,
+        object: object.map(|column| column.name()),
+        missing: &|number| missing.is_missing(number),
+        bad_rows: BadRows::Refuse,
+    };
+    work(&columns, columns.ids(object)?, &measured)
 }
 
-fn open(path: &Path) -> Result<Table, PipelineError> {
+/// Reads a table that has rows.
+pub fn open(path: &Path) -> Result<Table, PipelineError> {
     let table = goc_tables::read(path)?;
     match table.rows() {
-        0 => Err(PipelineError::Failed(format!("{}: the table has no rows", path.display()))),
+        0 => Err(failed!("{}: the table has no rows", path.display())),
         _ => Ok(table),
     }
 }

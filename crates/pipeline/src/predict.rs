@@ -5,16 +5,17 @@
 //! the label -1.
 
 use goc::marginal::Prediction;
-use goc_tables::{Column, Data, Table};
+use goc_tables::{Data, Table};
 
 use crate::dataset::Dataset;
 use crate::error::PipelineError;
 use crate::feature_map::root_of;
 use crate::fit::NOISE;
 use crate::judge::counted;
-use crate::labels::{MEAN_FEATURES, certainty_columns};
+use crate::labels::{MEAN_FEATURES, certainty_columns, described};
 use crate::long_table::{LongTable, any_case};
 use crate::model_file::ModelFile;
+use crate::open::open;
 use crate::prepared::Prepared;
 use crate::watch::Watch;
 
@@ -31,10 +32,7 @@ impl ModelFile {
     pub fn predict(&self, columns: &LongTable, watch: &dyn Watch) -> Result<Predicted, PipelineError> {
         let data = self.read_objects(columns, watch)?;
         let prepared = Prepared::like(data, &self.map, self.penalty_divisor)?;
-        let predictions = self
-            .model
-            .predict(&prepared.data.candidates)
-            .map_err(|error| PipelineError::Failed(error.to_string()))?;
+        let predictions = self.model.predict(&prepared.data.candidates)?;
         Ok(Predicted { prepared, predictions })
     }
 
@@ -42,21 +40,18 @@ impl ModelFile {
     fn read_objects(&self, columns: &LongTable, watch: &dyn Watch) -> Result<Dataset, PipelineError> {
         let input = columns.input.display();
         let wanted: Vec<&str> = self.features.iter().map(|feature| feature.name.as_str()).collect();
-        let table = goc_tables::read(&columns.input)?;
-        if table.rows() == 0 {
-            return Err(PipelineError::Failed(format!("{input}: the table has no rows")));
-        }
+        let table = open(&columns.input)?;
         let mut columns = columns.clone();
         columns.penalty_strength = self.model.parts().penalty_strength;
         match &columns.features {
             Some(names) if names.len() != wanted.len() => {
-                return Err(PipelineError::Usage(format!(
+                return Err(usage!(
                     "--features names {} ({}), but the model has {} ({})",
                     counted(names.len(), "column"),
                     names.join(", "),
                     wanted.len(),
                     wanted.join(", ")
-                )));
+                ));
             }
             Some(_) => {}
             None => columns.features = Some(self.find_features(&table, &columns)?),
@@ -67,10 +62,11 @@ impl ModelFile {
             if let (Some(model), Some(unit)) = (said(&own.unit), said(&new.unit))
                 && model != unit
             {
-                return Err(PipelineError::Failed(format!(
+                return Err(failed!(
                     "{input}: column `{}` is in {unit}, but the model's {} in {model}; convert it",
-                    new.name, own.name
-                )));
+                    new.name,
+                    own.name
+                ));
             }
         }
         Ok(data)
@@ -82,12 +78,12 @@ impl ModelFile {
         for name in &wanted {
             let column = root_of(name).unwrap_or(name);
             let Some(found) = any_case(table, column) else {
-                return Err(PipelineError::Usage(format!(
+                return Err(usage!(
                     "{}: no column `{column}`: the model has the features {}, the table the columns {}; name them in the model's order with --features",
                     columns.input.display(),
                     wanted.join(", "),
                     table.names().join(", ")
-                )));
+                ));
             };
             let ends = ["_error", "_err"].map(|end| format!("{}{end}", found.name()));
             if let Some(error) = ends.iter().find(|end| table.column(end).is_some()) {
@@ -115,8 +111,7 @@ impl Predicted {
         let shares: Vec<f64> = found.iter().flat_map(|p| p.candidates.iter().copied()).collect();
         let mut columns = vec![
             data.object_column(),
-            Column::new("label", Data::I32(self.labels()))
-                .with_description("cluster of the model, from 0; -1: in none of them"),
+            described("label", Data::I32(self.labels()), "cluster of the model, from 0; -1: in none of them"),
         ];
         columns.extend(certainty_columns(probability, &runner_up, alone)?);
         let means = self.prepared.map.mean_features(&data.candidates, &shares);

@@ -38,10 +38,10 @@ impl FeatureMapName {
             Self::Auto if ACTIONS.iter().all(|action| has(action)) => Ok(roots()),
             Self::None | Self::Auto => Ok(vec![false; names.len()]),
             Self::Actions if has("Jr") && has("Jz") => Ok(roots()),
-            Self::Actions => Err(PipelineError::Usage(format!(
+            Self::Actions => Err(usage!(
                 "{{feature_map}} actions needs features Jr and Jz, not {}; name them with --features, or use {{feature_map}} none",
                 names.join(", ")
-            ))),
+            )),
         }
     }
 }
@@ -64,8 +64,7 @@ impl Prepared {
         };
         check_roots(&data, &roots, "use {feature_map} none")?;
         let scaling = settings.scaling();
-        let scaler = Scaler::fit_objects(scaling, &Scaled::new(&data.candidates).roots(&roots))
-            .map_err(|error| PipelineError::Failed(error.to_string()))?;
+        let scaler = Scaler::fit_objects(scaling, &Scaled::new(&data.candidates).roots(&roots))?;
         for &f in scaler.constant_features() {
             let name = &data.features[f].name;
             watch.note(&format!("feature {name} is the same everywhere; it is centred, not scaled"));
@@ -152,13 +151,13 @@ fn check_roots(data: &Dataset, roots: &[bool], way: &str) -> Result<(), Pipeline
                 let (name, value) = (&data.features[f].name, values[j]);
                 let object = data.name(i);
                 let file = data.source.as_ref().map_or_else(String::new, |file| format!("{file}: "));
-                let place = match data.source_row(i, j) {
-                    Some(row) => format!("row {}, column `{name}`", row + 1),
-                    None => format!("object {object}, candidate {j}, feature {name}"),
+                let place = match &data.row_names {
+                    Some(rows) => format!("{}, column `{name}`", rows.at(data.row(i, j))),
+                    None => format!("{file}object {object}, candidate {j}, feature {name}"),
                 };
-                return Err(PipelineError::Failed(format!(
-                    "{file}{place}: {value} is negative and has no square root; mend it, or {way}"
-                )));
+                return Err(failed!(
+                    "{place}: {value} is negative and has no square root; mend it, or {way}"
+                ));
             }
         }
     }

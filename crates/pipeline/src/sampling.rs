@@ -161,8 +161,7 @@ impl Origin {
 
     /// Objects of which nothing is left, by name.
     pub fn empty(&self) -> Vec<&str> {
-        let all = self.losses.iter().zip(&self.lost);
-        all.filter(|(loss, _)| loss.kept == 0).map(|(_, name)| name.as_str()).collect()
+        emptied(&self.losses, &self.lost)
     }
 
     /// For each row of the input what was dropped of it and why; empty where nothing was.
@@ -179,8 +178,13 @@ impl Origin {
     }
 }
 
+/// The names of those that kept nothing.
+fn emptied<'n>(losses: &[Loss], lost: &'n [String]) -> Vec<&'n str> {
+    losses.iter().zip(lost).filter(|(loss, _)| loss.kept == 0).map(|(_, name)| name.as_str()).collect()
+}
+
 /// The candidates of a star catalogue, by their actions. `ids` call the stars, one for each row.
-pub fn star_candidates<C: Columns>(
+pub fn star_candidates<C: Columns<Error: Into<PipelineError>>>(
     columns: &C,
     ids: Ids,
     measured: &MeasuredColumns<'_>,
@@ -188,10 +192,7 @@ pub fn star_candidates<C: Columns>(
     sampling: &Sampling,
     seed: u64,
     watch: &dyn Watch,
-) -> Result<(Dataset, Origin), PipelineError>
-where
-    C::Error: Into<PipelineError>,
-{
+) -> Result<(Dataset, Origin), PipelineError> {
     let stars = model.require_observed(columns, watch)?;
     let measured = measured.measure(columns, ids, Some((&stars, model.angles)), sampling.shape, watch)?;
     let f = model.actions(&stars, Arc::new(model.finder()?), sampling.distance_prior)?;
@@ -225,15 +226,11 @@ impl Sampling {
         if self.draws == 0 {
             return Err(PipelineError::Usage("at least one point must be drawn".into()));
         }
-        let when_empty = self.when_empty.unwrap_or(match measured.is_star() {
-            true => WhenEmpty::Drop,
-            false => WhenEmpty::Refuse,
-        });
+        let usual = if measured.is_star() { WhenEmpty::Drop } else { WhenEmpty::Refuse };
+        let when_empty = self.when_empty.unwrap_or(usual);
         let n = measured.rows.len();
-        let too_many = || {
-            let m = self.draws;
-            PipelineError::Failed(format!("{m} candidates of {n} objects do not fit into memory; draw fewer"))
-        };
+        let too_many =
+            || failed!("{} candidates of {n} objects do not fit into memory; draw fewer", self.draws);
         let (room, q) = (n.saturating_mul(self.draws), f.features.len());
         let priced = self.penalty != PenaltyName::None;
         let mut builder = CandidatesBuilder::try_with_capacity(q, n, room, priced).map_err(|_| too_many())?;
@@ -261,13 +258,10 @@ impl Sampling {
         let (mut rows, mut losses) = (Vec::with_capacity(n), Vec::new());
         watch.begin("objects", Some(n as u64));
         for part in measured.rows.chunks(CHUNK) {
-            let objects = part
-                .iter()
-                .map(|&row| Ok(Object::new(measured.key(row), measured.set(row, self.size, watch)?)))
-                .collect::<Result<Vec<_>, PipelineError>>()?;
-            let report = propagation
-                .propagate_into(&objects, &mut builder, &mut extras)
-                .map_err(|error| explain(error, measured, part))?;
+            let object = |&row| Ok(Object::new(measured.key(row), measured.set(row, self.size, watch)?));
+            let objects = part.iter().map(object).collect::<Result<Vec<_>, PipelineError>>()?;
+            let report = propagation.propagate_into(&objects, &mut builder, &mut extras);
+            let report = report.map_err(|error| explain(error, measured, part))?;
             rows.extend(report.objects().iter().map(|&i| part[i]));
             let mut lost: Vec<_> = report.losses().iter().chain(report.left_out()).collect();
             lost.sort_by_key(|loss| loss.object);
@@ -298,7 +292,7 @@ impl Sampling {
             provenance: provenance(&settings, &f.features, &dropped),
             dropped,
             source: measured.source().map(str::to_string),
-            ..Dataset::new(candidates.map_err(|error| PipelineError::Failed(error.to_string()))?)
+            ..Dataset::new(candidates?)
         };
         let (table_rows, gone) = (measured.table_rows(), measured.dropped.clone());
         Ok((dataset, Origin { table_rows, rows, dropped: gone, losses, lost, settings }))
@@ -311,9 +305,9 @@ impl Sampling {
         };
         let centres = || {
             let rows: Vec<Vec<f64>> = measured.rows.iter().map(|&row| measured.value(row)).collect();
-            Points::from_rows(&rows).map_err(|error| PipelineError::Failed(error.to_string()))
+            Ok::<_, PipelineError>(Points::from_rows(&rows)?)
         };
-        let unfit = |error: TransformError| PipelineError::Usage(format!("{{transform}}: {error}"));
+        let unfit = |error: TransformError| usage!("{{transform}}: {error}");
         let kernel_pca = |kernel, q| -> Result<Box<dyn Transform + Send>, PipelineError> {
             Ok(Box::new(KernelPca::fit(&centres()?, kernel, q).map_err(unfit)?))
         };
@@ -332,11 +326,11 @@ impl Sampling {
             }
             TransformName::Coasting => {
                 if measured.names != synthetic::COORDINATES {
-                    return Err(PipelineError::Usage(format!(
+                    return Err(usage!(
                         "{{transform}} coasting takes the values {} in this order, not {}",
                         synthetic::COORDINATES.join(", "),
                         measured.names.join(", ")
-                    )));
+                    ));
                 }
                 (Box::new(Coasting), synthetic::FEATURES.map(Feature::new).into())
             }
@@ -368,7 +362,7 @@ impl Sampling {
     }
 }
 
-/// A value as metadata write it.
+/// A value as metadata hold it.
 pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
@@ -418,8 +412,7 @@ fn say(losses: &[Loss], lost: &[String], measured: &Measured, watch: &dyn Watch)
     if all.total() > 0 {
         said(format!("{} points of {} objects were rejected: {all}", all.total(), losses.len()));
     }
-    let empty = losses.iter().zip(lost).filter(|(loss, _)| loss.kept == 0);
-    let empty: Vec<&str> = empty.map(|(_, name)| name.as_str()).collect();
+    let empty = emptied(losses, lost);
     if !empty.is_empty() {
         let more = if empty.len() > NAMED { ", …" } else { "" };
         let named = empty[..empty.len().min(NAMED)].join(", ");
@@ -432,12 +425,11 @@ fn say(losses: &[Loss], lost: &[String], measured: &Measured, watch: &dyn Watch)
 fn explain(error: PropagateError, measured: &Measured, part: &[usize]) -> PipelineError {
     let row = |i: usize| part.get(i).copied().unwrap_or(part[0]);
     match error {
-        PropagateError::AllRejected { object, drawn, reasons } => measured.failed(
-            row(object.parse().unwrap_or(0)),
-            &format!(
-                "all {drawn} points were rejected ({reasons}); mend its values, or use {{when_empty=drop}}"
-            ),
-        ),
+        PropagateError::AllRejected { object, drawn, reasons } => {
+            let way = "mend its values, or use {when_empty=drop}";
+            let problem = format!("all {drawn} points were rejected ({reasons}); {way}");
+            measured.failed(row(object.parse().unwrap_or(0)), &problem)
+        }
         PropagateError::Penalty { object, draw, value } => {
             measured.failed(row(object), &format!("draw {draw}: the penalty {value} is not a finite number"))
         }

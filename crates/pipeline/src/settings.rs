@@ -77,28 +77,11 @@ macro_rules! word_value {
     };
 }
 
-word_value!(
-    Algorithm,
-    BackgroundName,
-    Beginning,
-    BoxDistance,
-    Criterion,
-    Distance,
-    k_medoids::Distance,
-    FeatureMapName,
-    KRule,
-    LinkageMethod,
-    MethodName,
-    OracleEvery,
-    OracleName,
-    PenaltyScale,
-    Preset,
-    Reading,
-    Scaling,
-    Search,
-    Seeding,
-    SetDistanceName,
-);
+word_value! {
+    Algorithm, BackgroundName, Beginning, BoxDistance, Criterion, Distance, FeatureMapName, KRule, LinkageMethod,
+    MethodName, OracleEvery, OracleName, PenaltyScale, Preset, Reading, Scaling, Search, Seeding, SetDistanceName,
+    k_medoids::Distance
+}
 
 macro_rules! plain_value {
     ($type:ty, $kind:expr) => {
@@ -396,9 +379,8 @@ impl Settings {
 
     /// Sets one by the name of its field.
     pub fn set(&mut self, name: &str, text: &str) -> Result<(), PipelineError> {
-        let setting = Setting::named(name)
-            .ok_or_else(|| PipelineError::Usage(format!("there is no setting `{name}`")))?;
-        let problem = |problem| PipelineError::Usage(format!("{{{name}}} {text}: {problem}"));
+        let setting = Setting::named(name).ok_or_else(|| usage!("there is no setting `{name}`"))?;
+        let problem = |problem| usage!("{{{name}}} {text}: {problem}");
         setting.set(self, text).map_err(problem)
     }
 
@@ -415,10 +397,7 @@ impl Settings {
             Some(Auto::Auto) => {
                 Err(PipelineError::Usage("{k} auto is not for this command; give a number".into()))
             }
-            None => Err(PipelineError::Usage(format!(
-                "{{method}} {} needs {{k}}, the number of clusters; see --help",
-                self.method
-            ))),
+            None => Err(usage!("{{method}} {} needs {{k}}, the number of clusters; see --help", self.method)),
         }
     }
 
@@ -536,9 +515,11 @@ impl Settings {
         if self.method.is_greedy() {
             put("preset", json!(self.preset.word()));
         }
-        for name in ["distance", "k_rule", "oracle_every", "begin"] {
-            if let Some(word) = Setting::named(name).and_then(|setting| setting.get(self)) {
-                put(name_of(name), json!(word));
+        for setting in
+            ["distance", "k_rule", "oracle_every", "begin"].iter().filter_map(|name| Setting::named(name))
+        {
+            if let Some(word) = setting.get(self) {
+                put(setting.name, json!(word));
             }
         }
         if let Some(starts) = self.oracle_starts {
@@ -568,8 +549,4 @@ impl Settings {
         put("seed", json!(seed));
         all
     }
-}
-
-fn name_of(name: &str) -> &'static str {
-    Setting::named(name).map_or("", |setting| setting.name)
 }

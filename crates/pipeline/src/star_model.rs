@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use goc_galaxy::actions::{ActionFinder, Variant};
-use goc_galaxy::catalogue::schema::{Columns, DepthError, Quantity, StarColumns};
+use goc_galaxy::catalogue::schema::{Columns, DepthError, Quantity, SchemaError, StarColumns};
 use goc_galaxy::catalogue::{Angles, Catalogue, DistancePrior};
 use goc_galaxy::frames::{Galactocentric, JphiSign, Sun};
 use goc_galaxy::potential::{MWPotential2014, Potential, ini};
@@ -61,44 +61,38 @@ pub type Place = Result<Galactocentric, String>;
 
 impl StarModel {
     /// The columns of a star catalogue, if the table is one.
-    pub fn find<C: Columns>(&self, columns: &C) -> Result<Option<StarColumns>, PipelineError>
-    where
-        C::Error: Into<PipelineError>,
-    {
+    pub fn find<C: Columns<Error: Into<PipelineError>>>(
+        &self,
+        columns: &C,
+    ) -> Result<Option<StarColumns>, PipelineError> {
         StarColumns::find(columns, &self.other_names).map_err(|error| of_schema(error, columns))
     }
 
     /// The columns of stars, measured or not; says which, and what is converted.
-    pub fn require<C: Columns>(&self, columns: &C, watch: &dyn Watch) -> Result<StarColumns, PipelineError>
-    where
-        C::Error: Into<PipelineError>,
-    {
-        let found = StarColumns::require(columns, &self.other_names);
-        self.said(columns, found.map_err(|error| of_schema(error, columns))?, watch)
+    pub fn require<C: Columns<Error: Into<PipelineError>>>(
+        &self,
+        columns: &C,
+        watch: &dyn Watch,
+    ) -> Result<StarColumns, PipelineError> {
+        self.said(columns, StarColumns::require(columns, &self.other_names), watch)
     }
 
     /// As [`Self::require`], for values that were measured.
-    pub fn require_observed<C: Columns>(
+    pub fn require_observed<C: Columns<Error: Into<PipelineError>>>(
         &self,
         columns: &C,
         watch: &dyn Watch,
-    ) -> Result<StarColumns, PipelineError>
-    where
-        C::Error: Into<PipelineError>,
-    {
-        let found = StarColumns::require_observed(columns, &self.other_names);
-        self.said(columns, found.map_err(|error| of_schema(error, columns))?, watch)
+    ) -> Result<StarColumns, PipelineError> {
+        self.said(columns, StarColumns::require_observed(columns, &self.other_names), watch)
     }
 
-    fn said<C: Columns>(
+    fn said<C: Columns<Error: Into<PipelineError>>>(
         &self,
         columns: &C,
-        stars: StarColumns,
+        found: Result<StarColumns, SchemaError<C::Error>>,
         watch: &dyn Watch,
-    ) -> Result<StarColumns, PipelineError>
-    where
-        C::Error: Into<PipelineError>,
-    {
+    ) -> Result<StarColumns, PipelineError> {
+        let stars = found.map_err(|error| of_schema(error, columns))?;
         watch.note(&format!("star columns: {}", stars.names.join(", ")));
         let converted = stars.conversions(columns, self.angles);
         for conversion in converted.map_err(|error| of_schema(error, columns))? {
@@ -128,15 +122,12 @@ impl StarModel {
     }
 
     /// Where each star is, or why that is not known. `missing` says which numbers stand for none, beside NaN.
-    pub fn places<C: Columns>(
+    pub fn places<C: Columns<Error: Into<PipelineError>>>(
         &self,
         columns: &C,
         stars: &StarColumns,
         missing: &dyn Fn(f64) -> bool,
-    ) -> Result<Vec<Place>, PipelineError>
-    where
-        C::Error: Into<PipelineError>,
-    {
+    ) -> Result<Vec<Place>, PipelineError> {
         let rows = stars.read(columns, self.angles).map_err(|error| of_schema(error, columns))?;
         let catalogue = self.catalogue(stars)?;
         let place = |row: usize| -> Place {
@@ -161,21 +152,18 @@ impl StarModel {
 
     /// The action finder; its tables are made here.
     pub fn finder(&self) -> Result<ActionFinder, PipelineError> {
-        let failed =
-            |error: &dyn std::fmt::Display| PipelineError::Failed(format!("{}: {error}", self.potential));
+        let failed = |error: &dyn std::fmt::Display| failed!("{}: {error}", self.potential);
         let potential: Arc<dyn Potential> = match self.potential.to_ascii_lowercase().as_str() {
-            "mcmillan17" => {
-                return ActionFinder::milky_way(self.variant).map_err(|error| failed(&error));
-            }
+            "mcmillan17" => return ActionFinder::milky_way(self.variant).map_err(|error| failed(&error)),
             "mwpotential2014" => Arc::new(MWPotential2014::new()),
             name if name.ends_with(".ini") => {
                 let text = std::fs::read_to_string(&self.potential).map_err(|error| failed(&error))?;
                 Arc::new(ini::parse(&text).map_err(|error| failed(&error))?)
             }
             other => {
-                return Err(PipelineError::Usage(format!(
+                return Err(usage!(
                     "{{potential}} {other}: give mcmillan17, mwpotential2014 or a file that ends in .ini"
-                )));
+                ));
             }
         };
         ActionFinder::new(potential, self.variant).map_err(|error| failed(&error))

@@ -59,7 +59,7 @@ impl Actions {
         let (missing, model) = (Missing::parse(&self.missing)?, self.stars.model()?);
         let mut table = goc_tables::read(&self.input)?;
         if table.rows() == 0 {
-            return Err(Failure::failed(format!("{}: the table has no rows", self.input.display())));
+            return Err(failed!("{}: the table has no rows", self.input.display()));
         }
         let source = self.input.display().to_string();
         let columns = TableColumns::new(&table, &source);
@@ -199,9 +199,9 @@ pub fn optional(name: &str, unit: &str, values: Vec<f64>) -> Result<Column, Fail
 pub fn push(table: &mut Table, column: Column, prefix: &str) -> Result<(), Failure> {
     let name = format!("{prefix}{}", column.name());
     if table.column(&name).is_some() {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "the table has a column `{name}` already; use another --prefix, such as --prefix new_"
-        )));
+        ));
     }
     Ok(table.push(column.with_name(name))?)
 }

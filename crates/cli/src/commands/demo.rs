@@ -57,7 +57,7 @@ const WAYS: [(&str, &str, &str); 4] = [
 impl Demo {
     pub fn run(self) -> Result<(), Failure> {
         std::fs::create_dir_all(&self.out)
-            .map_err(|e| Failure::failed(format!("{}: cannot create the folder: {e}", self.out.display())))?;
+            .map_err(|e| failed!("{}: cannot create the folder: {e}", self.out.display()))?;
         let seed = self.seed.to_string();
         let stars = self.file("stars.csv");
         let candidates = self.file("candidates.parquet");

@@ -145,10 +145,7 @@ pub struct Report {
 impl Report {
     pub fn run(self) -> Result<(), Failure> {
         if !self.output.extension().is_some_and(|end| end == "html" || end == "htm") {
-            return Err(Failure::usage(format!(
-                "{}: the page is an HTML file; name it .html",
-                self.output.display()
-            )));
+            return Err(usage!("{}: the page is an HTML file; name it .html", self.output.display()));
         }
         console::check_place(&self.output)?;
         let labels = LabelTable::read(&self)?;
@@ -314,11 +311,11 @@ impl Report {
             return page.sky(frame, unit, of(longitude)?, of(latitude)?).map_err(|e| within(path, e));
         }
         match &self.stars {
-            Some(path) => Err(Failure::failed(format!(
+            Some(path) => Err(failed!(
                 "{}: no positions (looked for l and b, ra and dec; the table has {})",
                 path.display(),
                 table.names().join(", ")
-            ))),
+            )),
             None => Ok(page),
         }
     }
@@ -340,19 +337,19 @@ impl LabelTable {
         let path = &report.labels;
         let table = goc_tables::read(path)?;
         let label = named(&table, report.label.as_deref(), &LABEL_NAMES)?.ok_or_else(|| {
-            Failure::failed(format!(
+            failed!(
                 "{}: no label column (looked for {}; the table has {}); name it with --label",
                 path.display(),
                 LABEL_NAMES.join(", "),
                 table.names().join(", ")
-            ))
+            )
         })?;
         let rows: Vec<usize> = (0..table.rows()).filter(|&row| !label.is_null(row)).collect();
         let object = named(&table, report.object.as_deref(), &OBJECT_NAMES)?.map(|c| c.name().to_string());
         let label = label.name().to_string();
         let prefix = prefix_of(&label).to_string();
         if rows.is_empty() {
-            return Err(Failure::failed(format!("{}: no object has a label", path.display())));
+            return Err(failed!("{}: no object has a label", path.display()));
         }
         Ok(Self { table, label, prefix, object, rows })
     }
@@ -494,5 +491,5 @@ fn facts_of(data: &Dataset) -> Vec<(String, String)> {
 }
 
 fn within(path: &Path, error: goc_report::page::PageError) -> Failure {
-    Failure::failed(format!("{}: {error}", path.display()))
+    failed!("{}: {error}", path.display())
 }

@@ -84,7 +84,7 @@ impl Reproduce {
         let oracles = self.oracles.as_ref().map(|names| names.iter().filter_map(of_paper).collect());
         let plan = Plan { preset: self.preset, seeds: self.seeds, oracles, first };
         std::fs::create_dir_all(&self.output)
-            .map_err(|e| Failure::failed(format!("{}: cannot create: {e}", self.output.display())))?;
+            .map_err(|e| failed!("{}: cannot create: {e}", self.output.display()))?;
         let bar = console::progress(plan.runs(&sets) as u64, "runs");
         let outcomes = plan.run(&sets, &|| bar.inc(1))?;
         bar.finish_and_clear();

@@ -49,7 +49,7 @@ impl Score {
     pub fn run(self) -> Result<(), Failure> {
         let table = goc_tables::read(&self.labels)?;
         if table.rows() == 0 {
-            return Err(Failure::failed(format!("{}: the table has no rows", self.labels.display())));
+            return Err(failed!("{}: the table has no rows", self.labels.display()));
         }
         let label = column(&table, self.label.as_deref(), &LABEL_NAMES, "label", &self.labels)?;
         let labels = table.require(&label)?;
@@ -71,10 +71,7 @@ impl Score {
         let judged: Vec<usize> =
             (0..table.rows()).filter(|&row| !labels.is_null(row) && !truth[row].is_empty()).collect();
         if judged.is_empty() {
-            return Err(Failure::failed(format!(
-                "{}: no object has a label and a truth",
-                self.labels.display()
-            )));
+            return Err(failed!("{}: no object has a label and a truth", self.labels.display()));
         }
         if judged.len() < table.rows() {
             let left = console::counted(table.rows() - judged.len(), "object");
@@ -172,11 +169,11 @@ fn column(
         return Ok(table.require(name)?.name().to_string());
     }
     usual.iter().find(|name| table.column(name).is_some()).map(|name| name.to_string()).ok_or_else(|| {
-        Failure::failed(format!(
+        failed!(
             "{}: no {what} column (looked for {}; the table has {}); name it with --{what}",
             path.display(),
             usual.join(", "),
             table.names().join(", ")
-        ))
+        )
     })
 }

@@ -147,20 +147,17 @@ impl PosteriorArgs {
     fn check(&self, settings: &Settings, input: &Path) -> Result<(), Failure> {
         let asked = self.outputs().into_iter().find(|(_, path)| path.is_some());
         if let Some((flag, _)) = asked.filter(|_| settings.method != MethodName::Marginal) {
-            return Err(Failure::usage(format!("{flag} needs --method marginal, not {}", settings.method)));
+            return Err(usage!("{flag} needs --method marginal, not {}", settings.method));
         }
         if !(0.0..=1.0).contains(&self.together_above) {
-            return Err(Failure::usage(format!(
-                "--together-above is {}, but must be from 0 to 1",
-                self.together_above
-            )));
+            return Err(usage!("--together-above is {}, but must be from 0 to 1", self.together_above));
         }
         for path in [&self.together, &self.k_posterior, &self.candidate_weights] {
             console::check_output_of(input, path.as_deref())?;
         }
         let Some(path) = &self.save_model else { return Ok(()) };
         if path.extension().is_none_or(|end| end != "json") {
-            return Err(Failure::usage(format!("{}: a model is kept as .json", path.display())));
+            return Err(usage!("{}: a model is kept as .json", path.display()));
         }
         if settings.noise {
             return Err(Failure::usage(
@@ -234,10 +231,7 @@ impl Cluster {
         outputs.extend(self.posterior.outputs().map(|(_, path)| path));
         for (at, path) in outputs.iter().enumerate().filter_map(|(at, path)| Some((at, path.as_ref()?))) {
             if outputs[..at].iter().any(|other| other.as_ref() == Some(path)) {
-                return Err(Failure::usage(format!(
-                    "{}: named for two outputs; give each a file of its own",
-                    path.display()
-                )));
+                return Err(usage!("{}: named for two outputs; give each a file of its own", path.display()));
             }
         }
         for path in [&self.output, &self.history, &self.trace, &self.k_curve] {
@@ -246,7 +240,7 @@ impl Cluster {
         let newick = self.tree.as_ref().is_some_and(|path| path.extension().is_some_and(|end| end == "nwk"));
         if !newick {
             console::check_output_of(input, self.tree.as_deref())
-                .map_err(|fail| Failure::usage(format!("--tree: {fail}, or .nwk for Newick")))?;
+                .map_err(|fail| usage!("--tree: {fail}, or .nwk for Newick"))?;
         }
         Ok(newick)
     }

@@ -133,15 +133,11 @@ impl Compare {
         let base = self.base()?;
         let methods = rows.iter().map(|row| row.settings(&base)).collect::<Result<Vec<_>, _>>()?;
         if !(self.lambda.is_finite() && self.lambda >= 0.0) {
-            return Err(Failure::usage(format!(
-                "lambda is {}, but must be a finite number not below 0",
-                self.lambda
-            )));
+            return Err(usage!("lambda is {}, but must be a finite number not below 0", self.lambda));
         }
         let sets = self.inputs.iter().map(|path| self.read(path, &base)).collect::<Result<Vec<_>, _>>()?;
         for (set, path) in sets.iter().zip(&self.inputs) {
-            check_k(self.k(), &set.data.candidates)
-                .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+            check_k(self.k(), &set.data.candidates).map_err(|error| usage!("{}: {error}", path.display()))?;
         }
         let jobs: Vec<(usize, usize, u64)> = (0..rows.len())
             .flat_map(|row| (0..sets.len()).map(move |set| (row, set)))
@@ -224,10 +220,10 @@ impl Compare {
             if !all.iter().any(|row| row.is_called(name)) {
                 let mut kinds: Vec<&str> = all.iter().map(|row| row.kind()).collect();
                 kinds.dedup();
-                return Err(Failure::usage(format!(
+                return Err(usage!(
                     "--only {name}: no such method; there are {} (goc compare --list names them all)",
                     kinds.join(", ")
-                )));
+                ));
             }
         }
         Ok(all.into_iter().filter(|row| only.iter().any(|name| row.is_called(name))).collect())

@@ -92,10 +92,10 @@ impl Plot {
             Kind::Convergence => series::convergence(self.some()?, self.oracle.as_deref())?,
             Kind::Simulation => {
                 if let Some(input) = self.inputs.first() {
-                    return Err(Failure::usage(format!(
+                    return Err(usage!(
                         "{}: plot simulation makes its own stars and takes no input; choose them with --seed",
                         input.display()
-                    )));
+                    ));
                 }
                 goc_paper::simulation_figure(self.seed)?
             }
@@ -116,7 +116,7 @@ impl Plot {
 
     fn some(&self) -> Result<&[PathBuf], Failure> {
         match self.inputs[..] {
-            [] => Err(Failure::usage(format!("plot {} needs an input table", typed(self.kind)))),
+            [] => Err(usage!("plot {} needs an input table", typed(self.kind))),
             _ => Ok(&self.inputs),
         }
     }
@@ -124,11 +124,7 @@ impl Plot {
     fn one(&self) -> Result<&Path, Failure> {
         match &self.some()? {
             [input] => Ok(input),
-            more => Err(Failure::usage(format!(
-                "plot {} takes one input table, not {}",
-                typed(self.kind),
-                more.len()
-            ))),
+            more => Err(usage!("plot {} takes one input table, not {}", typed(self.kind), more.len())),
         }
     }
 
@@ -147,9 +143,7 @@ impl Plot {
             (flag, given, fits)
         });
         match given.into_iter().chain(plane).find(|(_, given, fits)| *given && !fits) {
-            Some((flag, _, _)) => {
-                Err(Failure::usage(format!("plot {} has no use for {flag}", typed(self.kind))))
-            }
+            Some((flag, _, _)) => Err(usage!("plot {} has no use for {flag}", typed(self.kind))),
             None => Ok(()),
         }
     }
@@ -168,7 +162,7 @@ impl Format {
         match end.as_deref() {
             Some("svg") => Ok(Format::Svg),
             Some("png") => Ok(Format::Png),
-            _ => Err(Failure::usage(format!("{}: a figure is written as .svg or .png", path.display()))),
+            _ => Err(usage!("{}: a figure is written as .svg or .png", path.display())),
         }
     }
 
@@ -201,8 +195,8 @@ impl From<FigureError> for Failure {
 /// A figure's error with the file that it is about.
 fn about(path: &Path) -> impl Fn(FigureError) -> Failure + '_ {
     move |error| match Failure::from(error) {
-        Failure::Usage(problem) => Failure::usage(format!("{}: {problem}", path.display())),
-        Failure::Failed(problem) => Failure::failed(format!("{}: {problem}", path.display())),
+        Failure::Usage(problem) => usage!("{}: {problem}", path.display()),
+        Failure::Failed(problem) => failed!("{}: {problem}", path.display()),
         other => other,
     }
 }

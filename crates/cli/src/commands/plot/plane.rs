@@ -141,19 +141,19 @@ impl PlaneArgs {
             let sets = self.sets(path)?;
             self.check_sets(path, &sets.table)?;
             let truth = sets.table.truth.as_ref().ok_or_else(|| {
-                Failure::failed(format!(
+                failed!(
                     "{}: no column of the true groups (looked for truth, true_cluster_id); name it with --truth",
                     path.display()
-                ))
+                )
             })?;
             if chosen.is_empty() {
                 chosen = spread_groups(truth);
             }
             if let Some(group) = chosen.iter().find(|group| !truth.contains(group)) {
-                return Err(Failure::failed(format!(
+                return Err(failed!(
                     "{}: there is no true group {group}; choose others with --groups",
                     path.display()
-                )));
+                ));
             }
             let counts = (0..sets.table.candidates.objects()).map(|i| sets.table.candidates.count(i));
             let groups = truth
@@ -186,18 +186,18 @@ impl PlaneArgs {
         // Points with a true group called `label` may be drawn, if that is said.
         let labels = goc_tables::read(path)?;
         match ["label", "goc_label"].into_iter().find(|name| labels.column(name).is_some()) {
-            Some(name) if self.truth.as_deref() != Some(name) => Err(Failure::usage(format!(
+            Some(name) if self.truth.as_deref() != Some(name) => Err(usage!(
                 "{}: a table of labels (one row an object, column `{name}`), but plot truth draws candidates: give the \
                  table that was clustered, or draw the labels with plot clusters",
                 path.display()
-            ))),
+            )),
             _ => Ok(()),
         }
     }
 
     fn check_titles(&self, panels: usize) -> Result<(), Failure> {
         if self.titles.len() > panels {
-            return Err(Failure::usage(format!("--titles has {} for {panels} panels", self.titles.len())));
+            return Err(usage!("--titles has {} for {panels} panels", self.titles.len()));
         }
         Ok(())
     }
@@ -220,23 +220,23 @@ impl PlaneArgs {
         let axes = match &self.axes[..] {
             [] => None,
             [x, y] => Some([x, y].map(|wanted| (wanted, names.iter().position(|name| name == wanted)))),
-            other => return Err(Failure::usage(format!("--axes takes two features, not {}", other.len()))),
+            other => return Err(usage!("--axes takes two features, not {}", other.len())),
         };
         let axes = match axes {
             None => None,
             Some([(_, Some(x)), (_, Some(y))]) => Some([x, y]),
             Some([(x, at), (y, _)]) => {
-                return Err(Failure::usage(format!(
+                return Err(usage!(
                     "{}: --axes: {} is not a feature of the table, which has {}",
                     path.display(),
                     if at.is_none() { x } else { y },
                     names.join(", ")
-                )));
+                ));
             }
         };
         let scaling = if axes.is_some() { Scaling::None } else { Scaling::Standard };
-        let scaler = Scaler::fit(scaling, &table.candidates)
-            .map_err(|e| Failure::failed(format!("{}: {e}", path.display())))?;
+        let scaler =
+            Scaler::fit(scaling, &table.candidates).map_err(|e| failed!("{}: {e}", path.display()))?;
         table.candidates = scaler.apply(table.candidates);
         let rows: Vec<Vec<f64>> = (0..table.candidates.objects())
             .flat_map(|i| (0..table.candidates.count(i)).map(move |j| (i, j)))
@@ -285,12 +285,12 @@ impl Sets {
         check_candidates(&self.table, &labels, path, &self.path)?;
         let column = |flag: Option<&str>, usual: &[&str], what: &str| match named(&labels, flag, usual)? {
             Some(column) => Ok(column),
-            None => Err(Failure::failed(format!(
+            None => Err(failed!(
                 "{}: no {what} column (looked for {}; the table has {})",
                 path.display(),
                 usual.join(", "),
                 labels.names().join(", ")
-            ))),
+            )),
         };
         let objects = column(object, &OBJECT_NAMES, "object")?;
         let label = column(None, &LABEL_NAMES, "label")?;
@@ -334,11 +334,7 @@ impl Sets {
             };
         }
         if let Some(i) = seen.iter().position(|seen| !seen) {
-            return Err(Failure::failed(format!(
-                "{}: object {} has no label",
-                path.display(),
-                candidates.name(i)
-            )));
+            return Err(failed!("{}: object {} has no label", path.display(), candidates.name(i)));
         }
         if features.is_none() {
             note(format!(

@@ -69,12 +69,12 @@ pub fn together(path: &Path, labels: &Path) -> Result<Figure, Failure> {
     let table = goc_tables::read(labels)?;
     let column = |usual: &[&str], what: &str| match named(&table, None, usual)? {
         Some(column) => Ok(column),
-        None => Err(Failure::failed(format!(
+        None => Err(failed!(
             "{}: no {what} column (looked for {}; the table has {})",
             labels.display(),
             usual.join(", "),
             table.names().join(", ")
-        ))),
+        )),
     };
     let (objects, label) = (column(&OBJECT_NAMES, "object")?, column(&LABEL_NAMES, "label")?);
     let mut at: HashMap<String, usize> = HashMap::new();

@@ -47,14 +47,11 @@ fn of_reproduce(table: &Table, path: &Path, oracle: Option<&str>) -> Result<Figu
     let oracle = match (oracle, &known[..]) {
         (Some(name), _) if known.iter().any(|one| *one == name) => name.to_string(),
         (Some(name), _) => {
-            return Err(Failure::usage(format!(
-                "{}: there is no oracle {name}; --oracle is one of {listed}",
-                path.display()
-            )));
+            return Err(usage!("{}: there is no oracle {name}; --oracle is one of {listed}", path.display()));
         }
         (None, [one]) => one.to_string(),
         (None, _) => {
-            return Err(Failure::usage(format!("{}: choose with --oracle: {listed}", path.display())));
+            return Err(usage!("{}: choose with --oracle: {listed}", path.display()));
         }
     };
     let whole = |name: &str| -> Result<Vec<i64>, Failure> { Ok(table.require(name)?.integers()?) };
@@ -107,11 +104,11 @@ fn lines(table: &Table, path: &Path) -> Result<Figure, Failure> {
 fn bars(table: &Table, path: &Path) -> Result<Figure, Failure> {
     let is_text = |data: &Data| matches!(data, Data::Text(_));
     let names = table.columns().iter().find(|column| is_text(column.data())).ok_or_else(|| {
-        Failure::failed(format!(
+        failed!(
             "{}: a bench has a column n, or a column of names; the table has {}",
             path.display(),
             table.names().join(", ")
-        ))
+        )
     })?;
     let quantities: Vec<Bars> = table
         .columns()
