@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use goc_pipeline::{Speech, Watch};
 use goc_tables::{Format, Table};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 
@@ -95,8 +96,13 @@ fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// One JSON object to standard output.
-pub fn print_json(object: &serde_json::Value) -> Result<(), Failure> {
+pub fn print_json(object: &Value) -> Result<(), Failure> {
     print(&format!("{object:#}\n"))
+}
+
+/// These keys and values as one JSON object to standard output.
+pub fn print_pairs(pairs: Vec<(&str, Value)>) -> Result<(), Failure> {
+    print_json(&pairs.into_iter().map(|(key, value)| (key.to_string(), value)).collect::<Map<_, _>>().into())
 }
 
 /// Refuses a file that could not be written, before the work is done for nothing.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use goc::method::MethodError;
 use goc_pipeline::{PipelineError, Speech};
 
 /// Wrong usage; what is said is formatted.
@@ -66,17 +67,6 @@ impl fmt::Display for Failure {
     }
 }
 
-impl From<goc_tables::TableError> for Failure {
-    fn from(error: goc_tables::TableError) -> Self {
-        use goc_tables::TableError::{Missing, NoColumn};
-        match error {
-            // Columns and the rule for missing values are named by flags.
-            NoColumn { .. } | Missing { .. } => Failure::Usage(error.to_string()),
-            other => Failure::Failed(other.to_string()),
-        }
-    }
-}
-
 impl From<PipelineError> for Failure {
     fn from(error: PipelineError) -> Self {
         let message = error.said(Speech::Flags);
@@ -84,34 +74,24 @@ impl From<PipelineError> for Failure {
     }
 }
 
-impl From<goc::method::MethodError> for Failure {
-    fn from(error: goc::method::MethodError) -> Self {
-        PipelineError::from(error).into()
-    }
+/// Errors of the rooms below, by what the pipeline or a method makes of them.
+macro_rules! failures {
+    ($($error:ty => $by:ty),+ $(,)?) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                <$by>::from(error).into()
+            }
+        })+
+    };
 }
 
-impl From<goc::optimistic::OptimisticError> for Failure {
-    fn from(error: goc::optimistic::OptimisticError) -> Self {
-        goc::method::MethodError::from(error).into()
-    }
-}
-
-impl From<goc::oracle::OracleError> for Failure {
-    fn from(error: goc::oracle::OracleError) -> Self {
-        goc::method::MethodError::from(error).into()
-    }
-}
-
-impl From<goc::optimistic::hierarchy::HierarchyError> for Failure {
-    fn from(error: goc::optimistic::hierarchy::HierarchyError) -> Self {
-        goc::method::MethodError::from(error).into()
-    }
-}
-
-impl From<goc::metrics::MetricsError> for Failure {
-    fn from(error: goc::metrics::MetricsError) -> Self {
-        Failure::Failed(error.to_string())
-    }
+failures! {
+    goc_tables::TableError => PipelineError,
+    MethodError => PipelineError,
+    goc::metrics::MetricsError => PipelineError,
+    goc::optimistic::OptimisticError => MethodError,
+    goc::oracle::OracleError => MethodError,
+    goc::optimistic::hierarchy::HierarchyError => MethodError,
 }
 
 impl From<std::io::Error> for Failure {

@@ -55,11 +55,7 @@ impl MeasuredArgs {
 
     /// Reads the table.
     pub fn open(&self) -> Result<Table, Failure> {
-        let table = goc_tables::read(&self.input)?;
-        if table.rows() == 0 {
-            return Err(failed!("{}: the table has no rows", self.input.display()));
-        }
-        Ok(table)
+        Ok(goc_pipeline::open(&self.input)?)
     }
 
     /// What messages call the table.

@@ -305,18 +305,48 @@ pub fn named<'t>(
     }
 }
 
-/// As [`named`]; an error says what was looked for where there is none. `what` is what the column holds.
+/// As [`named`]; where there is none an error says what was looked for, and `hint`. `what` is what the column holds.
 pub fn require_named<'t>(
     table: &'t Table,
     path: &Path,
     flag: Option<&str>,
     usual: &[&str],
     what: &str,
+    hint: &str,
 ) -> Result<&'t Column, PipelineError> {
     named(table, flag, usual)?.ok_or_else(|| {
-        let (usual, names) = (usual.join(", "), table.names().join(", "));
-        failed!("{}: no {what} column (looked for {usual}; the table has {names})", path.display())
+        let (path, usual, names) = (path.display(), usual.join(", "), table.names().join(", "));
+        failed!("{path}: no {what} column (looked for {usual}; the table has {names}){hint}")
     })
+}
+
+/// The row of each object in a table with a row an object, in any order: each object once and none too many.
+/// `left_out` are rows that may be of no object; a row of one needs a label.
+pub fn rows_of_objects(
+    candidates: &Candidates,
+    path: &Path,
+    objects: &Column,
+    labels: &Column,
+    left_out: &dyn Fn(usize) -> bool,
+) -> Result<Vec<usize>, PipelineError> {
+    let at: HashMap<String, usize> = (0..candidates.objects()).map(|i| (candidates.name(i), i)).collect();
+    let mut found: Vec<Option<usize>> = vec![None; candidates.objects()];
+    for row in 0..objects.len() {
+        let Some(&i) = at.get(objects.text(row).as_ref()) else {
+            if left_out(row) {
+                continue;
+            }
+            return Err(objects.value_error(row, "is not an object of the candidates").into());
+        };
+        if labels.is_null(row) {
+            return Err(labels.value_error(row, "is null where a label is needed").into());
+        }
+        if found[i].replace(row).is_some() {
+            return Err(objects.value_error(row, "is labelled twice").into());
+        }
+    }
+    let none = |i| failed!("{}: object {} has no label", path.display(), candidates.name(i));
+    found.into_iter().enumerate().map(|(i, row)| row.ok_or_else(|| none(i))).collect()
 }
 
 /// What is wrong with a value that is not a finite number, and what to do.
@@ -421,7 +451,7 @@ fn truth_of(column: &Column, groups: &Groups, candidates: &Candidates) -> Result
         .collect()
 }
 
-/// Labels by object from a table: one row an object, in any order, each object once and none too many.
+/// Labels by object from a table, as [`rows_of_objects`] finds them.
 pub fn labels_for(
     candidates: &Candidates,
     path: &Path,
@@ -430,23 +460,9 @@ pub fn labels_for(
     let table = goc_tables::read(path)?;
     let objects = named(&table, None, &["object", "source_id", "i", "star", "id"])?
         .ok_or_else(|| failed!("{}: no column names the object", path.display()))?;
-    let labels = require_named(&table, path, None, label_names, "label")?;
-    let at: HashMap<String, usize> = (0..candidates.objects()).map(|i| (candidates.name(i), i)).collect();
-    let mut found: Vec<Option<String>> = vec![None; candidates.objects()];
-    for row in 0..table.rows() {
-        let name = objects.text(row);
-        let Some(&i) = at.get(name.as_ref()) else {
-            return Err(objects.value_error(row, "is not an object of the candidates").into());
-        };
-        if labels.is_null(row) {
-            return Err(labels.value_error(row, "is null where a label is needed").into());
-        }
-        if found[i].replace(labels.text(row).into_owned()).is_some() {
-            return Err(objects.value_error(row, "is labelled twice").into());
-        }
-    }
-    let none = |i| failed!("{}: object {} has no label", path.display(), candidates.name(i));
-    found.into_iter().enumerate().map(|(i, label)| label.ok_or_else(|| none(i))).collect()
+    let labels = require_named(&table, path, None, label_names, "label", "")?;
+    let rows = rows_of_objects(candidates, path, objects, labels, &|_| false)?;
+    Ok(rows.into_iter().map(|row| labels.text(row).into_owned()).collect())
 }
 
 /// A column by its name, or by its name in any case where just one has it.

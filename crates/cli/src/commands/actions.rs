@@ -10,12 +10,12 @@ use goc_galaxy::actions::{ActionFinder, Motion, Outcome};
 use goc_galaxy::frames::{Galactocentric, JphiSign};
 use goc_galaxy::stars::{ACTIONS, ENERGY};
 use goc_galaxy::units::GYR_PER_TIME;
-use goc_pipeline::sampling::plain;
+use goc_pipeline::labels::describe;
 use goc_pipeline::star_model::Place;
 use goc_pipeline::table_columns::TableColumns;
 use goc_tables::{Column, Data, Missing, Table};
 use rayon::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::console::{self, Console};
 use crate::failure::Failure;
@@ -57,10 +57,7 @@ impl Actions {
     pub fn run(self) -> Result<(), Failure> {
         console::check_output_of(&self.input, self.output.as_deref())?;
         let (missing, model) = (Missing::parse(&self.missing)?, self.stars.model()?);
-        let mut table = goc_tables::read(&self.input)?;
-        if table.rows() == 0 {
-            return Err(failed!("{}: the table has no rows", self.input.display()));
-        }
+        let mut table = goc_pipeline::open(&self.input)?;
         let source = self.input.display().to_string();
         let columns = TableColumns::new(&table, &source);
         let stars = model.require(&columns, &Console::default())?;
@@ -90,26 +87,19 @@ impl Actions {
             }
         }
         table.set_metadata("goc_version", env!("CARGO_PKG_VERSION"));
-        for (key, value) in model.settings() {
-            table.set_metadata(format!("goc_{key}"), plain(&value));
-        }
+        describe(&mut table, &model.settings());
         if self.output.is_some() || !self.json {
             console::write_table(&table, self.output.as_deref())?;
         }
         let without: usize = reasons.values().sum();
         if self.json {
-            let mut object = serde_json::Map::new();
-            object.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-            for (key, value) in model.settings() {
-                object.insert(key.into(), value);
-            }
-            object.insert("n_stars".into(), json!(outcomes.len()));
-            object.insert("n_without_actions".into(), json!(without));
-            object.insert("reasons".into(), json!(reasons));
-            if let Some(path) = &self.output {
-                object.insert("output".into(), json!(path.display().to_string()));
-            }
-            return console::print_json(&Value::Object(object));
+            let mut told = vec![("version", json!(env!("CARGO_PKG_VERSION")))];
+            told.extend(model.settings());
+            told.push(("n_stars", json!(outcomes.len())));
+            told.push(("n_without_actions", json!(without)));
+            told.push(("reasons", json!(reasons)));
+            told.extend(self.output.iter().map(|path| ("output", json!(path.display().to_string()))));
+            return console::print_pairs(told);
         }
         if without > 0 {
             let all: Vec<String> =

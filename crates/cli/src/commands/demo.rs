@@ -66,19 +66,12 @@ impl Demo {
         let mut commands = vec![
             words(&["simulate", "--seed", &seed, "--stars-out", &stars]),
             // As the authors drew theirs: the parallax in even steps, a penalty for it alone.
-            words(&["candidates", &stars, "--seed", &seed]).chain(&[
-                "--sampler",
-                "grid:parallax",
-                "--penalty",
-                "density:parallax",
-                "-o",
-                &candidates,
-            ]),
+            words(&["candidates", &stars, "--seed", &seed])
+                .flags("--sampler grid:parallax --penalty density:parallax")
+                .chain(&["-o", &candidates]),
         ];
         for (_, file, flags) in WAYS {
-            let line = words(&["cluster", &candidates, "--seed", &seed]);
-            let flags: Vec<&str> = flags.split_whitespace().collect();
-            let mut line = line.chain(&flags);
+            let mut line = words(&["cluster", &candidates, "--seed", &seed]).flags(flags);
             if file == best {
                 line = line.chain(&["--together", &pairs]);
             }
@@ -86,14 +79,8 @@ impl Demo {
         }
         let best = self.file(best);
         commands.push(words(&["score", &best]));
-        commands.push(words(&["report", &best, "--candidates", &candidates, "--stars", &stars]).chain(&[
-            "--together",
-            &pairs,
-            "--title",
-            "Mock Milky Way",
-            "-o",
-            &page,
-        ]));
+        let report = words(&["report", &best, "--candidates", &candidates, "--stars", &stars]);
+        commands.push(report.chain(&["--together", &pairs, "--title", "Mock Milky Way", "-o", &page]));
 
         let mut text = format!("{:<16}  {:>5}  {:>5}  {:>3}  {:>7}\n", "", "NMI", "F", "K", "seconds");
         let mut ways = WAYS.iter();
@@ -156,6 +143,10 @@ fn words(words: &[&str]) -> Line {
 }
 
 impl Line {
+    fn flags(self, flags: &str) -> Self {
+        self.chain(&flags.split_whitespace().collect::<Vec<_>>())
+    }
+
     fn chain(mut self, words: &[&str]) -> Self {
         self.0.extend(words.iter().map(|word| word.to_string()));
         self

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use goc_pipeline::labels::{DIGEST_KEY, HISTORY_KEY, check_candidates};
 use goc_pipeline::long_table::{
-    DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY, LongTable, OBJECT_NAMES, TRUTH_NAMES, named,
+    DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY, LongTable, OBJECT_NAMES, TRUTH_NAMES, named, require_named,
 };
 use goc_pipeline::{Dataset, Unwatched};
 
@@ -336,14 +336,8 @@ impl LabelTable {
     fn read(report: &Report) -> Result<Self, Failure> {
         let path = &report.labels;
         let table = goc_tables::read(path)?;
-        let label = named(&table, report.label.as_deref(), &LABEL_NAMES)?.ok_or_else(|| {
-            failed!(
-                "{}: no label column (looked for {}; the table has {}); name it with --label",
-                path.display(),
-                LABEL_NAMES.join(", "),
-                table.names().join(", ")
-            )
-        })?;
+        let flag = report.label.as_deref();
+        let label = require_named(&table, path, flag, &LABEL_NAMES, "label", "; name it with --label")?;
         let rows: Vec<usize> = (0..table.rows()).filter(|&row| !label.is_null(row)).collect();
         let object = named(&table, report.object.as_deref(), &OBJECT_NAMES)?.map(|c| c.name().to_string());
         let label = label.name().to_string();

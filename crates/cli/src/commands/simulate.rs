@@ -10,8 +10,8 @@ use goc_galaxy::frames::{Galactocentric, JphiSign};
 use goc_galaxy::gaia_errors::ErrorModel;
 use goc_galaxy::mock::{Mock, MockParams, StarsPerDwarf};
 use goc_pipeline::candidate_table::into_candidate_table;
+use goc_pipeline::labels::describe;
 use goc_pipeline::mock_catalogue::{MockColumn, MockValues, mock_columns};
-use goc_pipeline::sampling::plain;
 use goc_pipeline::table_columns::TableColumns;
 use goc_pipeline::{Sampling, StarModel};
 use goc_tables::{Column, Data, Table};
@@ -161,9 +161,7 @@ impl Simulate {
         table.set_metadata("goc_version", env!("CARGO_PKG_VERSION"));
         let mut settings = self.settings();
         settings.extend(model.settings());
-        for (key, value) in &settings {
-            table.set_metadata(format!("goc_{key}"), plain(value));
-        }
+        describe(&mut table, &settings);
         if let Some(path) = &self.stars_out {
             goc_tables::write(&table, path)?;
         } else if self.output.is_none() && !self.json {
@@ -181,14 +179,12 @@ impl Simulate {
             let (dataset, origin) = sampling.sample(&measured, &f, self.seed, &Console::default())?;
             let objects = dataset.candidates.objects();
             let mut long = into_candidate_table(dataset, &origin, &[table.require("truth")?])?;
-            for (key, value) in &settings {
-                long.set_metadata(format!("goc_{key}"), plain(value));
-            }
+            describe(&mut long, &settings);
             goc_tables::write(&long, path)?;
             candidates = Some((objects, long.rows()));
         }
         if self.json {
-            return console::print_json(&self.summary(&settings, &mock, candidates));
+            return console::print_pairs(summary(settings, &mock, candidates));
         }
         console::note(format!(
             "{} stars of {} dwarfs near the Sun; {} orbits followed, {} dwarfs drawn anew",
@@ -198,9 +194,7 @@ impl Simulate {
             mock.counts.redrawn
         ));
         for (what, path) in [("stars", &self.stars_out), ("candidates", &self.output)] {
-            if let Some(path) = path {
-                console::note(format!("{what} in {}", path.display()));
-            }
+            path.iter().for_each(|path| console::note(format!("{what} in {}", path.display())));
         }
         Ok(())
     }
@@ -248,28 +242,24 @@ impl Simulate {
             ("accuracy", json!(self.accuracy)),
         ]
     }
+}
 
-    fn summary(
-        &self,
-        settings: &[(&'static str, Value)],
-        mock: &Mock,
-        candidates: Option<(usize, usize)>,
-    ) -> Value {
-        let mut object = serde_json::Map::new();
-        object.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-        for (key, value) in settings {
-            object.insert((*key).into(), value.clone());
-        }
-        object.insert("n_stars".into(), json!(mock.stars.len()));
-        object.insert("n_orbits".into(), json!(mock.counts.orbits));
-        object.insert("n_orbits_stopped".into(), json!(mock.counts.stopped));
-        object.insert("n_dwarfs_redrawn".into(), json!(mock.counts.redrawn));
-        if let Some((objects, total)) = candidates {
-            object.insert("n_objects".into(), json!(objects));
-            object.insert("n_candidates".into(), json!(total));
-        }
-        Value::Object(object)
+/// For machines; `candidates` are how many objects and candidates were made.
+fn summary(
+    settings: Vec<(&'static str, Value)>,
+    mock: &Mock,
+    candidates: Option<(usize, usize)>,
+) -> Vec<(&'static str, Value)> {
+    let mut told = vec![("version", json!(env!("CARGO_PKG_VERSION")))];
+    told.extend(settings);
+    told.push(("n_stars", json!(mock.stars.len())));
+    told.push(("n_orbits", json!(mock.counts.orbits)));
+    told.push(("n_orbits_stopped", json!(mock.counts.stopped)));
+    told.push(("n_dwarfs_redrawn", json!(mock.counts.redrawn)));
+    if let Some((objects, total)) = candidates {
+        told.extend([("n_objects", json!(objects)), ("n_candidates", json!(total))]);
     }
+    told
 }
 
 /// The catalogue as a table.

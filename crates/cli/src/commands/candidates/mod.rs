@@ -12,7 +12,7 @@ use goc_pipeline::long_table::TRUTH_NAMES;
 use goc_pipeline::table_columns::TableColumns;
 use goc_pipeline::{Dataset, Origin, Sampling, StarModel, TransformName};
 use goc_tables::{Column, Table};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::console::{self, Console};
 use crate::failure::Failure;
@@ -88,10 +88,8 @@ impl Candidates {
             console::write_table(&made, self.output.as_deref())?;
         }
         if self.json {
-            if let Some(path) = &self.output {
-                summary.insert("output".into(), json!(path.display().to_string()));
-            }
-            return console::print_json(&summary.into());
+            summary.extend(self.output.iter().map(|path| ("output", json!(path.display().to_string()))));
+            return console::print_pairs(summary);
         }
         console::note(format!(
             "{candidates} candidates of {objects} objects, {features} features{}",
@@ -142,13 +140,9 @@ impl Candidates {
 }
 
 /// For machines.
-fn summary(dataset: &Dataset, origin: &Origin) -> Map<String, Value> {
-    let mut object = Map::new();
-    for (key, value) in &origin.settings {
-        object.insert((*key).into(), value.clone());
-    }
-    let empty = origin.empty();
-    let mut put = |key: &str, value: Value| object.insert(key.into(), value);
+fn summary(dataset: &Dataset, origin: &Origin) -> Vec<(&'static str, Value)> {
+    let (mut told, empty) = (origin.settings.clone(), origin.empty());
+    let mut put = |key, value: Value| told.push((key, value));
     put("features", json!(dataset.feature_names()));
     put("n_objects", json!(dataset.candidates.objects()));
     put("n_candidates", json!(dataset.candidates.total()));
@@ -157,5 +151,5 @@ fn summary(dataset: &Dataset, origin: &Origin) -> Map<String, Value> {
     put("n_objects_empty", json!(empty.len()));
     put("objects_empty", json!(empty));
     put("n_rejected", json!(origin.rejected()));
-    object
+    told
 }

@@ -157,22 +157,18 @@ impl Compare {
         }
         bar.finish_and_clear();
 
+        let inputs: Vec<String> = self.inputs.iter().map(|path| path.display().to_string()).collect();
         if let Some(path) = &self.output {
-            let names: Vec<String> = self.inputs.iter().map(|path| path.display().to_string()).collect();
-            let mut table = print::runs_table(&rows, &names, &runs)?;
+            let mut table = print::runs_table(&rows, &inputs, &runs)?;
             goc_pipeline::labels::describe(&mut table, &self.settings());
             goc_tables::write(&table, path)?;
         }
         let table: Vec<Summary> = (0..rows.len()).map(|row| Summary::of(row, &runs)).collect();
         if self.json || self.format == Layout::Json {
-            let mut object = serde_json::Map::new();
-            for (key, value) in self.settings() {
-                object.insert(key.into(), value);
-            }
-            let inputs: Vec<String> = self.inputs.iter().map(|path| path.display().to_string()).collect();
-            object.insert("inputs".into(), json!(inputs));
-            object.insert("methods".into(), json!(print::json_rows(&rows, &table)));
-            return console::print_json(&Value::Object(object));
+            let mut told = self.settings();
+            told.push(("inputs", json!(inputs)));
+            told.push(("methods", json!(print::json_rows(&rows, &table))));
+            return console::print_pairs(told);
         }
         console::print(&match self.format {
             Layout::Csv => print::csv(&rows, &table),

@@ -1,13 +1,15 @@
 //! Objects in a plane: the first two principal components of the scaled candidates, or two features as they are.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use goc::scale::{Scaler, Scaling};
 use goc_pipeline::feature_map::root_of;
 use goc_pipeline::labels::check_candidates;
-use goc_pipeline::long_table::{LongTable, MISSING, OBJECT_NAMES, named, not_finite};
+use goc_pipeline::long_table::{
+    LongTable, MISSING, OBJECT_NAMES, not_finite, require_named, rows_of_objects,
+};
 use goc_pipeline::{Dataset, Feature, NOISE, Unwatched};
 use goc_report::figures::{
     ClusterPanel, Components, Figure, Plane, TruthPanel, clusters, most_clusters, truth,
@@ -283,40 +285,17 @@ impl Sets {
     ) -> Result<ClusterPanel, Failure> {
         let labels = goc_tables::read(path)?;
         check_candidates(&self.table, &labels, path, &self.path)?;
-        let column = |flag: Option<&str>, usual: &[&str], what: &str| match named(&labels, flag, usual)? {
-            Some(column) => Ok(column),
-            None => Err(failed!(
-                "{}: no {what} column (looked for {}; the table has {})",
-                path.display(),
-                usual.join(", "),
-                labels.names().join(", ")
-            )),
-        };
-        let objects = column(object, &OBJECT_NAMES, "object")?;
-        let label = column(None, &LABEL_NAMES, "label")?;
+        let objects = require_named(&labels, path, object, &OBJECT_NAMES, "object", "")?;
+        let label = require_named(&labels, path, None, &LABEL_NAMES, "label", "")?;
         let features = self.representatives(&labels, prefix_of(label.name()))?;
         let candidates = &self.table.candidates;
         let means = candidates.means();
-        let at: HashMap<String, usize> = (0..candidates.objects()).map(|i| (candidates.name(i), i)).collect();
-        let mut seen = vec![false; candidates.objects()];
-        let mut points = vec![[0.0; 2]; candidates.objects()];
-        let mut texts = vec![String::new(); candidates.objects()];
-        for row in 0..labels.rows() {
-            let Some(&i) = at.get(objects.text(row).as_ref()) else {
-                // `goc stars` keeps a star that could not be used, without a label.
-                if label.is_null(row) {
-                    continue;
-                }
-                return Err(objects.value_error(row, "is not an object of the candidates").into());
-            };
-            if label.is_null(row) {
-                return Err(label.value_error(row, "is null where a label is needed").into());
-            }
-            if std::mem::replace(&mut seen[i], true) {
-                return Err(objects.value_error(row, "is labelled twice").into());
-            }
-            texts[i] = label.text(row).into_owned();
-            points[i] = match &features {
+        // `goc stars` keeps a star that could not be used, without a label.
+        let rows = rows_of_objects(candidates, path, objects, label, &|row| label.is_null(row))?;
+        let texts: Vec<String> = rows.iter().map(|&row| label.text(row).into_owned()).collect();
+        let mut points = Vec::with_capacity(rows.len());
+        for (i, &row) in rows.iter().enumerate() {
+            points.push(match &features {
                 // Without a representative of its own, the mean of the set stands for it.
                 None => self.way.place(means.row(i)),
                 Some(columns) => {
@@ -331,10 +310,7 @@ impl Sets {
                     self.scaler.apply_row(&mut values);
                     self.way.place(&values)
                 }
-            };
-        }
-        if let Some(i) = seen.iter().position(|seen| !seen) {
-            return Err(failed!("{}: object {} has no label", path.display(), candidates.name(i)));
+            });
         }
         if features.is_none() {
             note(format!(

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use goc_pipeline::long_table::{OBJECT_NAMES, named, not_finite};
+use goc_pipeline::long_table::{OBJECT_NAMES, not_finite, require_named};
 use goc_report::figures::{self, Calibration, Figure, Pair};
 use goc_tables::{Column, Table};
 
@@ -67,16 +67,8 @@ pub fn calibration(path: &Path) -> Result<Figure, Failure> {
 
 pub fn together(path: &Path, labels: &Path) -> Result<Figure, Failure> {
     let table = goc_tables::read(labels)?;
-    let column = |usual: &[&str], what: &str| match named(&table, None, usual)? {
-        Some(column) => Ok(column),
-        None => Err(failed!(
-            "{}: no {what} column (looked for {}; the table has {})",
-            labels.display(),
-            usual.join(", "),
-            table.names().join(", ")
-        )),
-    };
-    let (objects, label) = (column(&OBJECT_NAMES, "object")?, column(&LABEL_NAMES, "label")?);
+    let objects = require_named(&table, labels, None, &OBJECT_NAMES, "object", "")?;
+    let label = require_named(&table, labels, None, &LABEL_NAMES, "label", "")?;
     let mut at: HashMap<String, usize> = HashMap::new();
     for row in 0..table.rows() {
         if at.insert(objects.text(row).into_owned(), row).is_some() {
@@ -85,14 +77,10 @@ pub fn together(path: &Path, labels: &Path) -> Result<Figure, Failure> {
     }
     let pairs = goc_tables::read(path)?;
     let p = probabilities(&pairs, "probability")?;
-    let ends = ["object_a", "object_b"].map(|name| pairs.require(name));
-    let [a, b] = ends;
-    let (a, b) = (a?, b?);
-    let number = |column: &Column, row: usize| match at.get(column.text(row).as_ref()) {
-        Some(&i) => Ok(i),
-        None => {
-            Err(Failure::from(column.value_error(row, format!("is not an object of {}", labels.display()))))
-        }
+    let (a, b) = (pairs.require("object_a")?, pairs.require("object_b")?);
+    let number = |column: &Column, row: usize| {
+        let problem = || column.value_error(row, format!("is not an object of {}", labels.display()));
+        at.get(column.text(row).as_ref()).copied().ok_or_else(problem)
     };
     let mut listed = Vec::with_capacity(pairs.rows());
     for (row, &probability) in p.iter().enumerate() {
