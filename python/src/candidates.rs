@@ -15,6 +15,7 @@ use numpy::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::fit::whole;
 use crate::watch::value_error;
 
 /// The candidates of all objects.
@@ -119,8 +120,7 @@ impl Candidates {
     /// Where each object's candidates begin; one more than objects.
     #[getter]
     fn offsets<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        let offsets: Vec<i64> = self.data.candidates.offsets().iter().map(|&at| at as i64).collect();
-        offsets.into_pyarray(py)
+        whole(py, self.data.candidates.offsets().iter().map(|&at| at as i64))
     }
 
     /// The candidates of object `i`, row after row: a copy.

@@ -25,12 +25,17 @@ where
 }
 
 /// Rows of six numbers.
-pub fn stars_of(rows: &PyReadonlyArray2<'_, f64>) -> PyResult<Vec<[f64; 6]>> {
+fn stars_of(rows: &PyReadonlyArray2<'_, f64>) -> PyResult<Vec<[f64; 6]>> {
     if rows.shape()[1] != 6 {
         return Err(invalid!("a star has 6 numbers, not {}", rows.shape()[1]));
     }
     let star = |row: numpy::ndarray::ArrayView1<'_, f64>| std::array::from_fn(|c| row[c]);
     Ok(rows.as_array().rows().into_iter().map(star).collect())
+}
+
+/// Rows of six numbers as places.
+fn places_of(rows: &PyReadonlyArray2<'_, f64>) -> PyResult<Vec<Galactocentric>> {
+    Ok(stars_of(rows)?.into_iter().map(place).collect())
 }
 
 fn place([x, y, z, vx, vy, vz]: [f64; 6]) -> Galactocentric {
@@ -160,7 +165,7 @@ impl ActionFinder {
         jphi: &str,
         threads: Option<usize>,
     ) -> PyResult<Found<'py>> {
-        let stars: Vec<Galactocentric> = stars_of(&stars)?.into_iter().map(place).collect();
+        let stars = places_of(&stars)?;
         let (sign, finder) = (parsed::<JphiSign>("jphi", jphi)?, self.finder.clone());
         let found = watch::run(py, threads, None, None, move |watch| {
             let mut found = Vec::with_capacity(stars.len());
@@ -196,7 +201,7 @@ impl ActionFinder {
         jphi: &str,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let stars: Vec<Galactocentric> = stars_of(&stars)?.into_iter().map(place).collect();
+        let stars = places_of(&stars)?;
         let (sign, finder) = (parsed::<JphiSign>("jphi", jphi)?, self.finder.clone());
         let rows = watch::run(py, threads, None, None, move |watch| {
             let one = |star: &Galactocentric| {
@@ -284,7 +289,7 @@ pub fn orbits<'py>(
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let stars: Vec<Galactocentric> = stars_of(&stars)?.into_iter().map(place).collect();
+    let stars = places_of(&stars)?;
     let integrator = Integrator::new(accuracy).map_err(value_error)?;
     let times: Vec<f64> = times.into_iter().map(|gyr| gyr / GYR_PER_TIME).collect();
     let potential = potential.potential.clone();

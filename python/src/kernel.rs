@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::candidates::{Candidates, table};
-use crate::fit::Map;
+use crate::fit::{Map, whole};
 use crate::oracle::Watched;
 use crate::settings::{Asked, refused};
 use crate::watch::{self, value_error};
@@ -59,10 +59,10 @@ pub fn select<'py>(
     };
     let choices = watch::run(py, threads, None, None, work)?;
     let choices = choices.map_err(|error: goc::candidates::CandidatesError| value_error(error))?;
-    let candidate: Vec<i64> = choices.iter().map(|c| i64::from(c.candidate)).collect();
-    let nearest: Vec<i64> = choices.iter().map(|c| i64::from(c.centre)).collect();
+    let candidate = whole(py, choices.iter().map(|c| i64::from(c.candidate)));
+    let nearest = whole(py, choices.iter().map(|c| i64::from(c.centre)));
     let values: Vec<f64> = choices.iter().map(|c| c.value).collect();
-    Ok((candidate.into_pyarray(py), nearest.into_pyarray(py), values.into_pyarray(py)))
+    Ok((candidate, nearest, values.into_pyarray(py)))
 }
 
 /// Of each of `k` clusters the sum of its points, added in their order, and their number.
@@ -111,8 +111,7 @@ pub fn oracle<'py>(
         watched.cluster(&points, Start::K(k), &mut stream(seed, key))
     })?;
     let partition = found.map_err(value_error)?;
-    let labels: Vec<i64> = partition.labels().iter().map(|&l| i64::from(l)).collect();
-    Ok(labels.into_pyarray(py))
+    Ok(whole(py, partition.labels().iter().map(|&l| i64::from(l))))
 }
 
 /// A table of numbers as points.

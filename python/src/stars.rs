@@ -7,12 +7,13 @@ use goc_galaxy::catalogue::DistancePrior;
 use goc_galaxy::catalogue::schema::{Columns, Depth, Form, Quantity, RowNames, StarColumns};
 use goc_galaxy::frames::Sky;
 use goc_pipeline::{BadRows, MeasuredColumns, PipelineError, Sampling, Shape, Speech, StarModel, WhenEmpty};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::candidates::{Candidates, table};
+use crate::fit::whole;
 use crate::galaxy::{ActionFinder, parsed};
 use crate::sets::size_of;
 use crate::settings::refused;
@@ -225,17 +226,13 @@ pub fn star_candidates<'py>(
     put.set_item("metadata", data.provenance.clone())?;
     put.set_item("features", data.feature_names())?;
     put.set_item("candidates", Candidates { data: Arc::new(data) })?;
-    put.set_item("rows", positions(py, &origin.rows))?;
+    put.set_item("rows", whole(py, origin.rows.iter().map(|&row| row as i64)))?;
     put.set_item("dropped", origin.dropped)?;
     let losses = origin.losses.iter().map(|l| (l.row, l.drawn, l.kept, l.reasons.to_string()));
     put.set_item("losses", losses.collect::<Vec<_>>())?;
     let before = heard.0.into_inner().unwrap_or_else(PoisonError::into_inner);
     put.set_item("said", [before, said].concat())?;
     Ok(put)
-}
-
-fn positions<'py>(py: Python<'py>, rows: &[usize]) -> Bound<'py, PyArray1<i64>> {
-    rows.iter().map(|&row| row as i64).collect::<Vec<i64>>().into_pyarray(py)
 }
 
 /// Numbers, form and depth of stars.
