@@ -29,8 +29,7 @@ impl Candidates {
     /// values (N, q) and offsets (n + 1), C-contiguous; one penalty a candidate, or one weight, or neither. `names` call the
     /// objects in messages, `features` the features; `metadata` say how the candidates came about.
     #[new]
-    #[pyo3(signature = (values, offsets, penalty=None, weight=None, strength=PENALTY_STRENGTH, names=None, features=None, metadata=None,
-                        truth=None))]
+    #[pyo3(signature = (values, offsets, penalty=None, weight=None, strength=PENALTY_STRENGTH, names=None, features=None, metadata=None))]
     #[allow(clippy::too_many_arguments)] // called from Python, by name
     fn new(
         values: PyReadonlyArray2<'_, f64>,
@@ -41,7 +40,6 @@ impl Candidates {
         names: Option<Vec<String>>,
         features: Option<Vec<String>>,
         metadata: Option<Vec<(String, String)>>,
-        truth: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let (rows, q) = (values.shape()[0], values.shape()[1]);
         let (values, offsets) = (values.as_slice()?, offsets.as_slice()?);
@@ -70,9 +68,6 @@ impl Candidates {
         if let Some(features) = features {
             data = data.named(features).map_err(value_error)?;
         }
-        if let Some(truth) = truth {
-            data = data.with_truth(truth).map_err(value_error)?;
-        }
         data.provenance = metadata.unwrap_or_default();
         data.penalties = match (weights, penalties) {
             (Some(_), _) => PenaltyKind::Weights { strength },
@@ -88,12 +83,6 @@ impl Candidates {
         data.candidates = data.candidates.with_penalties(penalty.as_slice()?).map_err(value_error)?;
         data.penalties = PenaltyKind::Unknown;
         Ok(Self { data: Arc::new(data) })
-    }
-
-    /// A short digest of ids and candidates.
-    #[getter]
-    fn digest(&self) -> String {
-        self.data.digest()
     }
 
     /// Whether the penalties are minus log densities of the errors.

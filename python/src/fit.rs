@@ -72,8 +72,7 @@ fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     let Outcome { fit, model, tree, places, oracle_iterations, said } = outcome;
     let q = fit.centres.features();
     let centres = fit.input_centres();
-    let Fit { prepared, settings, grouped, auto, found, stability, significance, solitude, remarks, .. } =
-        fit;
+    let Fit { prepared, settings, grouped, auto, found, stability, significance, solitude, .. } = fit;
     let put = PyDict::new(py);
     let labels = |labels: &[u32]| whole(py, labels.iter().map(|&l| i64::from(l)));
     put.set_item("labels", labels(grouped.partition.labels()))?;
@@ -97,9 +96,7 @@ fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     put.set_item("history_objective", objectives.into_pyarray(py))?;
     put.set_item("history_changed", whole(py, grouped.history.iter().map(|t| t.changed as i64)))?;
     let curve = auto.k.as_ref().map(|(_, chosen)| &chosen.curve[..]).unwrap_or_default();
-    put.set_item("k_found", auto.k.as_ref().map(|(_, chosen)| chosen.k))?;
     put.set_item("k_curve", curve.iter().map(|t| (t.k, t.value)).collect::<Vec<_>>())?;
-    put.set_item("penalty_weight_found", auto.lambda.map(|found| found.lambda))?;
     put.set_item("penalty_weight", settings.lambda())?;
     if let Some(stability) = stability {
         put.set_item("stability_objects", stability.objects.into_pyarray(py))?;
@@ -117,10 +114,8 @@ fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     }
     put.set_item("tree", tree.map(|rows| table(py, rows.concat(), 4)).transpose()?)?;
     let map = Map { map: prepared.map, divisor: prepared.penalty_divisor.unwrap_or(1.0) };
-    put.set_item("digest", prepared.data.digest())?;
     put.set_item("model", model.map(|model| Py::new(py, Model { model, map: map.clone() })).transpose()?)?;
     put.set_item("map", Py::new(py, map)?)?;
-    put.set_item("remarks", remarks.iter().map(|r| Speech::Keywords.of(r)).collect::<Vec<_>>())?;
     put.set_item("said", said)?;
     Ok(put)
 }
@@ -209,12 +204,6 @@ impl Map {
     #[getter]
     fn roots(&self) -> Vec<bool> {
         self.map.roots.clone()
-    }
-
-    /// What penalties are divided by.
-    #[getter]
-    fn divisor(&self) -> f64 {
-        self.divisor
     }
 
     /// Everything it is made of, for pickle.
@@ -321,24 +310,17 @@ pub fn compare<'py>(
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    use goc_pipeline::compare::{Outcome, Row, outcome, rows};
+    use goc_pipeline::compare::{Outcome, outcome, rows_called};
     let Asked { settings, seed, .. } = Asked::of(settings)?;
-    let all = rows();
-    if let Some(name) = only.iter().flatten().find(|name| !all.iter().any(|row| row.is_called(name))) {
-        let mut kinds: Vec<&str> = all.iter().map(Row::kind).collect();
-        kinds.dedup();
-        let kinds = kinds.join(", ");
-        return Err(invalid!("only: no such method {name}; there are {kinds}"));
-    }
-    let wanted =
-        move |row: &Row| only.as_ref().is_none_or(|only| only.iter().any(|name| row.is_called(name)));
+    let wanted = rows_called(only.as_deref())
+        .map_err(|(name, kinds)| invalid!("only: no such method {name}; there are {kinds}"))?;
     let data = candidates.data.clone();
     type Run = (String, u64, Result<Outcome, String>);
     let work = move |watch: &watch::Watch| -> Result<Vec<Run>, PipelineError> {
         let mut prepared = Prepared::new(data.without_extras(), &settings, watch)?;
         prepared.data.truth = truth;
         let mut runs = Vec::new();
-        for row in all.into_iter().filter(wanted) {
+        for row in wanted {
             let own = row.settings(&settings)?;
             for s in 0..if row.draws { seeds } else { 1 } {
                 let seed = seed.wrapping_add(s);

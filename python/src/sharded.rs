@@ -97,11 +97,6 @@ impl Shard {
         Ok(put)
     }
 
-    #[getter]
-    fn n_objects(&self) -> usize {
-        locked(&self.shard).objects()
-    }
-
     /// Bytes it holds.
     #[getter]
     fn nbytes(&self) -> usize {

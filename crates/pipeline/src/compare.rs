@@ -106,6 +106,20 @@ pub fn rows() -> Vec<Row> {
     rows
 }
 
+/// The rows that are called by one of these names, all if there are none; else the name that no row has, and
+/// the kinds there are.
+pub fn rows_called(only: Option<&[String]>) -> Result<Vec<Row>, (String, String)> {
+    let mut all = rows();
+    let Some(only) = only else { return Ok(all) };
+    if let Some(name) = only.iter().find(|name| !all.iter().any(|row| row.is_called(name))) {
+        let mut kinds: Vec<&str> = all.iter().map(Row::kind).collect();
+        kinds.dedup();
+        return Err((name.clone(), kinds.join(", ")));
+    }
+    all.retain(|row| only.iter().any(|name| row.is_called(name)));
+    Ok(all)
+}
+
 /// What one run gave.
 #[derive(Clone, Debug)]
 pub struct Outcome {

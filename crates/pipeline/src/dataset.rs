@@ -5,10 +5,12 @@
 //! of actions, scaled features): those are a [`super::Prepared`], made from a data set without another
 //! copy where the data set is no longer needed.
 
-use goc::candidates::{CandidatesError, PENALTY_STRENGTH};
-use goc::{Candidates, Ids, Points};
+use goc::Candidates;
+use goc::candidates::PENALTY_STRENGTH;
 use goc_galaxy::catalogue::schema::RowNames;
 use sha2::{Digest, Sha256};
+
+use crate::error::PipelineError;
 
 /// A feature as the input names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,29 +110,6 @@ const SAMPLER_KEY: &str = "goc_sampler";
 /// How the sampler and the kind of penalty are called that follow the density of the errors.
 const DENSITY: &str = "density";
 
-/// Parts that do not make a data set.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum DatasetError {
-    /// Not one of something for each object or feature.
-    #[error("{found} {what} where {wanted} are needed")]
-    Count {
-        /// What there is one each of: "features".
-        what: &'static str,
-        /// Given.
-        found: usize,
-        /// Needed.
-        wanted: usize,
-    },
-    /// The candidates themselves.
-    #[error(transparent)]
-    Candidates(#[from] CandidatesError),
-}
-
-fn check_count(what: &'static str, found: usize, wanted: usize) -> Result<(), DatasetError> {
-    if found == wanted { Ok(()) } else { Err(DatasetError::Count { what, found, wanted }) }
-}
-
 impl Dataset {
     /// Candidates of which nothing else is known; features are called `x0`, `x1`, ...
     pub fn new(candidates: Candidates) -> Self {
@@ -153,26 +132,17 @@ impl Dataset {
         }
     }
 
-    /// Plain points: one candidate each.
-    pub fn from_points(points: &Points) -> Result<Self, DatasetError> {
-        Ok(Self::new(Candidates::from_points(points)?))
-    }
-
     /// With names for the features.
     pub fn named<N: Into<String>>(
         mut self,
         names: impl IntoIterator<Item = N>,
-    ) -> Result<Self, DatasetError> {
+    ) -> Result<Self, PipelineError> {
         let features: Vec<Feature> = names.into_iter().map(|name| Feature::new(name)).collect();
-        check_count("features", features.len(), self.candidates.features())?;
+        let (found, wanted) = (features.len(), self.candidates.features());
+        if found != wanted {
+            return Err(failed!("{found} features where {wanted} are needed"));
+        }
         self.features = features;
-        Ok(self)
-    }
-
-    /// With the true groups.
-    pub fn with_truth(mut self, truth: Vec<String>) -> Result<Self, DatasetError> {
-        check_count("true groups", truth.len(), self.candidates.objects())?;
-        self.truth = Some(truth);
         Ok(self)
     }
 
@@ -266,10 +236,5 @@ impl Dataset {
     /// The name of object `i`.
     pub fn name(&self, i: usize) -> String {
         self.candidates.name(i)
-    }
-
-    /// The ids of the objects.
-    pub fn ids(&self) -> &Ids {
-        self.candidates.ids()
     }
 }

@@ -53,7 +53,7 @@ pub mod star_model;
 pub mod table_columns;
 mod watch;
 
-pub use dataset::{Dataset, DatasetError, Extra, Feature, PenaltyKind};
+pub use dataset::{Dataset, Extra, Feature, PenaltyKind};
 pub use error::PipelineError;
 pub use fit::{AutoFound, Fit, NOISE, fit, fit_owned, fit_with};
 pub use judge::counted;

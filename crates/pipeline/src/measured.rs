@@ -79,38 +79,19 @@ pub struct Measured {
     called: RowNames,
 }
 
-/// What a number cannot be.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Impossible {
-    NotFinite,
-    Negative,
-    NoCorrelation,
-}
+/// What a number cannot be: in short, and with what to do.
+type Impossible = [&'static str; 2];
 
-impl Impossible {
-    fn text(self) -> &'static str {
-        match self {
-            Self::NotFinite => "is not a finite number",
-            Self::Negative => "is negative",
-            Self::NoCorrelation => "is no correlation",
-        }
-    }
-
-    /// What is wrong, and what to do.
-    fn problem(self, number: f64, null: bool) -> &'static str {
-        match self {
-            Self::NotFinite if null => {
-                "is null where a number is needed; fill it, or drop such rows with {missing=nan}"
-            }
-            Self::NotFinite if number.is_nan() => {
-                "is not a finite number; mend it, or drop such rows with {missing=nan}"
-            }
-            Self::NotFinite => "is not a finite number; mend it, or {bad_rows=drop}",
-            Self::Negative => "is negative where an error is needed; 0 is exact, else {bad_rows=drop}",
-            Self::NoCorrelation => "is no correlation; mend it, {bad_rows=drop}, or {shape=box}",
-        }
-    }
-}
+const INFINITE: Impossible =
+    ["is not a finite number", "is not a finite number; mend it, or {bad_rows=drop}"];
+const NAN: Impossible =
+    [INFINITE[0], "is not a finite number; mend it, or drop such rows with {missing=nan}"];
+const NULL: Impossible =
+    [INFINITE[0], "is null where a number is needed; fill it, or drop such rows with {missing=nan}"];
+const NEGATIVE: Impossible =
+    ["is negative", "is negative where an error is needed; 0 is exact, else {bad_rows=drop}"];
+const NO_CORRELATION: Impossible =
+    ["is no correlation", "is no correlation; mend it, {bad_rows=drop}, or {shape=box}"];
 
 /// A schema's error as the pipeline has it.
 pub(crate) fn of_schema<C: Columns<Error: Into<PipelineError>>>(
@@ -179,43 +160,41 @@ impl MeasuredColumns<'_> {
         if n == 0 {
             return Err(failed!("{}the table has no rows", called.source()));
         }
+        let all = || values.iter().chain(&errors).chain(&pairs);
         let bad = |row: usize| -> Option<(&NumberColumn, Impossible)> {
-            let infinite = |c: &&NumberColumn| !c.numbers[row].is_finite();
-            let find = |column: Option<_>, problem| column.map(|column| (column, problem));
-            find(values.iter().chain(&errors).chain(&pairs).find(infinite), Impossible::NotFinite)
-                .or_else(|| find(errors.iter().find(|c| c.numbers[row] < 0.0), Impossible::Negative))
-                .or_else(|| {
-                    find(pairs.iter().find(|c| c.numbers[row].abs() > 1.0), Impossible::NoCorrelation)
-                })
+            if let Some(column) = all().find(|c| !c.numbers[row].is_finite()) {
+                let null = columns.is_null(&column.name, row);
+                let nan = if column.numbers[row].is_nan() { NAN } else { INFINITE };
+                return Some((column, if null { NULL } else { nan }));
+            }
+            let negative = errors.iter().find(|c| c.numbers[row] < 0.0).map(|column| (column, NEGATIVE));
+            let beyond = || pairs.iter().find(|c| c.numbers[row].abs() > 1.0);
+            negative.or_else(|| beyond().map(|column| (column, NO_CORRELATION)))
         };
         let mut rows = Vec::with_capacity(n);
         let (mut dropped, mut missed, mut refused) = (Vec::new(), Vec::new(), Vec::new());
         for row in 0..n {
-            let missing = |c: &&NumberColumn| (self.missing)(c.numbers[row]);
-            if let Some(column) = values.iter().chain(&errors).chain(&pairs).find(missing) {
+            if let Some(column) = all().find(|c| (self.missing)(c.numbers[row])) {
                 missed.push(row);
                 dropped.push((row, format!("{} missing", column.name)));
                 continue;
             }
-            let Some((column, what)) = bad(row) else {
+            let Some((column, [short, problem])) = bad(row) else {
                 rows.push(row);
                 continue;
             };
             let (name, number) = (&column.name, column.numbers[row]);
             if self.bad_rows == BadRows::Refuse {
-                let problem = what.problem(number, columns.is_null(name, row));
                 return Err(PipelineError::Failed(columns.complaint(name, row, number, problem)));
             }
             refused.push(row);
-            dropped.push((row, format!("{name} {} {}", columns.text(name, row, number), what.text())));
+            dropped.push((row, format!("{name} {} {}", columns.text(name, row, number), short)));
         }
         if let Some([first, second]) = named_twice(&ids) {
+            let (source, object) = (called.source(), name(&ids, first));
+            let [first, second] = [first, second].map(|row| called.first + row as u64);
             return Err(failed!(
-                "{}object {} stands in rows {} and {}; one row an object is needed",
-                called.source(),
-                name(&ids, first),
-                called.first + first as u64,
-                called.first + second as u64
+                "{source}object {object} stands in rows {first} and {second}; one row an object is needed"
             ));
         }
         if rows.is_empty() {
@@ -224,19 +203,11 @@ impl MeasuredColumns<'_> {
                 called.source()
             ));
         }
-        for (rows, why) in [
-            (&missed, "a value or an error is missing"),
-            (&refused, "a number is not possible ({bad_rows=drop})"),
-        ] {
-            if !rows.is_empty() {
-                let some: Vec<String> = rows.iter().take(NAMED).map(|&row| name(&ids, row)).collect();
-                let more = if rows.len() > some.len() { ", …" } else { "" };
-                watch.note(&format!(
-                    "dropped {} of {n} objects, {why}: {}{more}",
-                    rows.len(),
-                    some.join(", ")
-                ));
-            }
+        let said = ["a value or an error is missing", "a number is not possible ({bad_rows=drop})"];
+        for (rows, why) in [missed, refused].iter().zip(said).filter(|(rows, _)| !rows.is_empty()) {
+            let some: Vec<String> = rows.iter().take(NAMED).map(|&row| name(&ids, row)).collect();
+            let (count, more) = (rows.len(), if rows.len() > some.len() { ", …" } else { "" });
+            watch.note(&format!("dropped {count} of {n} objects, {why}: {}{more}", some.join(", ")));
         }
         let units = match star {
             Some(_) => needed.iter().map(|unit| unit.map(|unit| unit.name().to_string())).collect(),
@@ -312,18 +283,16 @@ impl MeasuredColumns<'_> {
                 let (e, v) = (errors.len(), names.len());
                 return Err(usage!("{{errors}} names {e} columns for {v} values"));
             }
-            None => names
-                .iter()
-                .map(|name| {
-                    error_column(there, name).ok_or_else(|| {
-                        usage!(
-                            "{}no error column for `{name}` (looked for {}); name it with {{errors}}",
-                            source(),
-                            error_names(name).join(", ")
-                        )
-                    })
-                })
-                .collect::<Result<_, _>>()?,
+            None => {
+                let none = |name: &String| {
+                    let (source, tried) = (source(), error_names(name).join(", "));
+                    usage!(
+                        "{source}no error column for `{name}` (looked for {tried}); name it with {{errors}}"
+                    )
+                };
+                let found = names.iter().map(|name| error_column(there, name).ok_or_else(|| none(name)));
+                found.collect::<Result<_, _>>()?
+            }
         };
         Ok((names, errors))
     }
@@ -485,16 +454,11 @@ impl Measured {
         size: Size,
         watch: &dyn Watch,
     ) -> Result<UncertaintySet, PipelineError> {
-        let mut correlations = [0.0; 3];
-        for (a, b, numbers) in &self.correlations {
-            // Depth and the two proper motions are values 2, 3 and 4; the radial velocity, 5, was measured by others.
-            match (a, b) {
-                (2, 3) => correlations[0] = numbers[row],
-                (2, 4) => correlations[1] = numbers[row],
-                (3, 4) => correlations[2] = numbers[row],
-                _ => {}
-            }
-        }
+        // Depth and the two proper motions are values 2, 3 and 4; the radial velocity, 5, was measured by others.
+        let correlations = [(2, 3), (2, 4), (3, 4)].map(|pair| {
+            let found = self.correlations.iter().find(|(a, b, _)| (*a, *b) == pair);
+            found.map_or(0.0, |(.., numbers)| numbers[row])
+        });
         let covariance = GaiaCovariance::new([errors[2], errors[3], errors[4], errors[5]])
             .correlations(correlations)
             .when_indefinite(WhenIndefinite::Shrink)

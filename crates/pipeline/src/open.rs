@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use goc::Ids;
 use goc_tables::{Missing, Table};
 
 use crate::dataset::Dataset;
@@ -30,43 +29,20 @@ impl Dataset {
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<Self, PipelineError> {
-        with_usual(path.as_ref(), |columns, ids, measured| {
-            Ok(star_candidates(columns, ids, measured, model, sampling, seed, watch)?.0)
-        })
+        let path = path.as_ref();
+        let (table, source) = (open(path)?, path.display().to_string());
+        let columns = TableColumns::new(&table, &source);
+        let object = columns.object(None)?;
+        let missing = Missing::default();
+        let measured = MeasuredColumns {
+            values: None,
+            errors: None,
+            object: object.map(|column| column.name()),
+            missing: &|number| missing.is_missing(number),
+            bad_rows: BadRows::Refuse,
+        };
+        Ok(star_candidates(&columns, columns.ids(object)?, &measured, model, sampling, seed, watch)?.0)
     }
-
-    /// From measured values with errors of any kind, one row per object: columns `x` and `x_error`.
-    pub fn read_measured(
-        path: impl AsRef<Path>,
-        sampling: &Sampling,
-        seed: u64,
-        watch: &dyn Watch,
-    ) -> Result<Self, PipelineError> {
-        with_usual(path.as_ref(), |columns, ids, measured| {
-            let measured = measured.measure(columns, ids, None, sampling.shape, watch)?;
-            let f = sampling.transformation(&measured)?;
-            Ok(sampling.sample(&measured, &f, seed, watch)?.0)
-        })
-    }
-}
-
-/// Reads a table and works with its columns by their usual names; a number that cannot be stops the reading.
-fn with_usual(
-    path: &Path,
-    work: impl FnOnce(&TableColumns<'_>, Ids, &MeasuredColumns<'_>) -> Result<Dataset, PipelineError>,
-) -> Result<Dataset, PipelineError> {
-    let (table, source) = (open(path)?, path.display().to_string());
-    let columns = TableColumns::new(&table, &source);
-    let object = columns.object(None)?;
-    let missing = Missing::default();
-    let measured = MeasuredColumns {
-        values: None,
-        errors: None,
-        object: object.map(|column| column.name()),
-        missing: &|number| missing.is_missing(number),
-        bad_rows: BadRows::Refuse,
-    };
-    work(&columns, columns.ids(object)?, &measured)
 }
 
 /// Reads a table that has rows.

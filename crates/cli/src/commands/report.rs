@@ -31,47 +31,18 @@ const CLUSTER_EXTRAS: [(&str, &str); 3] =
     [("cluster_stability", "stability"), ("p_value", "p_value"), ("q_value", "q_value")];
 
 /// Columns that are known and so no features.
+#[rustfmt::skip]
 const KNOWN: [&str; 14] = [
-    "probability",
-    "runner_up",
-    "runner_up_probability",
-    "candidate",
-    "row",
-    "candidates",
-    "note",
-    "ra",
-    "dec",
-    "l",
-    "b",
-    "object",
-    "truth",
-    "cluster",
+    "probability", "runner_up", "runner_up_probability", "candidate", "row", "candidates", "note", "ra",
+    "dec", "l", "b", "object", "truth", "cluster",
 ];
 
 /// Metadata that say how the candidates were made and in which Galaxy.
+#[rustfmt::skip]
 const OF_CANDIDATES: [&str; 22] = [
-    "shape",
-    "size",
-    "sampler",
-    "m",
-    "distance_prior",
-    "transform",
-    "penalty",
-    "potential",
-    "variant",
-    "sun",
-    "jphi_sign",
-    "angles",
-    "zero_point_mas",
-    "error_model",
-    "accuracy",
-    "dwarfs",
-    "field_stars",
-    "dispersion_km_s",
-    "speed_km_s",
-    "age_gyr",
-    "reach_kpc",
-    "latitude_deg",
+    "shape", "size", "sampler", "m", "distance_prior", "transform", "penalty", "potential", "variant",
+    "sun", "jphi_sign", "angles", "zero_point_mas", "error_model", "accuracy", "dwarfs", "field_stars",
+    "dispersion_km_s", "speed_km_s", "age_gyr", "reach_kpc", "latitude_deg",
 ];
 
 /// Metadata that the page shows elsewhere.

@@ -8,7 +8,7 @@ use goc_tables::{Column, Table};
 use serde_json::json;
 
 use goc_pipeline::long_table::{OBJECT_NAMES, TRUTH_NAMES, require_named};
-use goc_pipeline::scores::{NO_GROUP, numbered_groups};
+use goc_pipeline::scores::{NO_GROUP, by_name, numbered_groups};
 
 use crate::console;
 use crate::failure::Failure;
@@ -76,16 +76,7 @@ impl Score {
         let scores = Scores::of(&numbered_groups(&groups), &numbered_groups(&truth))?;
         let apart = |labels: &[String]| labels.iter().filter(|label| *label == NO_GROUP).count();
         let (noise, no_truth) = (apart(&groups), apart(&truth));
-        let rows = [
-            ("nmi", scores.nmi),
-            ("f", scores.f),
-            ("ari", scores.ari),
-            ("ami", scores.ami),
-            ("homogeneity", scores.homogeneity),
-            ("completeness", scores.completeness),
-            ("v_measure", scores.v_measure),
-            ("purity", scores.purity),
-        ];
+        let rows = by_name(&scores);
         let distinct = |labels: &[String]| {
             let mut all: Vec<&String> = labels.iter().filter(|label| *label != NO_GROUP).collect();
             all.sort_unstable();

@@ -209,20 +209,11 @@ impl Compare {
 
     /// The rows that are asked for.
     fn rows(&self) -> Result<Vec<Row>, Failure> {
-        let all = compare::rows();
-        let Some(only) = &self.only else { return Ok(all) };
-        let only: Vec<&str> = only.iter().map(|name| name.trim()).collect();
-        for name in &only {
-            if !all.iter().any(|row| row.is_called(name)) {
-                let mut kinds: Vec<&str> = all.iter().map(|row| row.kind()).collect();
-                kinds.dedup();
-                return Err(usage!(
-                    "--only {name}: no such method; there are {} (goc compare --list names them all)",
-                    kinds.join(", ")
-                ));
-            }
-        }
-        Ok(all.into_iter().filter(|row| only.iter().any(|name| row.is_called(name))).collect())
+        let trimmed =
+            |names: &Vec<String>| names.iter().map(|name| name.trim().to_string()).collect::<Vec<_>>();
+        compare::rows_called(self.only.as_ref().map(trimmed).as_deref()).map_err(|(name, kinds)| {
+            usage!("--only {name}: no such method; there are {kinds} (goc compare --list names them all)")
+        })
     }
 
     /// What all rows share: the flags here, then those behind `--`.
