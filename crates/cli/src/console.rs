@@ -1,11 +1,11 @@
 //! Talking to people: messages and progress on standard error, results on standard output.
 
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use std::sync::{Mutex, PoisonError};
 
-use goc_pipeline::{Speech, Watch};
+use goc_pipeline::{PipelineError, Speech, Watch};
 use goc_tables::{Format, Table};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value};
@@ -133,6 +133,29 @@ pub fn check_output_of(input: &Path, path: Option<&Path>) -> Result<(), Failure>
         return Err(usage!("{name}: the output would overwrite the input; name another file"));
     }
     Ok(())
+}
+
+/// As [`check_output_of`], of several.
+pub fn check_outputs_of<const N: usize>(input: &Path, paths: [&Option<PathBuf>; N]) -> Result<(), Failure> {
+    paths.into_iter().try_for_each(|path| check_output_of(input, path.as_deref()))
+}
+
+/// A table to the file that a flag names, if it is there and there is such a table.
+pub fn write_asked(
+    path: &Option<PathBuf>,
+    table: impl FnOnce() -> Result<Option<Table>, PipelineError>,
+) -> Result<(), Failure> {
+    if let Some(path) = path
+        && let Some(table) = table()?
+    {
+        goc_tables::write(&table, path)?;
+    }
+    Ok(())
+}
+
+/// As [`write_table`], unless standard output is for JSON.
+pub fn write_beside_json(table: &Table, path: Option<&Path>, json: bool) -> Result<(), Failure> {
+    if path.is_some() || !json { write_table(table, path) } else { Ok(()) }
 }
 
 /// A table to `path`, or as CSV to standard output when there is none.

@@ -88,9 +88,7 @@ impl Actions {
         }
         table.set_metadata("goc_version", env!("CARGO_PKG_VERSION"));
         describe(&mut table, &model.settings());
-        if self.output.is_some() || !self.json {
-            console::write_table(&table, self.output.as_deref())?;
-        }
+        console::write_beside_json(&table, self.output.as_deref(), self.json)?;
         let without: usize = reasons.values().sum();
         if self.json {
             let mut told = vec![("version", json!(env!("CARGO_PKG_VERSION")))];

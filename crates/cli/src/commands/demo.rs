@@ -93,7 +93,10 @@ impl Demo {
                     let done = cluster.work()?;
                     goc_tables::write(&done.labels, &PathBuf::from(&command.0[command.0.len() - 1]))?;
                     columns = done.labels.names().join(", ");
-                    let number = |key: &str| done.summary[key].as_f64().unwrap_or(f64::NAN);
+                    let number = |key: &str| {
+                        let told = done.summary.iter().rev().find(|(name, _)| *name == key);
+                        told.and_then(|(_, value)| value.as_f64()).unwrap_or(f64::NAN)
+                    };
                     text.push_str(&format!(
                         "{:<16}  {:>5.3}  {:>5.3}  {:>3}  {:>7.2}\n",
                         ways.next().map_or("", |way| way.0),

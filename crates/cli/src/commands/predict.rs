@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use goc_pipeline::model_file::ModelFile;
-use goc_pipeline::scores::{numbered_groups, scores_of};
+use goc_pipeline::scores::{by_name, numbered_groups, scores_of};
 use goc_pipeline::{NOISE, counted};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::console::{self, Console};
 use crate::failure::Failure;
@@ -54,9 +54,7 @@ impl Predict {
             Some(truth) => scores_of(&numbered_groups(&texts), truth)?,
             None => None,
         };
-        if self.output.is_some() || !self.json {
-            console::write_table(&table, self.output.as_deref())?;
-        }
+        console::write_beside_json(&table, self.output.as_deref(), self.json)?;
         let k = file.model.parts().clusters.len();
         if self.json {
             let mut summary = json!({
@@ -71,12 +69,8 @@ impl Predict {
                 "k": k,
                 "n_noise": none,
             });
-            if let (Value::Object(object), Some(s)) = (&mut summary, &scores) {
-                object.extend([
-                    ("nmi".to_string(), json!(s.nmi)),
-                    ("f".to_string(), json!(s.f)),
-                    ("ari".to_string(), json!(s.ari)),
-                ]);
+            for (name, score) in scores.iter().flat_map(|scores| by_name(scores).into_iter().take(3)) {
+                summary[name] = json!(score);
             }
             return console::print_json(&summary);
         }

@@ -13,11 +13,11 @@ use goc_report::page::{AngleUnit, Extra, Feature, Page, SkyFrame, Step};
 use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
+use goc_pipeline::Unwatched;
 use goc_pipeline::labels::{DIGEST_KEY, HISTORY_KEY, check_candidates};
 use goc_pipeline::long_table::{
     DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY, LongTable, OBJECT_NAMES, TRUTH_NAMES, named, require_named,
 };
-use goc_pipeline::{Dataset, Unwatched};
 
 use super::score::{LABEL_NAMES, prefix_of};
 use crate::console;
@@ -173,8 +173,8 @@ impl Report {
                 .map_err(own)?;
         }
         page = page.left_out(labels.left_out()).history(self.steps(table)?);
-        let mut of_candidates = facts(table, &|key| OF_CANDIDATES.contains(&key));
-        let clustering = facts(table, &|key| !OF_CANDIDATES.contains(&key));
+        let mut of_candidates = facts(table.metadata(), &|key| OF_CANDIDATES.contains(&key));
+        let clustering = facts(table.metadata(), &|key| !OF_CANDIDATES.contains(&key));
         let mut dropped = table.get_metadata(DROPPED_KEY).map(str::to_string);
         if let Some(path) = &self.candidates {
             let long = self.long_table(path, table, &page.feature_names()).read(&Unwatched)?;
@@ -183,7 +183,9 @@ impl Report {
             // Noise objects have a chosen candidate too; one without has no mark.
             let chosen = chosen.and_then(|all| all.into_iter().collect::<Option<Vec<u32>>>());
             // Their own metadata say more than what the labels kept of it, if they have any.
-            of_candidates = Some(facts_of(&long)).filter(|facts| !facts.is_empty()).unwrap_or(of_candidates);
+            of_candidates = Some(facts(&long.provenance, &|_| true))
+                .filter(|facts| !facts.is_empty())
+                .unwrap_or(of_candidates);
             dropped = dropped.or_else(|| Some(long.dropped.join(DROPPED_BETWEEN)));
             page = page.candidates(long.candidates, chosen).map_err(|e| within(path, e))?;
         }
@@ -435,11 +437,7 @@ fn with_clusters(mut page: Page, path: &Path) -> Result<Page, Failure> {
 }
 
 /// What the metadata say, for people: `goc_jphi_sign` as "jphi sign". What is null says nothing.
-fn facts(table: &Table, wanted: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
-    told(table.metadata(), wanted)
-}
-
-fn told(metadata: &[(String, String)], wanted: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
+fn facts(metadata: &[(String, String)], wanted: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
     metadata
         .iter()
         .filter(|(key, value)| !ELSEWHERE.contains(&key.as_str()) && value != "null")
@@ -448,11 +446,6 @@ fn told(metadata: &[(String, String)], wanted: &dyn Fn(&str) -> bool) -> Vec<(St
             Some((key.replace('_', " "), value.clone()))
         })
         .collect()
-}
-
-/// How the candidates came about.
-fn facts_of(data: &Dataset) -> Vec<(String, String)> {
-    told(&data.provenance, &|_| true)
 }
 
 fn within(path: &Path, error: goc_report::page::PageError) -> Failure {

@@ -77,16 +77,12 @@ impl Candidates {
         };
         let kept = self.kept(&table)?;
         let (dataset, origin) = sampling.sample(&measured, &f, self.seed, &Console::default())?;
-        if let Some(path) = &self.losses {
-            goc_tables::write(&loss_table(&origin)?, path)?;
-        }
+        console::write_asked(&self.losses, || loss_table(&origin).map(Some))?;
         let mut summary = summary(&dataset, &origin);
         let (candidates, objects) = (dataset.candidates.total(), dataset.candidates.objects());
         let features = dataset.features.len();
         let made = into_candidate_table(dataset, &origin, &kept)?;
-        if self.output.is_some() || !self.json {
-            console::write_table(&made, self.output.as_deref())?;
-        }
+        console::write_beside_json(&made, self.output.as_deref(), self.json)?;
         if self.json {
             summary.extend(self.output.iter().map(|path| ("output", json!(path.display().to_string()))));
             return console::print_pairs(summary);

@@ -101,9 +101,7 @@ impl FitArgs {
             console::note(format!("not used by --method {}: --init-labels", settings.method));
         }
         let fit = fit_owned(data, &settings, self.seed, &Console::default())?;
-        if let Some(path) = &self.clusters {
-            goc_tables::write(&fit.cluster_table()?, path)?;
-        }
+        console::write_asked(&self.clusters, || fit.cluster_table().map(Some))?;
         Ok(fit)
     }
 }
@@ -152,9 +150,7 @@ impl PosteriorArgs {
         if !(0.0..=1.0).contains(&self.together_above) {
             return Err(usage!("--together-above is {}, but must be from 0 to 1", self.together_above));
         }
-        for path in [&self.together, &self.k_posterior, &self.candidate_weights] {
-            console::check_output_of(input, path.as_deref())?;
-        }
+        console::check_outputs_of(input, [&self.together, &self.k_posterior, &self.candidate_weights])?;
         let Some(path) = &self.save_model else { return Ok(()) };
         if path.extension().is_none_or(|end| end != "json") {
             return Err(usage!("{}: a model is kept as .json", path.display()));
@@ -169,18 +165,9 @@ impl PosteriorArgs {
 
     /// Writes what was asked for.
     fn write(&self, fit: &Fit) -> Result<(), Failure> {
-        let tables =
-            [(&self.together, fit.together_table(self.together_above)?), (&self.k_posterior, fit.k_table()?)];
-        for (path, table) in tables {
-            if let (Some(path), Some(table)) = (path, table) {
-                goc_tables::write(&table, path)?;
-            }
-        }
-        if let Some(path) = &self.candidate_weights
-            && let Some(table) = fit.candidate_weight_table()?
-        {
-            goc_tables::write(&table, path)?;
-        }
+        console::write_asked(&self.together, || fit.together_table(self.together_above))?;
+        console::write_asked(&self.k_posterior, || fit.k_table())?;
+        console::write_asked(&self.candidate_weights, || fit.candidate_weight_table())?;
         match &self.save_model {
             Some(path) => Ok(ModelFile::of(fit)?.write(path)?),
             None => Ok(()),
@@ -192,7 +179,7 @@ impl PosteriorArgs {
 pub struct Done {
     pub labels: Table,
     /// For machines.
-    pub summary: Value,
+    pub summary: Vec<(&'static str, Value)>,
     /// For people.
     pub sentence: String,
 }
@@ -200,14 +187,11 @@ pub struct Done {
 impl Cluster {
     pub fn run(self) -> Result<(), Failure> {
         let done = self.work()?;
-        if self.json {
-            if self.output.is_some() {
-                console::write_table(&done.labels, self.output.as_deref())?;
-            }
-            return console::print_json(&done.summary);
-        }
         // The sentence says where the labels are, so they must be there.
-        console::write_table(&done.labels, self.output.as_deref())?;
+        console::write_beside_json(&done.labels, self.output.as_deref(), self.json)?;
+        if self.json {
+            return console::print_pairs(done.summary);
+        }
         console::note(done.sentence);
         Ok(())
     }
@@ -234,9 +218,7 @@ impl Cluster {
                 return Err(usage!("{}: named for two outputs; give each a file of its own", path.display()));
             }
         }
-        for path in [&self.output, &self.history, &self.trace, &self.k_curve] {
-            console::check_output_of(input, path.as_deref())?;
-        }
+        console::check_outputs_of(input, [&self.output, &self.history, &self.trace, &self.k_curve])?;
         let newick = self.tree.as_ref().is_some_and(|path| path.extension().is_some_and(|end| end == "nwk"));
         if !newick {
             console::check_output_of(input, self.tree.as_deref())
@@ -255,17 +237,9 @@ impl Cluster {
         let data = columns.read(&Console::default())?;
         let fit = self.fit.run(data, self.trace.is_some())?;
         let labels = fit.label_table()?;
-        if let (Some(path), Some(table)) =
-            (&self.k_curve, fit.auto.curve_table(fit.prepared.data.truth.as_deref())?)
-        {
-            goc_tables::write(&table, path)?;
-        }
-        if let Some(path) = &self.history {
-            goc_tables::write(&fit.history_table()?, path)?;
-        }
-        if let Some(path) = &self.trace {
-            goc_tables::write(&fit.trace_table()?, path)?;
-        }
+        console::write_asked(&self.k_curve, || fit.auto.curve_table(fit.prepared.data.truth.as_deref()))?;
+        console::write_asked(&self.history, || fit.history_table().map(Some))?;
+        console::write_asked(&self.trace, || fit.trace_table().map(Some))?;
         if let Some(path) = &self.tree {
             let tree = fit.tree().map_err(|error| Failure::from(error).because("--tree"))?;
             if newick {

@@ -194,11 +194,7 @@ impl From<FigureError> for Failure {
 
 /// A figure's error with the file that it is about.
 fn about(path: &Path) -> impl Fn(FigureError) -> Failure + '_ {
-    move |error| match Failure::from(error) {
-        Failure::Usage(problem) => usage!("{}: {problem}", path.display()),
-        Failure::Failed(problem) => failed!("{}: {problem}", path.display()),
-        other => other,
-    }
+    move |error| Failure::from(error).because(&path.display().to_string())
 }
 
 /// The name of a file without its folder and ending.
