@@ -286,10 +286,8 @@ class UncertainClusterer(Clusterer):
         for name in history.dtype.names:
             history[name] = found[f"history_{name}"]
         self.history_ = history
-        self.objective_ = found["objective"]
-        self.converged_ = found["converged"]
-        self.cycle_ = found["cycle"]
-        self.penalty_weight_ = found["penalty_weight"]
+        for name in ("objective", "converged", "cycle", "penalty_weight"):
+            setattr(self, f"{name}_", found[name])
         self.k_curve_ = np.array(found["k_curve"], [("k", "i8"), ("value", "f8")])
         self._take_sureness(found)
 

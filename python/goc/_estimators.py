@@ -76,9 +76,8 @@ class MarginalMixture(UncertainClusterer):
         from scipy.sparse import coo_array
 
         n = len(self.labels_)
-        self.alone_ = found["alone"]
-        self.runner_up_ = found["runner_up"]
-        self.runner_up_probability_ = found["runner_up_probability"]
+        for name in ("alone", "runner_up", "runner_up_probability", "agreement", "effective_draws"):
+            setattr(self, f"{name}_", found[name])
         self.k_posterior_ = np.zeros(len(found["k_values"]), [("k", "i8"), ("probability", "f8")])
         self.k_posterior_["k"] = found["k_values"]
         self.k_posterior_["probability"] = found["k_probabilities"]
@@ -91,8 +90,6 @@ class MarginalMixture(UncertainClusterer):
         if kept is not None:
             self.candidate_probabilities_ = np.zeros(len(kept[0]))
             self.candidate_probabilities_[kept[0]] = found["candidate_probabilities"]
-        self.agreement_ = found["agreement"]
-        self.effective_draws_ = found["effective_draws"]
         self._model = found["model"]
 
     def _unsettled(self, cycle: bool, weighted: bool = False) -> str:

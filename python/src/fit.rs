@@ -3,10 +3,11 @@
 
 use std::sync::atomic::AtomicUsize;
 
-use goc::marginal::{ClusterParts, ModelParts, Posterior};
+use goc::marginal::Posterior;
 use goc::optimistic::hierarchy::{self, Height, Leaves};
 use goc::scale::{Scaler, Scaling};
 use goc_pipeline::feature_map::FeatureMap;
+use goc_pipeline::model_file::ModelFile;
 use goc_pipeline::{Dataset, Fit, MethodName, OracleName, PipelineError, Prepared, Speech, fit_with};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -20,7 +21,7 @@ use crate::watch::{self, value_error};
 /// What the thread of a fit brings back.
 struct Outcome {
     fit: Fit,
-    model: Option<goc::marginal::Model>,
+    model: Option<ModelFile>,
     tree: Option<Vec<[f64; 4]>>,
     places: Vec<f64>,
     /// Those of the best start, where k-means by itself was asked for.
@@ -114,7 +115,7 @@ fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     }
     put.set_item("tree", tree.map(|rows| table(py, rows.concat(), 4)).transpose()?)?;
     let map = Map { map: prepared.map, divisor: prepared.penalty_divisor.unwrap_or(1.0) };
-    put.set_item("model", model.map(|model| Py::new(py, Model { model, map: map.clone() })).transpose()?)?;
+    put.set_item("model", model.map(|file| Py::new(py, Model { file })).transpose()?)?;
     put.set_item("map", Py::new(py, map)?)?;
     put.set_item("said", said)?;
     Ok(put)
@@ -234,8 +235,7 @@ impl Map {
 /// What the marginal mixture keeps to judge new objects by.
 #[pyclass(frozen, module = "goc._goc")]
 pub struct Model {
-    model: goc::marginal::Model,
-    map: Map,
+    file: ModelFile,
 }
 
 #[pymethods]
@@ -249,8 +249,8 @@ impl Model {
         candidates: &Candidates,
         threads: Option<usize>,
     ) -> PyResult<Predicted<'py>> {
-        let prepared = self.map.prepared(&candidates.data)?;
-        let model = self.model.clone();
+        let ModelFile { map, penalty_divisor, model, .. } = self.file.clone();
+        let prepared = Map { map, divisor: penalty_divisor }.prepared(&candidates.data)?;
         let work = move |_: &watch::Watch| model.predict(&prepared.data.candidates);
         let found = watch::run(py, threads, None, None, work)?.map_err(value_error)?;
         let labels = found.iter().map(|p| p.label.map_or(-1, i64::from));
@@ -259,42 +259,20 @@ impl Model {
         Ok((whole(py, labels), probability.into_pyarray(py), alone.into_pyarray(py)))
     }
 
-    /// Everything it is made of, for pickle.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Parts, Map))> {
-        let p = self.model.parts();
-        let clusters = p.clusters.iter().map(|c| (c.size, c.mean.clone(), c.scatter.clone())).collect();
-        let numbers = (p.nu, p.alpha, p.singleton_weight, p.power, p.penalty_strength);
-        let parts = (clusters, p.metric.clone(), numbers, p.base_middle.clone(), p.base_scale.clone());
-        Ok((py.get_type::<Self>().getattr("from_parts")?, (parts, self.map.clone())))
+    /// The text of its file, for pickle.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((py.get_type::<Self>().getattr("from_text")?, (self.file.to_text(),)))
     }
 
     /// Back from what `__reduce__` gave.
     #[staticmethod]
-    fn from_parts(parts: Parts, map: PyRef<'_, Map>) -> PyResult<Self> {
-        let (clusters, metric, numbers, base_middle, base_scale) = parts;
-        let (nu, alpha, singleton_weight, power, penalty_strength) = numbers;
-        let cluster = |(size, mean, scatter)| ClusterParts { size, mean, scatter };
-        let clusters = clusters.into_iter().map(cluster).collect();
-        let parts = ModelParts {
-            clusters,
-            metric,
-            nu,
-            alpha,
-            singleton_weight,
-            power,
-            penalty_strength,
-            base_middle,
-            base_scale,
-        };
-        Ok(Self { model: goc::marginal::Model::new(parts).map_err(value_error)?, map: map.clone() })
+    fn from_text(text: &str) -> PyResult<Self> {
+        Ok(Self { file: ModelFile::from_bytes(text.as_bytes()).map_err(value_error)? })
     }
 }
 
 /// Labels, their probabilities, probabilities of being alone.
 type Predicted<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
-
-/// The parts of a model as pickle keeps them.
-type Parts = (Vec<(usize, Vec<f64>, Vec<f64>)>, Vec<f64>, (usize, f64, f64, f64, f64), Vec<f64>, Vec<f64>);
 
 /// Every method on the same candidates: a list of dictionaries, a row each.
 #[pyfunction]

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use goc_galaxy::actions::{Outcome, Variant};
+use goc_galaxy::actions::Variant;
 use goc_galaxy::catalogue::{Angles, Catalogue, DistanceMeasure};
 use goc_galaxy::frames::{Galactocentric, JphiSign, Sky, Sun};
 use goc_galaxy::orbit::Integrator;
 use goc_galaxy::potential::{MWPotential2014, Potential as _, ini};
 use goc_galaxy::units::GYR_PER_TIME;
+use goc_pipeline::star_model::told_actions;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -175,21 +176,8 @@ impl ActionFinder {
             }
             found
         })?;
-        let (mut values, mut notes) = (Vec::with_capacity(found.len() * 4), Vec::with_capacity(found.len()));
-        for outcome in found {
-            let none = [f64::NAN; 3];
-            let (jr_jz_jphi, energy, note) = match outcome {
-                Outcome::Bound(a) => ([a.jr, a.jz, sign.of(a.jphi)], a.energy, String::new()),
-                // The energy is known all the same.
-                Outcome::Unbound { energy } => (none, energy, "unbound".into()),
-                Outcome::Undefined(reason) => (none, f64::NAN, reason.to_string()),
-                _ => (none, f64::NAN, "no actions".into()),
-            };
-            values.extend(jr_jz_jphi);
-            values.push(energy);
-            notes.push(note);
-        }
-        Ok((table(py, values, 4)?, notes))
+        let told: (Vec<[f64; 4]>, Vec<String>) = found.iter().map(|found| told_actions(found, sign)).unzip();
+        Ok((table(py, told.0.concat(), 4)?, told.1))
     }
 
     /// Angles (rad) and frequencies (rad/Gyr) in the order r, z, phi: (n, 6), NaN where there are none.

@@ -68,6 +68,11 @@ impl FeatureMap {
     }
 }
 
+/// The name of a feature, or of its square root.
+pub(crate) fn rooted(name: &str, root: bool) -> String {
+    if root { format!("sqrt({name})") } else { name.to_string() }
+}
+
 /// The column whose square root is meant: `sqrt(Jr)`.
 pub fn root_of(name: &str) -> Option<&str> {
     name.trim().strip_prefix("sqrt(")?.strip_suffix(')').map(str::trim)

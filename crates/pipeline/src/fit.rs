@@ -22,6 +22,7 @@ use crate::dataset::Dataset;
 use crate::error::PipelineError;
 use crate::judge;
 use crate::methods::Run;
+use crate::model_file::ModelFile;
 use crate::names::MethodName;
 use crate::prepared::Prepared;
 use crate::scores::scores_of;
@@ -303,12 +304,17 @@ impl Fit {
 
     /// What the mixture keeps to judge new objects by; none for other methods, or where noise was taken
     /// from the clusters.
-    pub fn model(&self) -> Option<Result<Model, PipelineError>> {
+    pub fn model(&self) -> Option<Result<ModelFile, PipelineError>> {
         let posterior = self.grouped.posterior.as_ref().filter(|_| self.grouped.noise.is_empty())?;
-        let objects = self.prepared.objects();
-        let mixture = self.settings.mixture(objects.objects());
-        let failed = |error: goc::marginal::ModelError| failed!("the model cannot be kept: {error}");
-        Some(Model::fit(&mixture, &objects, posterior).map_err(failed))
+        let (prepared, objects) = (&self.prepared, self.prepared.objects());
+        let model = Model::fit(&self.settings.mixture(objects.objects()), &objects, posterior);
+        let kept = |model| ModelFile {
+            features: prepared.data.features.clone(),
+            map: prepared.map.clone(),
+            penalty_divisor: prepared.penalty_divisor.unwrap_or(1.0),
+            model,
+        };
+        Some(model.map(kept).map_err(|error| failed!("the model cannot be kept: {error}")))
     }
 
     /// The tree over the clusters, for a method that chooses candidates.

@@ -35,7 +35,6 @@ pub mod long_table;
 pub mod measured;
 mod methods;
 pub mod mock_catalogue;
-#[cfg(feature = "tables")]
 pub mod model_file;
 mod names;
 #[cfg(feature = "tables")]

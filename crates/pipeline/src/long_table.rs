@@ -17,7 +17,7 @@ use goc_tables::{Column, Data, Missing, Table, TableError};
 
 use crate::dataset::{Dataset, Feature, PenaltyKind};
 use crate::error::PipelineError;
-use crate::feature_map::{ACTIONS, root_of};
+use crate::feature_map::{ACTIONS, root_of, rooted};
 use crate::judge::counted;
 use crate::measured::name;
 use crate::open::open;
@@ -105,11 +105,8 @@ impl LongTable {
             Some(names) => names.iter().filter(|n| !n.is_empty()).map(|n| root_of(n).is_some()).collect(),
             None => vec![false; features.len()],
         };
-        let names: Vec<String> = features
-            .iter()
-            .zip(&asked)
-            .map(|(c, root)| if *root { format!("sqrt({})", c.name()) } else { c.name().to_string() })
-            .collect();
+        let names = features.iter().zip(&asked).map(|(c, root)| rooted(c.name(), *root));
+        let names: Vec<String> = names.collect();
         if object.is_none() {
             say(format!(
                 "{}: no column names the object (looked for {}); every row is an object of its own",

@@ -9,7 +9,7 @@ use goc_tables::{Data, Table};
 
 use crate::dataset::Dataset;
 use crate::error::PipelineError;
-use crate::feature_map::root_of;
+use crate::feature_map::{root_of, rooted};
 use crate::fit::NOISE;
 use crate::judge::counted;
 use crate::labels::{MEAN_FEATURES, certainty_columns, described};
@@ -45,13 +45,9 @@ impl ModelFile {
         columns.penalty_strength = self.model.parts().penalty_strength;
         match &columns.features {
             Some(names) if names.len() != wanted.len() => {
-                return Err(usage!(
-                    "--features names {} ({}), but the model has {} ({})",
-                    counted(names.len(), "column"),
-                    names.join(", "),
-                    wanted.len(),
-                    wanted.join(", ")
-                ));
+                let (named, own) = (counted(names.len(), "column"), wanted.len());
+                let (names, wanted) = (names.join(", "), wanted.join(", "));
+                return Err(usage!("--features names {named} ({names}), but the model has {own} ({wanted})"));
             }
             Some(_) => {}
             None => columns.features = Some(self.find_features(&table, &columns)?),
@@ -89,8 +85,7 @@ impl ModelFile {
             if let Some(error) = ends.iter().find(|end| table.column(end).is_some()) {
                 return Err(columns.error_bar(error));
             }
-            let root = root_of(name).is_some();
-            names.push(if root { format!("sqrt({})", found.name()) } else { found.name().to_string() });
+            names.push(rooted(found.name(), root_of(name).is_some()));
         }
         Ok(names)
     }

@@ -9,7 +9,7 @@ use goc::scale::Scaler;
 
 use crate::dataset::{Dataset, PenaltyKind};
 use crate::error::PipelineError;
-use crate::feature_map::{ACTIONS, FeatureMap};
+use crate::feature_map::{ACTIONS, FeatureMap, rooted};
 use crate::names::{FeatureMapName, MethodName, PenaltyScale};
 use crate::settings::Settings;
 use crate::watch::Watch;
@@ -129,11 +129,8 @@ impl Prepared {
 
     /// The features as they are clustered, in words.
     pub fn feature_words(&self) -> Vec<String> {
-        let word = |(feature, root): (&crate::Feature, &bool)| match root {
-            true => format!("sqrt({})", feature.name),
-            false => feature.name.clone(),
-        };
-        self.data.features.iter().zip(&self.map.roots).map(word).collect()
+        let features = self.data.features.iter().zip(&self.map.roots);
+        features.map(|(feature, root)| rooted(&feature.name, *root)).collect()
     }
 
     /// What a penalty of 1 costs in log likelihood, unless told.

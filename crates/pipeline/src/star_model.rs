@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use goc_galaxy::actions::{ActionFinder, Variant};
+use goc_galaxy::actions::{ActionFinder, Outcome, Variant};
 use goc_galaxy::catalogue::schema::{Columns, DepthError, Quantity, SchemaError, StarColumns};
 use goc_galaxy::catalogue::{Angles, Catalogue, DistancePrior};
 use goc_galaxy::frames::{Galactocentric, JphiSign, Sun};
@@ -58,6 +58,18 @@ impl Default for StarModel {
 
 /// A star's place, or why there is none.
 pub type Place = Result<Galactocentric, String>;
+
+/// Jr, Jz, Jphi and energy, NaN where there are none, and why there are no actions.
+pub fn told_actions(outcome: &Outcome, sign: JphiSign) -> ([f64; 4], String) {
+    let none = |energy, why: &str| ([f64::NAN, f64::NAN, f64::NAN, energy], why.to_string());
+    match outcome {
+        Outcome::Bound(a) => ([a.jr, a.jz, sign.of(a.jphi), a.energy], String::new()),
+        // The energy is known all the same, as in the authors' tables.
+        Outcome::Unbound { energy } => none(*energy, "unbound"),
+        Outcome::Undefined(reason) => none(f64::NAN, &reason.to_string()),
+        _ => none(f64::NAN, "no actions"),
+    }
+}
 
 impl StarModel {
     /// The columns of a star catalogue, if the table is one.

@@ -11,7 +11,7 @@ use goc_galaxy::frames::{Galactocentric, JphiSign};
 use goc_galaxy::stars::{ACTIONS, ENERGY};
 use goc_galaxy::units::GYR_PER_TIME;
 use goc_pipeline::labels::describe;
-use goc_pipeline::star_model::Place;
+use goc_pipeline::star_model::{Place, told_actions};
 use goc_pipeline::table_columns::TableColumns;
 use goc_tables::{Column, Data, Missing, Table};
 use rayon::prelude::*;
@@ -127,22 +127,12 @@ fn outcome_columns(sign: JphiSign, outcomes: &[Result<Outcome, String>]) -> Resu
     let n = outcomes.len();
     let (mut values, mut notes) = (vec![vec![f64::NAN; n]; 4], vec![String::new(); n]);
     for (row, outcome) in outcomes.iter().enumerate() {
-        match outcome {
-            Ok(Outcome::Bound(actions)) => {
-                let of = [actions.jr, actions.jz, sign.of(actions.jphi), actions.energy];
-                for (column, value) in values.iter_mut().zip(of) {
-                    column[row] = value;
-                }
-            }
-            Ok(Outcome::Unbound { energy }) => {
-                // The energy is known all the same, as in the authors' tables.
-                values[3][row] = *energy;
-                notes[row] = "unbound".into();
-            }
-            Ok(Outcome::Undefined(reason)) => notes[row] = reason.to_string(),
-            Ok(_) => notes[row] = "no actions".into(),
-            Err(reason) => notes[row].clone_from(reason),
-        }
+        let (numbers, note) = match outcome {
+            Ok(outcome) => told_actions(outcome, sign),
+            Err(reason) => ([f64::NAN; 4], reason.clone()),
+        };
+        values.iter_mut().zip(numbers).for_each(|(column, value)| column[row] = value);
+        notes[row] = note;
     }
     let mut columns = Vec::new();
     for ((name, unit), values) in ACTIONS.into_iter().chain([ENERGY]).zip(values) {

@@ -10,7 +10,6 @@ use clap::Args;
 use goc::optimistic::hierarchy::{Height, Leaves};
 use goc_pipeline::labels::linkage_table;
 use goc_pipeline::long_table::labels_for;
-use goc_pipeline::model_file::ModelFile;
 use goc_pipeline::scores::numbered;
 use goc_pipeline::{Dataset, Fit, MethodName, Settings, fit_owned};
 use goc_tables::Table;
@@ -168,10 +167,10 @@ impl PosteriorArgs {
         console::write_asked(&self.together, || fit.together_table(self.together_above))?;
         console::write_asked(&self.k_posterior, || fit.k_table())?;
         console::write_asked(&self.candidate_weights, || fit.candidate_weight_table())?;
-        match &self.save_model {
-            Some(path) => Ok(ModelFile::of(fit)?.write(path)?),
-            None => Ok(()),
+        if let (Some(path), Some(model)) = (&self.save_model, fit.model()) {
+            model?.write(path)?;
         }
+        Ok(())
     }
 }
 
