@@ -28,14 +28,6 @@ pub enum Failure {
 }
 
 impl Failure {
-    pub fn usage(message: impl Into<String>) -> Self {
-        Failure::Usage(message.into())
-    }
-
-    pub fn failed(message: impl Into<String>) -> Self {
-        Failure::Failed(message.into())
-    }
-
     /// The same failure, with the flag that it is about.
     pub fn because(self, flag: &str) -> Self {
         match self {

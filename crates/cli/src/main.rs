@@ -73,7 +73,7 @@ fn numbers_may_be_negative(command: clap::Command) -> clap::Command {
 fn run(goc: Goc) -> Result<(), Failure> {
     if let Some(threads) = goc.threads {
         if threads == 0 {
-            return Err(Failure::usage("--threads must be at least 1"));
+            return Err(usage!("--threads must be at least 1"));
         }
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)

@@ -36,10 +36,13 @@ impl Row {
         Self { changes: vec![("method", name.clone())], name, draws }
     }
 
-    fn with(mut self, setting: &'static str, value: &str) -> Self {
-        self.name = format!("{}/{value}", self.name);
-        self.changes.push((setting, value.to_string()));
-        self
+    /// With every word that a setting may be; `draws` says for which the answer depends on the seed.
+    fn with_each<C: Choice>(&self, setting: &'static str, draws: impl Fn(C) -> bool) -> Vec<Self> {
+        let with = |(choice, word, _): &(C, &str, &str)| {
+            let changes = [&self.changes[..], &[(setting, word.to_string())]].concat();
+            Self { name: format!("{}/{word}", self.name), changes, draws: draws(*choice) }
+        };
+        C::ALL.iter().map(with).collect()
     }
 
     /// Whether `name` is this row's or the beginning of it, up to a slash.
@@ -74,29 +77,21 @@ impl Row {
 pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for (method, ..) in MethodName::ALL {
-        let row = |draws| Row::new(*method, draws);
+        let row = Row::new(*method, !matches!(method, MethodName::Fdbscan));
         match method {
-            MethodName::Goc | MethodName::UkMeans => {
-                let oracles = OracleName::ALL.iter();
-                rows.extend(oracles.map(|(oracle, word, _)| row(oracle.draws()).with("oracle", word)));
-            }
-            MethodName::Gpc => {
-                rows.extend(Reading::ALL.iter().map(|(_, word, _)| row(true).with("reading", word)));
-            }
-            MethodName::Boxes => {
-                rows.extend(BoxDistance::ALL.iter().map(|(_, word, _)| row(true).with("box_distance", word)));
-            }
+            MethodName::Goc | MethodName::UkMeans => rows.extend(row.with_each("oracle", OracleName::draws)),
+            MethodName::Gpc => rows.extend(row.with_each("reading", |_: Reading| true)),
+            MethodName::Boxes => rows.extend(row.with_each("box_distance", |_: BoxDistance| true)),
             MethodName::Affinity | MethodName::Medoids | MethodName::Linkage => {
                 let draws = *method == MethodName::Medoids;
-                let all = SetDistanceName::ALL.iter();
-                rows.extend(all.map(|(_, word, _)| row(draws).with("set_distance", word)));
+                rows.extend(row.with_each("set_distance", |_: SetDistanceName| draws));
             }
             // Plain points are no uncertain objects: UK-means is the oracle on the means of the sets.
             MethodName::Oracle => {}
-            _ => rows.push(row(*method != MethodName::Fdbscan)),
+            _ => rows.push(row.clone()),
         }
         if *method == MethodName::Goc {
-            let mut best = row(true);
+            let mut best = row;
             best.name = "goc-best-of-10".into();
             let more = [("k_rule", "constant"), ("starts", "10"), ("swaps", "150")];
             best.changes.extend(more.map(|(name, value)| (name, value.to_string())));

@@ -29,8 +29,8 @@ pub(crate) fn judge(fit: &mut Fit, job: &Job<'_>) -> Result<(), PipelineError> {
     let candidates = &fit.prepared.data.candidates;
     let tick = || job.watch.tick();
     if (settings.stability.is_some() || settings.background_runs().is_some()) && job.weights.is_some() {
-        return Err(PipelineError::Usage(
-            "{stability}, {significance} and {noise} do not go with weights of objects".into(),
+        return Err(usage!(
+            "{{stability}}, {{significance}} and {{noise}} do not go with weights of objects"
         ));
     }
     if let Some(each) = settings.stability {

@@ -55,6 +55,8 @@ mod watch;
 pub use dataset::{Dataset, Extra, Feature, PenaltyKind};
 pub use error::PipelineError;
 pub use fit::{AutoFound, Fit, NOISE, fit, fit_owned, fit_with};
+#[cfg(feature = "clap")]
+pub use flags::possible_values;
 pub use judge::counted;
 pub use measured::{Measured, MeasuredColumns};
 pub use names::{BackgroundName, FeatureMapName, MethodName, OracleName, PenaltyScale, SetDistanceName};

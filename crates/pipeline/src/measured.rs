@@ -122,7 +122,7 @@ impl MeasuredColumns<'_> {
     ) -> Result<Measured, PipelineError> {
         let (there, called) = (columns.names(), columns.rows());
         if self.errors.is_some() && self.values.is_none() && star.is_none() {
-            return Err(PipelineError::Usage("{errors} needs {values}".into()));
+            return Err(usage!("{{errors}} needs {{values}}"));
         }
         let asked = match star {
             Some((star, _)) => Some(&star.names[2..]),
@@ -262,7 +262,7 @@ impl MeasuredColumns<'_> {
         };
         let names: Vec<String> = asked.iter().filter(|name| !name.is_empty()).cloned().collect();
         if names.is_empty() {
-            return Err(PipelineError::Usage("{values} names no column".into()));
+            return Err(usage!("{{values}} names no column"));
         }
         if let Some((at, name)) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
             let number = at + 1;

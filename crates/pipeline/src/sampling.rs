@@ -224,7 +224,7 @@ impl Sampling {
             }
         };
         if self.draws == 0 {
-            return Err(PipelineError::Usage("at least one point must be drawn".into()));
+            return Err(usage!("at least one point must be drawn"));
         }
         let usual = if measured.is_star() { WhenEmpty::Drop } else { WhenEmpty::Refuse };
         let when_empty = self.when_empty.unwrap_or(usual);
@@ -277,7 +277,7 @@ impl Sampling {
         let lost: Vec<String> = losses.iter().map(|loss| measured.name(loss.row)).collect();
         let dropped = say(&losses, &lost, measured, watch);
         if rows.is_empty() {
-            return Err(PipelineError::Failed("no object has candidates".into()));
+            return Err(failed!("no object has candidates"));
         }
         let candidates = builder.build_with(ids_of(measured, &rows));
         let settings = self.settings(measured, f, seed);
@@ -335,7 +335,7 @@ impl Sampling {
                 (Box::new(Coasting), synthetic::FEATURES.map(Feature::new).into())
             }
             TransformName::Actions => {
-                return Err(PipelineError::Usage("{transform} actions needs a star catalogue".into()));
+                return Err(usage!("{{transform}} actions needs a star catalogue"));
             }
         };
         let (extras, prior, settings) = (Vec::new(), None, Vec::new());
@@ -433,7 +433,7 @@ fn explain(error: PropagateError, measured: &Measured, part: &[usize]) -> Pipeli
         PropagateError::Penalty { object, draw, value } => {
             measured.failed(row(object), &format!("draw {draw}: the penalty {value} is not a finite number"))
         }
-        PropagateError::PenaltyTwice { .. } => PipelineError::Usage("{penalty} names a column twice".into()),
+        PropagateError::PenaltyTwice { .. } => usage!("{{penalty}} names a column twice"),
         other => PipelineError::Failed(other.to_string()),
     }
 }

@@ -157,7 +157,7 @@ impl Line {
 }
 
 fn parse(line: &Line) -> Result<Typed, Failure> {
-    Typed::try_parse_from(&line.0).map_err(|e| Failure::failed(e.to_string()))
+    Typed::try_parse_from(&line.0).map_err(|e| failed!("{e}"))
 }
 
 /// A word as a shell takes it.

@@ -62,12 +62,10 @@ pub struct Reproduce {
 impl Reproduce {
     pub fn run(self) -> Result<(), Failure> {
         if self.seeds == 0 {
-            return Err(Failure::usage("--seeds must be at least 1"));
+            return Err(usage!("--seeds must be at least 1"));
         }
         if self.init_labels.is_some() && (self.data.is_none() || self.seeds > 1) {
-            return Err(Failure::usage(
-                "--init-labels needs --data and a single seed: nothing is left to draw",
-            ));
+            return Err(usage!("--init-labels needs --data and a single seed: nothing is left to draw"));
         }
         let sets = match &self.data {
             Some(folder) => Set::from_folder(folder)?,
@@ -146,7 +144,7 @@ impl From<PaperError> for Failure {
             PaperError::Baseline(inner) => inner.into(),
             PaperError::Oracle(inner) => inner.into(),
             PaperError::Figure(inner) => inner.into(),
-            other => Failure::failed(other.to_string()),
+            other => failed!("{other}"),
         }
     }
 }

@@ -141,19 +141,19 @@ impl Simulate {
         }
         let sampling = Sampling {
             draws: self.draws,
-            size: Size::sigmas(self.sigmas).map_err(|error| Failure::usage(error.to_string()))?,
+            size: Size::sigmas(self.sigmas).map_err(|error| usage!("{error}"))?,
             distance_prior: self.distance_prior,
             ..Sampling::of_the_authors()
         };
         let ModelArgs { variant, sun, jphi } = self.model;
         let model = StarModel { variant, sun, jphi, ..StarModel::default() };
         let params = self.params()?;
-        let valid = params.check().map_err(|e| Failure::usage(e.to_string()))?;
+        let valid = params.check().map_err(|e| usage!("{e}"))?;
         let finder = Arc::new(model.finder()?);
         let bar = console::progress(valid.all_dwarfs() as u64, "dwarfs");
         let mock = valid
             .draw(finder.potential().as_ref(), self.seed, &|done| bar.set_position(done as u64))
-            .map_err(|e| Failure::failed(e.to_string()))?;
+            .map_err(|e| failed!("{e}"))?;
         bar.finish_and_clear();
 
         let places: Vec<Galactocentric> = mock.stars.iter().map(|star| star.place).collect();
@@ -173,7 +173,7 @@ impl Simulate {
             let args = MeasuredArgs::of_stars(name);
             let columns = model
                 .find(&TableColumns::new(&table, &args.source()))?
-                .ok_or_else(|| Failure::failed("the mock catalogue lacks a column of stars"))?;
+                .ok_or_else(|| failed!("the mock catalogue lacks a column of stars"))?;
             let measured = args.measure(&table, sampling.shape, Some((&columns, model.angles)))?;
             let f = model.actions(&columns, finder, sampling.distance_prior)?;
             let (dataset, origin) = sampling.sample(&measured, &f, self.seed, &Console::default())?;
@@ -201,9 +201,7 @@ impl Simulate {
 
     fn params(&self) -> Result<MockParams, Failure> {
         let [bright, faint] = self.magnitudes[..] else {
-            return Err(Failure::usage(
-                "--magnitudes takes two numbers, bright and faint: --magnitudes -2,2",
-            ));
+            return Err(usage!("--magnitudes takes two numbers, bright and faint: --magnitudes -2,2"));
         };
         Ok(MockParams {
             dwarfs: self.dwarfs,

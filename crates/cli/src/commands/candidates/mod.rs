@@ -67,7 +67,7 @@ impl Candidates {
         let table = self.table.open()?;
         let stars = self.star_columns(&table, &sampling, &model)?;
         if stars.is_none() && sampling.distance_prior.is_some() {
-            return Err(Failure::usage("--distance-prior needs a star catalogue and --transform actions"));
+            return Err(usage!("--distance-prior needs a star catalogue and --transform actions"));
         }
         let star = stars.as_ref().map(|stars| (stars, model.angles));
         let measured = self.table.measure(&table, sampling.shape, star)?;

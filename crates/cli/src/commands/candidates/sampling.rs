@@ -67,7 +67,7 @@ impl SamplingArgs {
         };
         Ok(Sampling {
             shape: self.shape,
-            size: size.map_err(|error| Failure::usage(error.to_string()))?,
+            size: size.map_err(|error| usage!("{error}"))?,
             draws: self.draws,
             sampler: self.sampler.clone(),
             distance_prior: self.distance_prior,

@@ -155,8 +155,8 @@ impl PosteriorArgs {
             return Err(usage!("{}: a model is kept as .json", path.display()));
         }
         if settings.noise {
-            return Err(Failure::usage(
-                "--save-model keeps the clusters as they were found, --noise changes them: run without --noise to save",
+            return Err(usage!(
+                "--save-model keeps the clusters as they were found, --noise changes them: run without --noise to save"
             ));
         }
         console::check_place(path)
@@ -200,13 +200,13 @@ impl Cluster {
         let (settings, input) = (&self.fit.settings, &self.table.input);
         self.fit.check(input)?;
         if self.trace.is_some() && settings.method != MethodName::Goc {
-            return Err(Failure::usage("--trace needs --method goc"));
+            return Err(usage!("--trace needs --method goc"));
         }
         if self.history.is_some() && !matches!(settings.method, MethodName::Goc | MethodName::GocTree) {
-            return Err(Failure::usage("--history needs --method goc or goc-tree"));
+            return Err(usage!("--history needs --method goc or goc-tree"));
         }
         if self.k_curve.is_some() && !settings.looks_for_k() {
-            return Err(Failure::usage("--k-curve needs --k auto and a method that takes K"));
+            return Err(usage!("--k-curve needs --k auto and a method that takes K"));
         }
         self.posterior.check(settings, input)?;
         let mut outputs =

@@ -181,7 +181,7 @@ impl Compare {
             console::note(text);
         }
         if runs.iter().all(|run| run.outcome.is_err()) {
-            return Err(Failure::failed("no method had an answer"));
+            return Err(failed!("no method had an answer"));
         }
         Ok(())
     }
@@ -228,7 +228,7 @@ impl Compare {
             ..Settings::default()
         };
         let said = |error: clap::Error| {
-            Failure::usage(error.to_string().trim_start_matches("error: ").trim_end().to_string())
+            Failure::Usage(error.to_string().trim_start_matches("error: ").trim_end().to_string())
         };
         let matches = Flags::command().try_get_matches_from(&self.flags).map_err(said)?;
         base.update_from_arg_matches(&matches).map_err(said)?;

@@ -102,9 +102,10 @@ impl Plot {
             Kind::Calibration => probabilities::calibration(self.one()?)?,
             Kind::KPosterior => probabilities::k_posterior(self.one()?)?,
             Kind::Together => {
-                let labels = self.labels.as_deref().ok_or_else(|| {
-                    Failure::usage("plot together needs --labels FILE: the label of each object")
-                })?;
+                let labels = self
+                    .labels
+                    .as_deref()
+                    .ok_or_else(|| usage!("plot together needs --labels FILE: the label of each object"))?;
                 probabilities::together(self.one()?, labels)?
             }
             Kind::Bench => series::bench(self.one()?)?,

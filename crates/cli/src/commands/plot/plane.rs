@@ -112,8 +112,8 @@ impl PlaneArgs {
             // A table of labels has columns beside the features, which only a name can tell apart.
             None if self.features.is_some() || !self.axes.is_empty() => &labels[0],
             None => {
-                return Err(Failure::usage(
-                    "plot clusters needs --candidates FILE, or --features with columns of the labels",
+                return Err(usage!(
+                    "plot clusters needs --candidates FILE, or --features with columns of the labels"
                 ));
             }
         };
@@ -167,7 +167,7 @@ impl PlaneArgs {
             panels.push(TruthPanel { title, points: sets.points, groups });
             plane.get_or_insert(sets.plane);
         }
-        let mut plane = plane.ok_or_else(|| Failure::usage("plot truth needs an input table"))?;
+        let mut plane = plane.ok_or_else(|| usage!("plot truth needs an input table"))?;
         if panels.len() > 1 && self.axes.is_empty() {
             // Each set has components and shares of its own.
             plane.names = ["PC 1".into(), "PC 2".into()];
@@ -219,22 +219,15 @@ impl PlaneArgs {
         let mut table = args.read(&Unwatched)?;
         table.keep_digest();
         let names = table.feature_names();
+        let axis = |wanted: &String| {
+            let (path, all) = (path.display(), names.join(", "));
+            let none = || usage!("{path}: --axes: {wanted} is not a feature of the table, which has {all}");
+            names.iter().position(|name| name == wanted).ok_or_else(none)
+        };
         let axes = match &self.axes[..] {
             [] => None,
-            [x, y] => Some([x, y].map(|wanted| (wanted, names.iter().position(|name| name == wanted)))),
+            [x, y] => Some([axis(x)?, axis(y)?]),
             other => return Err(usage!("--axes takes two features, not {}", other.len())),
-        };
-        let axes = match axes {
-            None => None,
-            Some([(_, Some(x)), (_, Some(y))]) => Some([x, y]),
-            Some([(x, at), (y, _)]) => {
-                return Err(usage!(
-                    "{}: --axes: {} is not a feature of the table, which has {}",
-                    path.display(),
-                    if at.is_none() { x } else { y },
-                    names.join(", ")
-                ));
-            }
         };
         let scaling = if axes.is_some() { Scaling::None } else { Scaling::Standard };
         let scaler =

@@ -17,7 +17,7 @@ pub fn convergence(paths: &[PathBuf], oracle: Option<&str>) -> Result<Figure, Fa
         ([table], [path]) if table.column("eta1").is_some() => of_reproduce(table, path, oracle),
         _ => {
             if oracle.is_some() {
-                return Err(Failure::usage("--oracle is for the file convergence.csv of goc reproduce"));
+                return Err(usage!("--oracle is for the file convergence.csv of goc reproduce"));
             }
             let series: Vec<Runs<3>> = tables
                 .iter()
