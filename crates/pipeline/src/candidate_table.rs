@@ -83,7 +83,7 @@ pub fn loss_table(origin: &Origin) -> Result<Table, PipelineError> {
     let count =
         |number: &dyn Fn(&Loss) -> usize| Data::I32(losses.iter().map(|loss| number(loss) as i32).collect());
     Ok(Table::new(vec![
-        Column::new("object", Data::Text(origin.lost.clone())),
+        Column::new("object", Data::Text(losses.iter().map(|loss| loss.name.clone()).collect())),
         Column::new("drawn", count(&|loss| loss.drawn)),
         Column::new("kept", count(&|loss| loss.kept)),
         Column::new("reasons", Data::Text(losses.iter().map(|loss| loss.reasons.to_string()).collect())),

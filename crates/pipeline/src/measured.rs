@@ -75,7 +75,8 @@ pub struct Measured {
     error_names: Vec<String>,
     /// Pairs of values that have a correlation, and those.
     correlations: Vec<(usize, usize, Vec<f64>)>,
-    star: bool,
+    /// Whether these are stars.
+    pub star: bool,
     called: RowNames,
 }
 
@@ -369,11 +370,6 @@ impl Measured {
     /// How the object of a row is called.
     pub fn name(&self, row: usize) -> String {
         name(&self.ids, row)
-    }
-
-    /// Whether these are stars.
-    pub fn is_star(&self) -> bool {
-        self.star
     }
 
     /// What messages call the table.

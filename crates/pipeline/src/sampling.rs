@@ -128,6 +128,8 @@ pub struct Transformation {
 pub struct Loss {
     /// Its row in the input.
     pub row: usize,
+    /// How it is called.
+    pub name: String,
     /// Points drawn for it.
     pub drawn: usize,
     /// Points that became candidates.
@@ -147,8 +149,6 @@ pub struct Origin {
     pub dropped: Vec<(usize, String)>,
     /// Objects that lost points, by their rows; `kept` is 0 where nothing is left.
     pub losses: Vec<Loss>,
-    /// How objects that lost points are called, in the order of `losses`.
-    pub lost: Vec<String>,
     /// The choices that made the candidates, as values.
     pub settings: Vec<(&'static str, Value)>,
 }
@@ -161,7 +161,7 @@ impl Origin {
 
     /// Objects of which nothing is left, by name.
     pub fn empty(&self) -> Vec<&str> {
-        emptied(&self.losses, &self.lost)
+        emptied(&self.losses)
     }
 
     /// For each row of the input what was dropped of it and why; empty where nothing was.
@@ -179,8 +179,8 @@ impl Origin {
 }
 
 /// The names of those that kept nothing.
-fn emptied<'n>(losses: &[Loss], lost: &'n [String]) -> Vec<&'n str> {
-    losses.iter().zip(lost).filter(|(loss, _)| loss.kept == 0).map(|(_, name)| name.as_str()).collect()
+fn emptied(losses: &[Loss]) -> Vec<&str> {
+    losses.iter().filter(|loss| loss.kept == 0).map(|loss| loss.name.as_str()).collect()
 }
 
 /// The candidates of a star catalogue, by their actions. `ids` call the stars, one for each row.
@@ -226,7 +226,7 @@ impl Sampling {
         if self.draws == 0 {
             return Err(usage!("at least one point must be drawn"));
         }
-        let usual = if measured.is_star() { WhenEmpty::Drop } else { WhenEmpty::Refuse };
+        let usual = if measured.star { WhenEmpty::Drop } else { WhenEmpty::Refuse };
         let when_empty = self.when_empty.unwrap_or(usual);
         let n = measured.rows.len();
         let too_many =
@@ -267,6 +267,7 @@ impl Sampling {
             lost.sort_by_key(|loss| loss.object);
             losses.extend(lost.into_iter().map(|loss| Loss {
                 row: part[loss.object],
+                name: measured.name(part[loss.object]),
                 drawn: loss.drawn,
                 kept: loss.drawn - loss.reasons.total(),
                 reasons: loss.reasons.clone(),
@@ -274,8 +275,7 @@ impl Sampling {
             part.iter().for_each(|_| watch.tick());
         }
         watch.end();
-        let lost: Vec<String> = losses.iter().map(|loss| measured.name(loss.row)).collect();
-        let dropped = say(&losses, &lost, measured, watch);
+        let dropped = say(&losses, measured, watch);
         if rows.is_empty() {
             return Err(failed!("no object has candidates"));
         }
@@ -295,7 +295,7 @@ impl Sampling {
             ..Dataset::new(candidates?)
         };
         let (table_rows, gone) = (measured.table_rows(), measured.dropped.clone());
-        Ok((dataset, Origin { table_rows, rows, dropped: gone, losses, lost, settings }))
+        Ok((dataset, Origin { table_rows, rows, dropped: gone, losses, settings }))
     }
 
     /// f for values that are not stars.
@@ -394,7 +394,7 @@ fn ids_of(measured: &Measured, rows: &[usize]) -> Ids {
 
 /// What was lost, by reason, and the objects of which nothing is left, by name: said, and given back as
 /// sentences together with what was dropped before anything was drawn (which has been said).
-fn say(losses: &[Loss], lost: &[String], measured: &Measured, watch: &dyn Watch) -> Vec<String> {
+fn say(losses: &[Loss], measured: &Measured, watch: &dyn Watch) -> Vec<String> {
     let mut sentences = Vec::new();
     let (all_rows, left) = (measured.table_rows(), measured.rows.len());
     if left < all_rows {
@@ -412,7 +412,7 @@ fn say(losses: &[Loss], lost: &[String], measured: &Measured, watch: &dyn Watch)
     if all.total() > 0 {
         said(format!("{} points of {} objects were rejected: {all}", all.total(), losses.len()));
     }
-    let empty = emptied(losses, lost);
+    let empty = emptied(losses);
     if !empty.is_empty() {
         let more = if empty.len() > NAMED { ", …" } else { "" };
         let named = empty[..empty.len().min(NAMED)].join(", ");
