@@ -318,13 +318,15 @@ pub fn require_named<'t>(
 }
 
 /// The row of each object in a table with a row an object, in any order: each object once and none too many.
-/// `left_out` are rows that may be of no object; a row of one needs a label.
+/// `left_out` are rows that may be of no object; a row of one needs a label, and
+/// `check` may find what else is wrong with it.
 pub fn rows_of_objects(
     candidates: &Candidates,
     path: &Path,
     objects: &Column,
     labels: &Column,
     left_out: &dyn Fn(usize) -> bool,
+    check: &dyn Fn(usize) -> Result<(), PipelineError>,
 ) -> Result<Vec<usize>, PipelineError> {
     let at: HashMap<String, usize> = (0..candidates.objects()).map(|i| (candidates.name(i), i)).collect();
     let mut found: Vec<Option<usize>> = vec![None; candidates.objects()];
@@ -341,6 +343,7 @@ pub fn rows_of_objects(
         if found[i].replace(row).is_some() {
             return Err(objects.value_error(row, "is labelled twice").into());
         }
+        check(row)?;
     }
     let none = |i| failed!("{}: object {} has no label", path.display(), candidates.name(i));
     found.into_iter().enumerate().map(|(i, row)| row.ok_or_else(|| none(i))).collect()
@@ -458,7 +461,7 @@ pub fn labels_for(
     let objects = named(&table, None, &["object", "source_id", "i", "star", "id"])?
         .ok_or_else(|| failed!("{}: no column names the object", path.display()))?;
     let labels = require_named(&table, path, None, label_names, "label", "")?;
-    let rows = rows_of_objects(candidates, path, objects, labels, &|_| false)?;
+    let rows = rows_of_objects(candidates, path, objects, labels, &|_| false, &|_| Ok(()))?;
     Ok(rows.into_iter().map(|row| labels.text(row).into_owned()).collect())
 }
 

@@ -283,28 +283,27 @@ impl Sets {
         let features = self.representatives(&labels, prefix_of(label.name()))?;
         let candidates = &self.table.candidates;
         let means = candidates.means();
+        let value = |number: f64, root: bool| if root { number.sqrt() } else { number };
         // `goc stars` keeps a star that could not be used, without a label.
-        let rows = rows_of_objects(candidates, path, objects, label, &|row| label.is_null(row))?;
+        let left_out = |row| label.is_null(row);
+        let check = |row: usize| {
+            let bad = |(_, numbers, root): &&Place<'_>| !value(numbers[row], *root).is_finite();
+            let bad = features.iter().flatten().find(bad);
+            bad.map_or(Ok(()), |(column, ..)| Err(not_finite(column, row).into()))
+        };
+        let rows = rows_of_objects(candidates, path, objects, label, &left_out, &check)?;
         let texts: Vec<String> = rows.iter().map(|&row| label.text(row).into_owned()).collect();
-        let mut points = Vec::with_capacity(rows.len());
-        for (i, &row) in rows.iter().enumerate() {
-            points.push(match &features {
-                // Without a representative of its own, the mean of the set stands for it.
-                None => self.way.place(means.row(i)),
-                Some(columns) => {
-                    let mut values = Vec::with_capacity(columns.len());
-                    for (column, numbers, root) in columns {
-                        let value = if *root { numbers[row].sqrt() } else { numbers[row] };
-                        if !value.is_finite() {
-                            return Err(not_finite(column, row).into());
-                        }
-                        values.push(value);
-                    }
-                    self.scaler.apply_row(&mut values);
-                    self.way.place(&values)
-                }
-            });
-        }
+        let place = |(i, &row): (usize, &usize)| match &features {
+            // Without a representative of its own, the mean of the set stands for it.
+            None => self.way.place(means.row(i)),
+            Some(columns) => {
+                let mut values: Vec<f64> =
+                    columns.iter().map(|(_, numbers, root)| value(numbers[row], *root)).collect();
+                self.scaler.apply_row(&mut values);
+                self.way.place(&values)
+            }
+        };
+        let points = rows.iter().enumerate().map(place).collect();
         if features.is_none() {
             note(format!(
                 "{}: no columns {} of chosen candidates; the mean of each set is drawn",
