@@ -15,7 +15,7 @@
 use rand::RngExt;
 use rayon::prelude::*;
 
-use super::{Grouped, MethodError};
+use super::{Grouped, MethodError, Result};
 use crate::{Partition, Points, Stream, random};
 
 /// Distances from objects to centres that were computed, and that were ruled out without.
@@ -105,7 +105,7 @@ pub(super) fn best_of_starts<M: Model>(
     seed: u64,
     rank: impl Fn(&Run) -> f64,
     descend: impl Fn(&M, Points) -> Run + Sync,
-) -> Result<Run, MethodError> {
+) -> Result<Run> {
     let runs: Vec<Run> = (0..starts.max(1))
         .into_par_iter()
         .map(|s| descend(model, draw_start(model, k, &mut random::stream(seed, s as u64))))

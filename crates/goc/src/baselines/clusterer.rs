@@ -3,7 +3,7 @@
 //! The methods that compare whole sets ([`super::set_distances`], [`super::kl`]) differ in the dissimilarity alone; what
 //! follows is one of these three.
 
-use super::{Grouped, MethodError, check_k};
+use super::{Grouped, MethodError, Result, check_k};
 use crate::Candidates;
 use crate::oracle::OracleError;
 use crate::oracle::affinity::Affinity;
@@ -36,7 +36,7 @@ pub enum Clusterer {
 
 impl Clusterer {
     /// The rule for K, to be asked before any distance is computed.
-    pub(super) fn check(&self, candidates: &Candidates) -> Result<(), MethodError> {
+    pub(super) fn check(&self, candidates: &Candidates) -> Result<()> {
         match self {
             Clusterer::Affinity(_) => Ok(()),
             Clusterer::KMedoids { k, .. } | Clusterer::Linkage { k, .. } => check_k(*k, candidates),

@@ -17,7 +17,7 @@
 use rayon::prelude::*;
 use statrs::distribution::{Beta, ContinuousCDF};
 
-use super::MethodError;
+use super::{MethodError, Result};
 use crate::Partition;
 use crate::metrics::Contingency;
 use crate::oracle::dissimilarities::Dissimilarities;
@@ -60,22 +60,18 @@ impl Ensemble {
     /// Groupings of `W` worlds drawn with their probabilities: each counts `1 / W`.
     ///
     /// No groupings, or groupings of different numbers of objects: an error.
-    pub fn sampled(partitions: Vec<Partition>) -> Result<Self, MethodError> {
+    pub fn sampled(partitions: Vec<Partition>) -> Result<Self> {
         let probability = 1.0 / partitions.len() as f64;
         let probabilities = vec![probability; partitions.len()];
         Self::checked(partitions, probabilities, false)
     }
 
     /// Groupings of all worlds there are, with their probabilities.
-    pub fn exact(partitions: Vec<Partition>, probabilities: Vec<f64>) -> Result<Self, MethodError> {
+    pub fn exact(partitions: Vec<Partition>, probabilities: Vec<f64>) -> Result<Self> {
         Self::checked(partitions, probabilities, true)
     }
 
-    fn checked(
-        partitions: Vec<Partition>,
-        probabilities: Vec<f64>,
-        exact: bool,
-    ) -> Result<Self, MethodError> {
+    fn checked(partitions: Vec<Partition>, probabilities: Vec<f64>, exact: bool) -> Result<Self> {
         let failed = |reason: &str| Err(MethodError::Failed { method: "worlds", reason: reason.into() });
         let Some(first) = partitions.first().filter(|p| !p.is_empty()) else {
             return failed("there are no groupings to combine; ask for at least one world");
@@ -133,7 +129,7 @@ impl Ensemble {
     }
 
     /// One grouping out of all.
-    pub fn consensus(&self, how: Consensus, k: usize) -> Result<Partition, MethodError> {
+    pub fn consensus(&self, how: Consensus, k: usize) -> Result<Partition> {
         match how {
             Consensus::AverageLinkage => {
                 let apart = self.co_association().into_iter().map(|p| 1.0 - p).collect();
@@ -203,12 +199,7 @@ impl Ensemble {
     /// `at_least` may be wrong. Sampled worlds of even number choose, those of odd number are the test: the
     /// worlds that made a grouping the best must not also vouch for it. The bound is that of Clopper &
     /// Pearson (1934). All worlds at hand: the confidence is the probability itself.
-    pub fn representatives(
-        &self,
-        tau: f64,
-        count: usize,
-        error: f64,
-    ) -> Result<Vec<Representative>, MethodError> {
+    pub fn representatives(&self, tau: f64, count: usize, error: f64) -> Result<Vec<Representative>> {
         let parameter = |name, value, must| MethodError::Parameter { method: "worlds", name, value, must };
         if !(0.0..=1.0).contains(&tau) {
             return Err(parameter("tau", tau, "between 0 and 1"));

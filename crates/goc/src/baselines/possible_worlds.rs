@@ -19,8 +19,8 @@ use rayon::prelude::*;
 
 use super::alternating_minimisation::weighted_index;
 use super::ensemble::{Consensus, Ensemble};
-use super::{Grouped, Method, MethodError, check_k};
-use crate::oracle::{Oracle, Start};
+use super::{Grouped, Method, MethodError, Result, Tick, check_k};
+use crate::oracle::{Oracle, OracleError, Start};
 use crate::{Candidates, Partition, random};
 
 /// How likely each candidate of an object is.
@@ -77,26 +77,17 @@ impl<'a> PossibleWorlds<'a> {
         Self { oracle, k, worlds: 100, weights: Weights::Uniform, consensus: Consensus::AverageLinkage }
     }
 
-    /// How many worlds to draw; at least one is.
-    pub fn worlds(mut self, worlds: usize) -> Self {
-        self.worlds = worlds.max(1);
-        self
-    }
-
-    /// How likely each candidate is.
-    pub fn weights(mut self, weights: Weights) -> Self {
-        self.weights = weights;
-        self
-    }
-
-    /// How the worlds' groupings become one.
-    pub fn consensus(mut self, consensus: Consensus) -> Self {
-        self.consensus = consensus;
-        self
+    setters! {
+        /// How many worlds to draw; at least one is.
+        worlds: usize = worlds.max(1);
+        /// How likely each candidate is.
+        weights: Weights;
+        /// How the worlds' groupings become one.
+        consensus: Consensus;
     }
 
     /// The groupings of the worlds, for what the consensus does not tell: representatives, other cuts.
-    pub fn ensemble(&self, candidates: &Candidates, seed: u64) -> Result<Ensemble, MethodError> {
+    pub fn ensemble(&self, candidates: &Candidates, seed: u64) -> Result<Ensemble> {
         check_k(self.k, candidates)?;
         if let Some(all) = enumerate(candidates, self.weights, self.worlds)? {
             let partitions = cluster_worlds(self.oracle, self.k, candidates, &all, seed)?;
@@ -113,7 +104,7 @@ impl Method for PossibleWorlds<'_> {
     }
 
     /// The iterations are the worlds that were clustered.
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         let ensemble = self.ensemble(candidates, seed)?;
         let partition = ensemble.consensus(self.consensus, self.k)?;
         let confidence = ensemble.confidence(&partition);
@@ -122,7 +113,7 @@ impl Method for PossibleWorlds<'_> {
 }
 
 /// The weights of the candidates of every object, adding up to 1 for each.
-fn candidate_weights(candidates: &Candidates, weights: Weights) -> Result<Vec<Vec<f64>>, MethodError> {
+fn candidate_weights(candidates: &Candidates, weights: Weights) -> Result<Vec<Vec<f64>>> {
     if let Weights::Penalty { penalty_strength } = weights
         && !(penalty_strength.is_finite() && penalty_strength >= 0.0)
     {
@@ -147,11 +138,7 @@ fn candidate_weights(candidates: &Candidates, weights: Weights) -> Result<Vec<Ve
 
 /// All worlds with their probabilities, the last object's candidate changing fastest; none when there are
 /// more than `limit`.
-pub fn enumerate(
-    candidates: &Candidates,
-    weights: Weights,
-    limit: usize,
-) -> Result<Option<Vec<World>>, MethodError> {
+pub fn enumerate(candidates: &Candidates, weights: Weights, limit: usize) -> Result<Option<Vec<World>>> {
     let weights = candidate_weights(candidates, weights)?;
     let n = candidates.objects();
     let count = (0..n).try_fold(1usize, |product, i| product.checked_mul(candidates.count(i)));
@@ -171,12 +158,7 @@ pub fn enumerate(
 }
 
 /// `count` worlds drawn by their probabilities, each from its own stream.
-pub fn draw(
-    candidates: &Candidates,
-    weights: Weights,
-    count: usize,
-    seed: u64,
-) -> Result<Vec<World>, MethodError> {
+pub fn draw(candidates: &Candidates, weights: Weights, count: usize, seed: u64) -> Result<Vec<World>> {
     let weights = candidate_weights(candidates, weights)?;
     let one = |w: usize| {
         let mut stream = random::stream(seed, 2 * w as u64);
@@ -193,7 +175,7 @@ pub(super) fn cluster_worlds(
     candidates: &Candidates,
     worlds: &[World],
     seed: u64,
-) -> Result<Vec<Partition>, MethodError> {
+) -> Result<Vec<Partition>> {
     let answers: Vec<_> = worlds
         .par_iter()
         .enumerate()
@@ -203,7 +185,7 @@ pub(super) fn cluster_worlds(
         })
         .collect();
     // Gathered first, so that of several errors it is always the first world's.
-    Ok(answers.into_iter().collect::<Result<_, _>>()?)
+    Ok(answers.into_iter().collect::<Result<_, OracleError>>()?)
 }
 
 #[cfg(test)]

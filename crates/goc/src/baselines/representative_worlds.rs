@@ -25,7 +25,7 @@ use rayon::prelude::*;
 
 use super::ensemble::{Consensus, Ensemble};
 use super::possible_worlds::{Weights, World, cluster_worlds, draw};
-use super::{Grouped, Method, MethodError, check_k};
+use super::{Grouped, Method, Result, Tick, check_k};
 use crate::Candidates;
 use crate::oracle::Oracle;
 
@@ -61,26 +61,17 @@ impl<'a> RepresentativeWorlds<'a> {
         Self { oracle, k, worlds: 200, representatives: 20, weights: Weights::Uniform }
     }
 
-    /// How many worlds to draw; at least one is.
-    pub fn worlds(mut self, worlds: usize) -> Self {
-        self.worlds = worlds.max(1);
-        self
-    }
-
-    /// How many of them to cluster; at least one is.
-    pub fn representatives(mut self, representatives: usize) -> Self {
-        self.representatives = representatives.max(1);
-        self
-    }
-
-    /// How likely each candidate is.
-    pub fn weights(mut self, weights: Weights) -> Self {
-        self.weights = weights;
-        self
+    setters! {
+        /// How many worlds to draw; at least one is.
+        worlds: usize = worlds.max(1);
+        /// How many of them to cluster; at least one is.
+        representatives: usize = representatives.max(1);
+        /// How likely each candidate is.
+        weights: Weights;
     }
 
     /// The chosen worlds, each with the share of all worlds drawn that it stands for.
-    pub fn choose(&self, candidates: &Candidates, seed: u64) -> Result<Vec<World>, MethodError> {
+    pub fn choose(&self, candidates: &Candidates, seed: u64) -> Result<Vec<World>> {
         let drawn = draw(candidates, self.weights, self.worlds, seed)?;
         let divergences = divergences(candidates, &drawn);
         let chosen = greedy(&divergences, self.representatives);
@@ -102,7 +93,7 @@ impl Method for RepresentativeWorlds<'_> {
     }
 
     /// The iterations are the worlds that were clustered.
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         check_k(self.k, candidates)?;
         let worlds = self.choose(candidates, seed)?;
         let partitions = cluster_worlds(self.oracle, self.k, candidates, &worlds, seed)?;
@@ -181,6 +172,7 @@ mod tests {
     use super::*;
     use crate::baselines::possible_worlds::PossibleWorlds;
     use crate::baselines::testing::{blobs, identical, one_object};
+    use crate::method::MethodError;
     use crate::oracle::k_means::KMeans;
 
     #[test]

@@ -30,7 +30,7 @@
 
 use super::alternating_minimisation::{self, DistanceCount, Model, Run};
 use super::bounding::BoundingBoxes;
-use super::{Grouped, Method, MethodError, check_k};
+use super::{Grouped, Method, Result, Tick, check_k};
 use crate::{Candidates, Points};
 
 /// Clustering of boxes against the worst case.
@@ -60,16 +60,11 @@ impl RobustBoxes {
         Self { k, starts: 10, max_iterations: 200 }
     }
 
-    /// How many starts; at least one is made.
-    pub fn starts(mut self, starts: usize) -> Self {
-        self.starts = starts.max(1);
-        self
-    }
-
-    /// The limit on rounds of each start; at least one is made.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations.max(1);
-        self
+    setters! {
+        /// How many starts; at least one is made.
+        starts: usize = starts.max(1);
+        /// The limit on rounds of each start; at least one is made.
+        max_iterations: usize = max_iterations.max(1);
     }
 }
 
@@ -79,7 +74,7 @@ impl Method for RobustBoxes {
     }
 
     /// The places are the middles of the boxes, in scaled features.
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         check_k(self.k, candidates)?;
         let model = Worst::new(candidates);
         let run = alternating_minimisation::best_of_starts(
@@ -224,6 +219,7 @@ fn least_worst(sides: &[Side], y: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::baselines::testing::{all_partitions, blobs, identical, one_object};
+    use crate::method::MethodError;
     use proptest::prelude::*;
 
     proptest! {

@@ -23,7 +23,7 @@
 
 use super::alternating_minimisation::{self, DistanceCount, Model};
 use super::expected::{Expected, Power};
-use super::{Grouped, Method, MethodError, check_k};
+use super::{Grouped, Method, Result, Tick, check_k};
 use crate::points::squared_distance;
 use crate::{Candidates, Points};
 
@@ -62,22 +62,13 @@ impl UkMedians {
         Self { k, starts: 10, max_iterations: 100, pruning: true }
     }
 
-    /// How many starts; at least one is made.
-    pub fn starts(mut self, starts: usize) -> Self {
-        self.starts = starts.max(1);
-        self
-    }
-
-    /// The limit on rounds of each start; at least one is made.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations.max(1);
-        self
-    }
-
-    /// Whether bounding boxes rule out distances; the labels are the same either way.
-    pub fn pruning(mut self, pruning: bool) -> Self {
-        self.pruning = pruning;
-        self
+    setters! {
+        /// How many starts; at least one is made.
+        starts: usize = starts.max(1);
+        /// The limit on rounds of each start; at least one is made.
+        max_iterations: usize = max_iterations.max(1);
+        /// Whether bounding boxes rule out distances; the labels are the same either way.
+        pruning: bool;
     }
 }
 
@@ -87,7 +78,7 @@ impl Method for UkMedians {
     }
 
     /// The places are the geometric medians of the sets, in scaled features.
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         check_k(self.k, candidates)?;
         let model = Medians::new(candidates, self.pruning);
         let run = alternating_minimisation::best_of_starts(
@@ -302,6 +293,7 @@ fn total_distance(points: &Weighted, y: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::baselines::testing::{all_partitions, blobs, identical, one_object};
+    use crate::method::MethodError;
     use proptest::prelude::*;
 
     fn median(rows: &[[f64; 2]], weights: &[f64], start: [f64; 2]) -> Vec<f64> {

@@ -117,16 +117,11 @@ impl Chooser {
         Self { criterion, penalty_strength: PENALTY_STRENGTH, repeats: stability::REPEATS }
     }
 
-    /// The weight of a penalty in the log likelihood of the soft model.
-    pub fn penalty_strength(mut self, penalty_strength: f64) -> Self {
-        self.penalty_strength = penalty_strength;
-        self
-    }
-
-    /// Clusterings of resampled candidates, for the stability; at least two.
-    pub fn repeats(mut self, repeats: usize) -> Self {
-        self.repeats = repeats.max(2);
-        self
+    setters! {
+        /// The weight of a penalty in the log likelihood of the soft model.
+        penalty_strength: f64;
+        /// Clusterings of resampled candidates, for the stability; at least two.
+        repeats: usize = repeats.max(2);
     }
 
     /// The K of the largest criterion. `solve` clusters candidates into so many clusters; whatever is random

@@ -21,6 +21,7 @@ use rayon::prelude::*;
 
 use super::distance::Distance;
 use super::select::Selector;
+use crate::method::Tick;
 use crate::points::squared_distance;
 use crate::{Candidates, Partition, Points, Stream, random};
 
@@ -160,7 +161,7 @@ impl Weighted {
         candidates: &Candidates,
         weights: &[f64],
         seed: u64,
-        tick: &(dyn Fn() + Sync),
+        tick: Tick,
     ) -> Result<WeightedClustering, WeightedError> {
         self.check(candidates.objects(), weights)?;
         let first = self.first(&candidates.means(), weights, seed);
@@ -174,7 +175,7 @@ impl Weighted {
         weights: &[f64],
         points: &Points,
         first: Partition,
-        tick: &(dyn Fn() + Sync),
+        tick: Tick,
     ) -> WeightedClustering {
         let mut selector = Selector::new(candidates, self.distance, self.lambda);
         let mut centres = weighted_means(points, first.labels(), weights, first.k());

@@ -219,37 +219,28 @@ impl<'a, T: Transform> Propagation<'a, T> {
         }
     }
 
-    /// How points are taken from a set.
-    pub fn sampler(mut self, sampler: Sampler) -> Self {
-        self.sampler = sampler;
-        self
-    }
-
-    /// What is known of the true values beforehand: the log of a density of them, up to a constant. Points are taken in proportion to it;
-    /// where it answers with a rejection, or minus infinity, there are none.
-    ///
-    /// ```
-    /// use goc::uncertainty::transform::{Identity, Rejection};
-    /// use goc::uncertainty::{Object, Propagation, Size, UncertaintySet};
-    /// // Measured as 3 +- 1, known to be positive and the more likely the larger.
-    /// let set = UncertaintySet::cuboid(&[3.0], &[1.0], Size::sigmas(4.0)?)?;
-    /// let (candidates, _) = Propagation::new(Identity::new(1))
-    ///     .prior(|z| if z[0] > 0.0 { Ok(z[0].ln()) } else { Err(Rejection::new("not positive")) })
-    ///     .draws(1000)
-    ///     .propagate(&[Object::new(1, set)])?;
-    /// // Uniform over the set, from -1 to 7, times z where that is positive: the mean is 14 / 3.
-    /// assert!((candidates.means().row(0)[0] - 14.0 / 3.0).abs() < 0.1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn prior(mut self, ln_density: impl Fn(&[f64]) -> Result<f64, Rejection> + Sync + Send + 'a) -> Self {
-        self.prior = Some(Box::new(ln_density));
-        self
-    }
-
-    /// So many points for every object: m.
-    pub fn draws(mut self, m: usize) -> Self {
-        self.draws = Draws::Each(m);
-        self
+    setters! {
+        /// How points are taken from a set.
+        sampler: Sampler;
+        /// What is known of the true values beforehand: the log of a density of them, up to a constant. Points are taken in proportion to it;
+        /// where it answers with a rejection, or minus infinity, there are none.
+        ///
+        /// ```
+        /// use goc::uncertainty::transform::{Identity, Rejection};
+        /// use goc::uncertainty::{Object, Propagation, Size, UncertaintySet};
+        /// // Measured as 3 +- 1, known to be positive and the more likely the larger.
+        /// let set = UncertaintySet::cuboid(&[3.0], &[1.0], Size::sigmas(4.0)?)?;
+        /// let (candidates, _) = Propagation::new(Identity::new(1))
+        ///     .prior(|z| if z[0] > 0.0 { Ok(z[0].ln()) } else { Err(Rejection::new("not positive")) })
+        ///     .draws(1000)
+        ///     .propagate(&[Object::new(1, set)])?;
+        /// // Uniform over the set, from -1 to 7, times z where that is positive: the mean is 14 / 3.
+        /// assert!((candidates.means().row(0)[0] - 14.0 / 3.0).abs() < 0.1);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        prior: impl Fn(&[f64]) -> Result<f64, Rejection> + Sync + Send + 'a = Some(Box::new(prior));
+        /// So many points for every object: m.
+        draws: usize = Draws::Each(draws);
     }
 
     /// A number of points for each object: m_i.
@@ -258,35 +249,18 @@ impl<'a, T: Transform> Propagation<'a, T> {
         self
     }
 
-    /// What a candidate costs.
-    pub fn penalty(mut self, penalty: Penalty<'a>) -> Self {
-        self.penalty = penalty;
-        self
-    }
-
-    /// Divide all penalties by the largest, as the paper does (section 4.2).
-    pub fn scale_penalties(mut self, scale: bool) -> Self {
-        self.scale_penalties = scale;
-        self
-    }
-
-    /// What to do with an object of which no point is left.
-    pub fn when_all_rejected(mut self, policy: WhenAllRejected) -> Self {
-        self.when_all_rejected = policy;
-        self
-    }
-
-    /// How the objects are called. Without ids, and with objects left out, the others are called by their position among
-    /// those given.
-    pub fn ids(mut self, ids: Ids) -> Self {
-        self.ids = ids;
-        self
-    }
-
-    /// The seed of all streams.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
+    setters! {
+        /// What a candidate costs.
+        penalty: Penalty<'a>;
+        /// Divide all penalties by the largest, as the paper does (section 4.2).
+        scale_penalties: bool;
+        /// What to do with an object of which no point is left.
+        when_all_rejected: WhenAllRejected;
+        /// How the objects are called. Without ids, and with objects left out, the others are called by their position among
+        /// those given.
+        ids: Ids;
+        /// The seed of all streams.
+        seed: u64;
     }
 
     /// Makes the candidates of all objects, in their order, and says what was lost on the way.

@@ -40,7 +40,7 @@ mod tests;
 pub use similarities::{Similarities, SimilaritiesError};
 
 use super::dissimilarities::Dissimilarities;
-use super::{Oracle, OracleError, Start};
+use super::{Oracle, OracleError, Result, Start};
 use crate::{Partition, Points, Stream};
 use messages::Messages;
 use rand::RngExt;
@@ -130,51 +130,30 @@ impl AffinityFit {
 }
 
 impl Affinity {
-    /// What an exemplar is worth; the median similarity unless told.
-    pub fn preference(mut self, preference: Preference) -> Self {
-        self.preference = preference;
-        self
-    }
-
-    /// The share of its last value that a message keeps, at least 0.5 and below 1; 0.9 unless told.
-    pub fn damping(mut self, damping: f64) -> Self {
-        self.damping = damping;
-        self
-    }
-
-    /// At most so many rounds, at least 1; 1000 unless told.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
-
-    /// Rounds without a change of exemplars that end the search, at least 1; 100 unless told.
-    pub fn window(mut self, window: usize) -> Self {
-        self.window = window;
-        self
+    setters! {
+        /// What an exemplar is worth; the median similarity unless told.
+        preference: Preference;
+        /// The share of its last value that a message keeps, at least 0.5 and below 1; 0.9 unless told.
+        damping: f64;
+        /// At most so many rounds, at least 1; 1000 unless told.
+        max_iterations: usize;
+        /// Rounds without a change of exemplars that end the search, at least 1; 100 unless told.
+        window: usize;
     }
 
     /// Clusters points; the similarity is minus the squared Euclidean distance.
-    pub fn fit(&self, points: &Points, stream: &mut Stream) -> Result<AffinityFit, OracleError> {
+    pub fn fit(&self, points: &Points, stream: &mut Stream) -> Result<AffinityFit> {
         let similarities = Similarities::of_points(points).map_err(|_| self.failed(TOO_LARGE.into()))?;
         self.fit_similarities(&similarities, stream)
     }
 
     /// Clusters objects of which only the dissimilarities are known; the similarity is minus the dissimilarity.
-    pub fn fit_matrix(
-        &self,
-        dissimilarities: &Dissimilarities,
-        stream: &mut Stream,
-    ) -> Result<AffinityFit, OracleError> {
+    pub fn fit_matrix(&self, dissimilarities: &Dissimilarities, stream: &mut Stream) -> Result<AffinityFit> {
         self.fit_similarities(&Similarities::negated(dissimilarities), stream)
     }
 
     /// Clusters objects by similarities, which need not be symmetric.
-    pub fn fit_similarities(
-        &self,
-        similarities: &Similarities,
-        stream: &mut Stream,
-    ) -> Result<AffinityFit, OracleError> {
+    pub fn fit_similarities(&self, similarities: &Similarities, stream: &mut Stream) -> Result<AffinityFit> {
         self.check()?;
         let n = similarities.len();
         if n == 0 {
@@ -250,7 +229,7 @@ impl Affinity {
         (places(&exemplars), self.max_iterations, false)
     }
 
-    fn check(&self) -> Result<(), OracleError> {
+    fn check(&self) -> Result<()> {
         let wrong = |name: &str, value: String, must: &str| {
             Err(self.failed(format!("the {name} is {value}, but must be {must}")))
         };
@@ -356,12 +335,7 @@ impl Oracle for Affinity {
         "affinity"
     }
 
-    fn cluster(
-        &self,
-        points: &Points,
-        start: Start<'_>,
-        stream: &mut Stream,
-    ) -> Result<Partition, OracleError> {
+    fn cluster(&self, points: &Points, start: Start<'_>, stream: &mut Stream) -> Result<Partition> {
         start.check(points)?;
         Ok(self.fit(points, stream)?.partition)
     }

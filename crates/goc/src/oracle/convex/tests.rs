@@ -203,7 +203,7 @@ fn one_point_equal_points_and_k_equal_to_n_are_defined() {
 fn bad_parameters_are_named() {
     let points = blobs(1, 10, 2, 1);
     for bad in [-1.0, f64::NAN, f64::INFINITY] {
-        let error = |fit: Result<ConvexFit, OracleError>| fit.unwrap_err().to_string();
+        let error = |fit: Result<ConvexFit>| fit.unwrap_err().to_string();
         let gamma = error(Convex::default().solve(&points, bad));
         assert_eq!(gamma, format!("convex: gamma is {bad}, but must be finite and not below 0"));
         let phi = error(Convex::default().phi(bad).fit(&points, 2));
