@@ -169,10 +169,11 @@ impl Column {
     /// The value under a null is replaced (by 0, NaN, false or an empty text): it was none.
     pub fn with_valid(mut self, valid: Vec<bool>) -> Result<Self, TableError> {
         if valid.len() != self.len() {
-            return Err(TableError::Malformed {
-                place: self.origin.place().column(&self.name),
-                problem: format!("a mask of {} rows for {} values", valid.len(), self.len()),
-            });
+            return Err(self.origin.place().column(&self.name).malformed(format!(
+                "a mask of {} rows for {} values",
+                valid.len(),
+                self.len()
+            )));
         }
         for (row, _) in valid.iter().enumerate().filter(|(_, valid)| !**valid) {
             self.data.blank(row);
@@ -338,10 +339,11 @@ impl Column {
             .position(|(row, text)| !self.is_null(row) && text.trim().parse::<f64>().is_err());
         match bad {
             Some(row) => self.value_error(row, "is not a number"),
-            None => TableError::Malformed {
-                place: self.origin.place().column(&self.name),
-                problem: "holds text, not numbers; store it as a number".into(),
-            },
+            None => self
+                .origin
+                .place()
+                .column(&self.name)
+                .malformed("holds text, not numbers; store it as a number"),
         }
     }
 

@@ -50,6 +50,18 @@ impl Place {
         self.column = Some(column.to_string());
         self
     }
+
+    pub(crate) fn malformed(self, problem: impl Into<String>) -> TableError {
+        TableError::Malformed { place: self, problem: problem.into() }
+    }
+
+    pub(crate) fn cut_off(self, missing: impl Into<String>) -> TableError {
+        TableError::CutOff { place: self, missing: missing.into() }
+    }
+
+    pub(crate) fn cannot_hold(self, problem: impl Into<String>) -> TableError {
+        TableError::CannotHold { place: self, problem: problem.into() }
+    }
 }
 
 impl fmt::Display for Place {

@@ -118,14 +118,10 @@ impl<'a> Input<'a> {
     fn failed(&mut self, error: io::Error) -> TableError {
         self.broken = Some(error.kind().into());
         match error.kind() {
-            io::ErrorKind::UnexpectedEof => TableError::CutOff {
-                place: self.place(),
-                missing: "the compressed data end too early".into(),
-            },
-            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => TableError::Malformed {
-                place: self.place(),
-                problem: format!("the compressed data are damaged ({error}); fetch or write the file again"),
-            },
+            io::ErrorKind::UnexpectedEof => self.place().cut_off("the compressed data end too early"),
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => self.place().malformed(format!(
+                "the compressed data are damaged ({error}); fetch or write the file again"
+            )),
             _ => TableError::Io { file: self.file.clone().unwrap_or_default(), doing: "read", source: error },
         }
     }

@@ -189,10 +189,7 @@ impl Table {
 
 fn check_name(column: &Column) -> Result<(), TableError> {
     if column.name().is_empty() {
-        return Err(TableError::Malformed {
-            place: column.origin.place(),
-            problem: "a column has no name; give every column one".into(),
-        });
+        return Err(column.origin.place().malformed("a column has no name; give every column one"));
     }
     Ok(())
 }

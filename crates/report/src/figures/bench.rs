@@ -110,12 +110,7 @@ pub fn scaling(lines: &[Line], axes: [&str; 2]) -> Result<Figure, FigureError> {
     for line in lines {
         super::finite_points("point", &line.points)?;
         if let Some((index, p)) = line.points.iter().enumerate().find(|(_, p)| p[0] <= 0.0 || p[1] <= 0.0) {
-            return Err(FigureError::Range {
-                what: "point",
-                index,
-                value: p[0].min(p[1]),
-                wanted: "above 0",
-            });
+            return Err(FigureError::range("point", index, p[0].min(p[1]), "above 0"));
         }
     }
     let all = || lines.iter().flat_map(|line| line.points.iter().copied());

@@ -46,12 +46,7 @@ pub fn calibration(kinds: &[Calibration]) -> Result<Figure, FigureError> {
                 }
             }
             if !(count.is_finite() && *count >= 0.0) {
-                return Err(FigureError::Range {
-                    what: "bin",
-                    index,
-                    value: *count,
-                    wanted: "a number of cases",
-                });
+                return Err(FigureError::range("bin", index, *count, "a number of cases"));
             }
         }
     }

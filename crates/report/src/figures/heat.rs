@@ -44,12 +44,7 @@ pub fn together(labels: &[Option<i64>], pairs: &[Pair]) -> Result<Figure, Figure
     }
     for (index, pair) in pairs.iter().enumerate() {
         if !(0.0..=1.0).contains(&pair.probability) {
-            return Err(FigureError::Range {
-                what: "pair",
-                index,
-                value: pair.probability,
-                wanted: "a probability from 0 to 1",
-            });
+            return Err(FigureError::range("pair", index, pair.probability, "a probability from 0 to 1"));
         }
         if let Some(&object) = [pair.a, pair.b].iter().find(|o| **o >= n) {
             let value = object as f64;

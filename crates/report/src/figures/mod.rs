@@ -149,6 +149,12 @@ pub enum FigureError {
     Draw(String),
 }
 
+impl FigureError {
+    fn range(what: &'static str, index: usize, value: f64, wanted: &'static str) -> Self {
+        Self::Range { what, index, value, wanted }
+    }
+}
+
 /// Numbers beyond this cannot be squared and added.
 const LARGEST: f64 = 1e100;
 

@@ -42,12 +42,7 @@ pub fn simulation(dwarfs: &[Dwarf]) -> Result<Figure, FigureError> {
         counted("snapshots of a dwarf", times.len(), dwarf.snapshots.len())?;
         for (snapshot, time) in dwarf.snapshots.iter().zip(&times) {
             if snapshot.time != *time {
-                return Err(FigureError::Range {
-                    what: "time",
-                    index: 0,
-                    value: snapshot.time,
-                    wanted: "the same for all dwarfs",
-                });
+                return Err(FigureError::range("time", 0, snapshot.time, "the same for all dwarfs"));
             }
             finite_points("position", &snapshot.positions)?;
             finite_points("velocity", &snapshot.velocities)?;

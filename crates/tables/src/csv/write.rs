@@ -15,10 +15,7 @@ pub(crate) fn write(
     path: &Path,
 ) -> Result<(), TableError> {
     if table.columns().is_empty() {
-        return Err(TableError::CannotHold {
-            place: crate::Place::file(path),
-            problem: "a table without columns has no header to write".into(),
-        });
+        return Err(crate::Place::file(path).cannot_hold("a table without columns has no header to write"));
     }
     let manner = Manner { delimiter, null_alone: "null", truth: ["false", "true"] };
     write_rows(table, out, &manner).map_err(write_failed(path))

@@ -12,7 +12,7 @@ use crate::{Column, Table};
 pub(crate) fn read(mut input: Input<'_>) -> Result<Table, TableError> {
     let bytes = input.rest()?;
     let place = input.place();
-    let malformed = |problem: String| TableError::Malformed { place: place.clone(), problem };
+    let malformed = |problem: String| place.clone().malformed(problem);
 
     let mut yaml = String::new();
     let mut rows = Rows::new(&bytes, b',');
@@ -81,22 +81,16 @@ fn body(
     let mut rows = Rows::new(bytes, delimiter);
     let mut fields: Vec<Field> = Vec::new();
     let Some(line) = rows.next(&mut fields).map_err(|fault| explain(fault, &place))? else {
-        return Err(TableError::CutOff {
-            place,
-            missing: "the line that names the columns is not there".into(),
-        });
+        return Err(place.cut_off("the line that names the columns is not there"));
     };
     let names: Vec<&str> = description.columns.iter().map(|column| column.name.as_str()).collect();
     let written: Vec<_> = fields.iter().map(|field| field.text(bytes).unwrap_or_default()).collect();
     if written != names {
-        return Err(TableError::Malformed {
-            place: place.line(line),
-            problem: format!(
-                "the columns are named {}, but the YAML header describes {}",
-                written.join(", "),
-                names.join(", ")
-            ),
-        });
+        return Err(place.line(line).malformed(format!(
+            "the columns are named {}, but the YAML header describes {}",
+            written.join(", "),
+            names.join(", ")
+        )));
     }
 
     let mut takers: Vec<Taker> = description.columns.iter().map(taker).collect();
@@ -107,7 +101,7 @@ fn body(
         let here = || place.clone().row(row).line(line);
         if fields.len() != names.len() {
             let problem = format!("{} fields, but the header names {} columns", fields.len(), names.len());
-            return Err(TableError::Malformed { place: here(), problem });
+            return Err(here().malformed(problem));
         }
         let quoted_is_text = delimiter == b',' && names.len() > 1;
         for ((field, taker), name) in fields.iter().zip(&mut takers).zip(&names) {

@@ -11,10 +11,7 @@ use crate::{Table, csv};
 /// Writes the YAML header and the rows.
 pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<(), TableError> {
     if table.columns().is_empty() {
-        return Err(TableError::CannotHold {
-            place: Place::file(path),
-            problem: "a table without columns has no header to write".into(),
-        });
+        return Err(Place::file(path).cannot_hold("a table without columns has no header to write"));
     }
     let mut text = String::from("# %ECSV 1.0\n# ---\n");
     for line in header::lines(table, Some(',')) {

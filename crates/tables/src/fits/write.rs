@@ -25,10 +25,8 @@ struct Form<'a> {
 pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<(), TableError> {
     let place = Place::file(path);
     if table.columns().len() > 999 {
-        return Err(TableError::CannotHold {
-            place,
-            problem: format!("{} columns; FITS holds 999, Parquet any number", table.columns().len()),
-        });
+        return Err(place
+            .cannot_hold(format!("{} columns; FITS holds 999, Parquet any number", table.columns().len())));
     }
     let forms = table.columns().iter().map(|c| form(c, &place)).collect::<Result<Vec<_>, _>>()?;
     let row_bytes: usize = forms.iter().map(|form| form.width).sum();
@@ -125,20 +123,17 @@ fn form<'a>(column: &'a Column, place: &Place) -> Result<Form<'a>, TableError> {
         if printable(text) {
             return Ok(());
         }
-        Err(TableError::CannotHold {
-            place: place.clone().column(column.name()),
-            problem: format!(
-                "the {what} {text:?} is not ASCII, and FITS holds nothing else; use .ecsv, .parquet or .vot"
-            ),
-        })
+        Err(place.clone().column(column.name()).cannot_hold(format!(
+            "the {what} {text:?} is not ASCII, and FITS holds nothing else; use .ecsv, .parquet or .vot"
+        )))
     };
     ascii_only("name", column.name())?;
     ascii_only("unit", column.unit().unwrap_or_default())?;
     ascii_only("description", column.description().unwrap_or_default())?;
-    let no_null_left = || TableError::CannotHold {
-        place: place.clone().column(column.name()),
-        problem: "every byte value is taken, so none is left to stand for null; store the column as int16"
-            .into(),
+    let no_null_left = || {
+        place.clone().column(column.name()).cannot_hold(
+            "every byte value is taken, so none is left to stand for null; store the column as int16",
+        )
     };
     let (letter, width, null) = match column.data() {
         Data::Bool(_) => ('L', 1, None),

@@ -32,10 +32,7 @@ pub(crate) fn read<R: ChunkReader + 'static>(reader: R, file: Option<&Path>) -> 
     let origin = Arc::new(Origin { file: file.map(Path::to_path_buf), first_line: None });
     check_ends(&reader, &origin.place())?;
     fenced(|| read_fenced(reader, &origin)).unwrap_or_else(|| {
-        Err(TableError::Malformed {
-            place: origin.place(),
-            problem: "the Parquet data are damaged; fetch or write the file again".into(),
-        })
+        Err(origin.place().malformed("the Parquet data are damaged; fetch or write the file again"))
     })
 }
 
@@ -43,19 +40,16 @@ pub(crate) fn read<R: ChunkReader + 'static>(reader: R, file: Option<&Path>) -> 
 fn check_ends<R: ChunkReader>(reader: &R, place: &Place) -> Result<(), TableError> {
     let len = reader.len();
     if len == 0 {
-        let problem = "the file is empty: it has 0 bytes; fetch or write it again".into();
-        return Err(TableError::Malformed { place: place.clone(), problem });
+        let problem = "the file is empty: it has 0 bytes; fetch or write it again";
+        return Err(place.clone().malformed(problem));
     }
     let at = |start: u64| reader.get_bytes(start, 4).map_err(|error| explain(error, place));
     if len < 4 || at(0)?[..] != *b"PAR1" {
-        return Err(TableError::Malformed {
-            place: place.clone(),
-            problem: "not a Parquet file: it does not begin with PAR1".into(),
-        });
+        return Err(place.clone().malformed("not a Parquet file: it does not begin with PAR1"));
     }
     if len < 12 || at(len - 4)?[..] != *b"PAR1" {
         let missing = format!("it ends after {len} bytes without the closing PAR1");
-        return Err(TableError::CutOff { place: place.clone(), missing });
+        return Err(place.clone().cut_off(missing));
     }
     Ok(())
 }
@@ -133,19 +127,15 @@ fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Res
 }
 
 fn damaged(place: &Place, problem: &str) -> TableError {
-    TableError::Malformed {
-        place: place.clone(),
-        problem: format!("the Parquet data are damaged: {problem}; fetch or write the file again"),
-    }
+    place.clone().malformed(format!("the Parquet data are damaged: {problem}; fetch or write the file again"))
 }
 
 fn explain(error: ParquetError, place: &Place) -> TableError {
     match error {
-        ParquetError::EOF(what) => TableError::CutOff { place: place.clone(), missing: what },
-        ParquetError::NYI(what) => TableError::Malformed {
-            place: place.clone(),
-            problem: format!("uses what is not supported: {what}; write it with zstd or snappy"),
-        },
+        ParquetError::EOF(what) => place.clone().cut_off(what),
+        ParquetError::NYI(what) => place
+            .clone()
+            .malformed(format!("uses what is not supported: {what}; write it with zstd or snappy")),
         other => damaged(place, &other.to_string()),
     }
 }

@@ -28,10 +28,9 @@ const BATCH: usize = 1 << 16;
 pub(crate) fn write<W: Write + Send>(table: &Table, out: &mut W, path: &Path) -> Result<(), TableError> {
     let place = Place::file(path);
     if let Some((key, _)) = table.metadata().iter().find(|(key, _)| about_storage(key)) {
-        return Err(TableError::CannotHold {
-            place,
-            problem: format!("the metadata key `{key}` is one Parquet uses itself; rename it"),
-        });
+        return Err(
+            place.cannot_hold(format!("the metadata key `{key}` is one Parquet uses itself; rename it"))
+        );
     }
     let failed = |error: ParquetError| TableError::Io {
         file: path.to_path_buf(),

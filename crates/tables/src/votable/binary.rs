@@ -20,10 +20,8 @@ pub(super) fn rows(
     while !bytes.is_empty() && !readings.is_empty() {
         let before = bytes.len();
         row += 1;
-        let cut = |name: &str| TableError::CutOff {
-            place: place.clone().row(row).column(name),
-            missing: "the binary data end inside this row".into(),
-        };
+        let cut =
+            |name: &str| place.clone().row(row).column(name).cut_off("the binary data end inside this row");
         let flags = take(&mut bytes, flag_bytes).ok_or_else(|| cut(&names[0]))?;
         for (at, (reading, name)) in readings.iter_mut().zip(names).enumerate() {
             let count = match reading.size {
@@ -46,7 +44,7 @@ pub(super) fn rows(
         }
         if bytes.len() == before {
             // Columns of no bytes at all: the rows cannot be counted.
-            return Err(TableError::Malformed { place: place.clone(), problem: "rows of no bytes".into() });
+            return Err(place.clone().malformed("rows of no bytes"));
         }
     }
     Ok(row)

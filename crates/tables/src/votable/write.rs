@@ -49,10 +49,11 @@ fn check_text(column: &Column, place: &Place) -> Result<bool, TableError> {
     // A NUL ends a text, and the count before it has 32 bits.
     let bad = |text: &String| text.contains('\0') || u32::try_from(text.len()).is_err();
     if let Some(row) = texts.iter().position(bad) {
-        return Err(TableError::CannotHold {
-            place: place.clone().row(row as u64 + 1).column(column.name()),
-            problem: "VOTable cannot hold a text with a NUL in it or longer than 4 GiB; use .parquet".into(),
-        });
+        return Err(place
+            .clone()
+            .row(row as u64 + 1)
+            .column(column.name())
+            .cannot_hold("VOTable cannot hold a text with a NUL in it or longer than 4 GiB; use .parquet"));
     }
     Ok(!texts.iter().all(|text| text.is_ascii()))
 }
@@ -118,10 +119,9 @@ fn escape(text: &str, place: &Place) -> Result<String, TableError> {
             '"' => escaped.push_str("&quot;"),
             '\n' | '\r' | '\t' => escaped.push_str(&format!("&#{};", u32::from(c))),
             c if c < ' ' || c == '\u{fffe}' || c == '\u{ffff}' => {
-                return Err(TableError::CannotHold {
-                    place: place.clone(),
-                    problem: format!("{text:?} has the character {c:?}, which XML forbids; remove it"),
-                });
+                return Err(place
+                    .clone()
+                    .cannot_hold(format!("{text:?} has the character {c:?}, which XML forbids; remove it")));
             }
             c => escaped.push(c),
         }
