@@ -213,11 +213,6 @@ impl Column {
         &self.data
     }
 
-    /// The values themselves, without a copy.
-    pub fn into_data(self) -> Data {
-        self.data
-    }
-
     /// The type's name; see [`Data::kind`].
     pub fn kind(&self) -> &'static str {
         self.data.kind()

@@ -74,11 +74,6 @@ impl Missing {
     pub fn is_missing(&self, value: f64) -> bool {
         if value.is_nan() { self.nan } else { self.numbers.contains(&value) }
     }
-
-    /// Whether NaN and null count as missing; where not, they are to be refused.
-    pub fn takes_nan(&self) -> bool {
-        self.nan
-    }
 }
 
 impl FromStr for Missing {
@@ -107,7 +102,7 @@ mod tests {
     #[test]
     fn nan_alone_adds_to_the_default() {
         let rule = Missing::parse("nan").unwrap();
-        assert!(rule.is_missing(f64::NAN) && rule.is_missing(-9999.0) && rule.takes_nan());
+        assert!(rule.is_missing(f64::NAN) && rule.is_missing(-9999.0));
     }
 
     #[test]

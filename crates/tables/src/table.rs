@@ -61,11 +61,6 @@ impl Table {
         Ok(Self { columns, ..Self::default() })
     }
 
-    /// A table without columns.
-    pub fn empty() -> Self {
-        Self::default()
-    }
-
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, Column::len)
@@ -74,11 +69,6 @@ impl Table {
     /// All columns in order.
     pub fn columns(&self) -> &[Column] {
         &self.columns
-    }
-
-    /// The columns themselves, without a copy.
-    pub fn into_columns(self) -> Vec<Column> {
-        self.columns
     }
 
     /// All names in order.
@@ -238,7 +228,7 @@ mod tests {
 
     #[test]
     fn metadata_keeps_its_order_and_one_value_a_key() {
-        let mut table = Table::empty();
+        let mut table = Table::default();
         table.set_metadata("b", "1");
         table.set_metadata("a", "2");
         table.set_metadata("b", "3");

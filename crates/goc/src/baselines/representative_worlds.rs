@@ -23,8 +23,8 @@
 
 use rayon::prelude::*;
 
-use super::ensemble::{Consensus, Ensemble};
-use super::possible_worlds::{Weights, World, cluster_worlds, draw};
+use super::ensemble::Ensemble;
+use super::possible_worlds::{World, cluster_worlds, draw};
 use super::{Grouped, Method, Result, Tick, check_k};
 use crate::Candidates;
 use crate::oracle::Oracle;
@@ -52,13 +52,12 @@ pub struct RepresentativeWorlds<'a> {
     k: usize,
     worlds: usize,
     representatives: usize,
-    weights: Weights,
 }
 
 impl<'a> RepresentativeWorlds<'a> {
     /// The representatives clustered into `k` by `oracle`: 20 of 200 worlds, equal weights.
     pub fn new(oracle: &'a dyn Oracle, k: usize) -> Self {
-        Self { oracle, k, worlds: 200, representatives: 20, weights: Weights::Uniform }
+        Self { oracle, k, worlds: 200, representatives: 20 }
     }
 
     setters! {
@@ -66,13 +65,11 @@ impl<'a> RepresentativeWorlds<'a> {
         worlds: usize = worlds.max(1);
         /// How many of them to cluster; at least one is.
         representatives: usize = representatives.max(1);
-        /// How likely each candidate is.
-        weights: Weights;
     }
 
     /// The chosen worlds, each with the share of all worlds drawn that it stands for.
-    pub fn choose(&self, candidates: &Candidates, seed: u64) -> Result<Vec<World>> {
-        let drawn = draw(candidates, self.weights, self.worlds, seed)?;
+    pub fn choose(&self, candidates: &Candidates, seed: u64) -> Vec<World> {
+        let drawn = draw(candidates, self.worlds, seed);
         let divergences = divergences(candidates, &drawn);
         let chosen = greedy(&divergences, self.representatives);
         let mut stands_for = vec![0usize; chosen.len()];
@@ -83,7 +80,7 @@ impl<'a> RepresentativeWorlds<'a> {
             choice: drawn[r].choice.clone(),
             probability: count as f64 / drawn.len() as f64,
         });
-        Ok(worlds.collect())
+        worlds.collect()
     }
 }
 
@@ -95,11 +92,11 @@ impl Method for RepresentativeWorlds<'_> {
     /// The iterations are the worlds that were clustered.
     fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         check_k(self.k, candidates)?;
-        let worlds = self.choose(candidates, seed)?;
+        let worlds = self.choose(candidates, seed);
         let partitions = cluster_worlds(self.oracle, self.k, candidates, &worlds, seed)?;
         let iterations = partitions.len();
         let ensemble = Ensemble::exact(partitions, worlds.into_iter().map(|w| w.probability).collect())?;
-        let partition = ensemble.consensus(Consensus::AverageLinkage, self.k)?;
+        let partition = ensemble.consensus(self.k)?;
         let confidence = ensemble.confidence(&partition);
         Ok(Grouped { confidence, iterations, ..Grouped::new(partition) })
     }
@@ -187,7 +184,7 @@ mod tests {
     #[test]
     fn the_first_choice_is_the_medoid_and_each_next_lowers_the_loss_most() {
         let candidates = blobs(30, 5, 2, 3.0, 1);
-        let worlds = draw(&candidates, Weights::Uniform, 12, 1).unwrap();
+        let worlds = draw(&candidates, 12, 1);
         let d = divergences(&candidates, &worlds);
         let loss = |set: &[usize]| -> f64 {
             d.iter().map(|row| set.iter().map(|&r| row[r]).fold(f64::INFINITY, f64::min)).sum()
@@ -221,7 +218,7 @@ mod tests {
         let candidates = blobs(40, 6, 2, 2.0, 3);
         let oracle = crate::oracle::linkage::Linkage::default();
         let all = RepresentativeWorlds::new(&oracle, 4).worlds(15).representatives(15);
-        assert_eq!(all.choose(&candidates, 2).unwrap().len(), 15);
+        assert_eq!(all.choose(&candidates, 2).len(), 15);
         let vote = PossibleWorlds::new(&oracle, 4).worlds(15).group(&candidates, 2).unwrap();
         let grouped = all.group(&candidates, 2).unwrap();
         assert!(grouped.partition.same_grouping(&vote.partition));

@@ -152,7 +152,7 @@ impl Chooser {
         };
         let mut partitions: BTreeMap<usize, Partition> = BTreeMap::new();
         let ties = if self.criterion == Criterion::Stability { Ties::Larger } else { Ties::Smaller };
-        let peak = grid::peak_with(least..=most, ties, |k| -> Result<Option<f64>, E> {
+        let peak = grid::peak(least..=most, ties, |k| -> Result<Option<f64>, E> {
             let solution = solve(candidates, k, seed)?;
             let value = match self.criterion {
                 Criterion::Stability => {

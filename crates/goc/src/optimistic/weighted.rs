@@ -140,12 +140,6 @@ impl Weighted {
         Ok(())
     }
 
-    /// k-means with weights on plain points: the clusters of the best start. Fewer than `k` where fewer points are distinct.
-    pub fn k_means(&self, points: &Points, weights: &[f64], seed: u64) -> Result<Partition, WeightedError> {
-        self.check(points.len(), weights)?;
-        Ok(self.first(points, weights, seed))
-    }
-
     fn first(&self, points: &Points, weights: &[f64], seed: u64) -> Partition {
         let runs: Vec<(f64, Vec<u32>)> = (0..self.starts)
             .into_par_iter()
@@ -386,7 +380,7 @@ mod tests {
         let all = (1..255_u32).map(|bits| (0..9).map(|i| (bits >> i) & 1).collect::<Vec<u32>>());
         let best = all.map(|labels| loss(&labels)).fold(f64::INFINITY, f64::min);
         let points = Points::new(values.to_vec(), 1).unwrap();
-        let found = Weighted { starts: 20, ..Weighted::new(2) }.k_means(&points, &weights, 1).unwrap();
+        let found = Weighted { starts: 20, ..Weighted::new(2) }.first(&points, &weights, 1);
         assert!((loss(found.labels()) - best).abs() < 1e-12 * best);
     }
 

@@ -72,11 +72,6 @@ pub struct Dendrogram {
 }
 
 impl Dendrogram {
-    /// Number of objects.
-    pub fn objects(&self) -> usize {
-        self.objects
-    }
-
     /// The merges in order, one fewer than objects; numbered as in scipy.
     pub fn merges(&self) -> &[Merge] {
         &self.merges

@@ -11,7 +11,7 @@
 //! What `f` rejects is counted by reason. An object of which nothing is left is an error that names it, or is left out,
 //! as [`WhenAllRejected`] says.
 
-use super::penalty::{Draw, Penalty};
+use super::penalty::Penalty;
 use super::prior::{DRAWN_FOR_ONE, LnPrior, Nothing, choose};
 use super::report::{Reasons, Report};
 use super::transform::{Rejection, Transform, evaluate};
@@ -43,14 +43,6 @@ pub enum PropagateError {
     NoDraws {
         /// The object.
         object: usize,
-    },
-    /// Not one number of draws for each object.
-    #[error("{found} numbers of draws for {expected} objects")]
-    DrawCount {
-        /// Objects.
-        expected: usize,
-        /// Numbers given.
-        found: usize,
     },
     /// More points than any memory holds.
     #[error("{draws} points of {features} features are more than any memory holds; draw fewer")]
@@ -102,22 +94,6 @@ pub enum PropagateError {
     Sampler {
         /// What is wrong.
         reason: SetError,
-    },
-    /// Not one penalty point for each object.
-    #[error("penalty: {found} points for {expected} objects")]
-    PenaltyPoints {
-        /// Objects.
-        expected: usize,
-        /// Points given.
-        found: usize,
-    },
-    /// Penalty points of another dimension than the features.
-    #[error("penalty: points of {found} features where the transformation gives {expected}")]
-    PenaltyFeatures {
-        /// Features.
-        expected: usize,
-        /// Features of the points.
-        found: usize,
     },
     /// Coordinates of a penalty that the sets do not have.
     #[error("penalty: {reason}")]
@@ -174,20 +150,13 @@ pub enum PropagateError {
     Candidates(#[from] CandidatesError),
 }
 
-/// How many points each object gets.
-#[derive(Clone, Debug)]
-enum Draws {
-    Each(usize),
-    PerObject(Vec<usize>),
-}
-
 /// How candidates are made. See the [module](super) for an example.
 pub struct Propagation<'a, T> {
     transform: T,
     sampler: Sampler,
     prior: Option<LnPrior<'a>>,
-    draws: Draws,
-    penalty: Penalty<'a>,
+    draws: usize,
+    penalty: Penalty,
     scale_penalties: bool,
     when_all_rejected: WhenAllRejected,
     ids: Ids,
@@ -210,7 +179,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
             transform,
             sampler: Sampler::Uniform,
             prior: None,
-            draws: Draws::Each(100),
+            draws: 100,
             penalty: Penalty::None,
             scale_penalties: false,
             when_all_rejected: WhenAllRejected::Refuse,
@@ -240,18 +209,9 @@ impl<'a, T: Transform> Propagation<'a, T> {
         /// ```
         prior: impl Fn(&[f64]) -> Result<f64, Rejection> + Sync + Send + 'a = Some(Box::new(prior));
         /// So many points for every object: m.
-        draws: usize = Draws::Each(draws);
-    }
-
-    /// A number of points for each object: m_i.
-    pub fn draws_per_object(mut self, m: Vec<usize>) -> Self {
-        self.draws = Draws::PerObject(m);
-        self
-    }
-
-    setters! {
+        draws: usize;
         /// What a candidate costs.
-        penalty: Penalty<'a>;
+        penalty: Penalty;
         /// Divide all penalties by the largest, as the paper does (section 4.2).
         scale_penalties: bool;
         /// What to do with an object of which no point is left.
@@ -289,10 +249,9 @@ impl<'a, T: Transform> Propagation<'a, T> {
     /// Features of each candidate, and candidates at most.
     fn check_room(&self, objects: &[Object]) -> Result<(usize, usize), PropagateError> {
         let q = self.check(objects)?;
-        let total = (0..objects.len()).map(|i| self.draws_of(i)).fold(0, usize::saturating_add);
+        let total = objects.len().saturating_mul(self.draws);
         // An object's points are held beside the features of all.
-        let most = (0..objects.len()).map(|i| self.points_of(i)).max().unwrap_or(0);
-        let points = most.saturating_mul(objects[0].set().dimension());
+        let points = self.points().saturating_mul(objects[0].set().dimension());
         let outputs = self.transform.outputs();
         if total.saturating_mul(outputs).max(points) > isize::MAX as usize / size_of::<f64>() {
             return Err(PropagateError::TooManyDraws { draws: total, features: q });
@@ -342,7 +301,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
                 .collect();
             for (at, made) in made.into_iter().enumerate() {
                 let (i, made) = (chunk * CHUNK + at, made?);
-                let drawn = self.draws_of(i);
+                let drawn = self.draws;
                 if made.rows.is_empty() {
                     if self.when_all_rejected == WhenAllRejected::Refuse {
                         let object = self.name(i);
@@ -379,14 +338,9 @@ impl<'a, T: Transform> Propagation<'a, T> {
             return Err(PropagateError::NoOutputs);
         }
         self.sampler.check(d).map_err(|reason| PropagateError::Sampler { reason })?;
-        self.penalty.check(n, d, q)?;
-        if let Draws::PerObject(m) = &self.draws
-            && m.len() != n
-        {
-            return Err(PropagateError::DrawCount { expected: n, found: m.len() });
-        }
-        if let Some(object) = (0..n).find(|&i| self.draws_of(i) == 0) {
-            return Err(PropagateError::NoDraws { object });
+        self.penalty.check(d)?;
+        if self.draws == 0 {
+            return Err(PropagateError::NoDraws { object: 0 });
         }
         let ids = match &self.ids {
             Ids::Position => n,
@@ -400,7 +354,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
     }
 
     fn make(&self, i: usize, object: &Object, q: usize) -> Result<Made, PropagateError> {
-        let (m, set, outputs) = (self.draws_of(i), object.set(), self.transform.outputs());
+        let (m, set, outputs) = (self.draws, object.set(), self.transform.outputs());
         let d = set.dimension();
         let mut made = Made {
             rows: Vec::with_capacity(m * q),
@@ -411,7 +365,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
         let mut bad_centre = None;
         let penalty = self
             .penalty
-            .prepare(i, set, || {
+            .prepare(set, || {
                 let mut centre = vec![0.0; outputs];
                 bad_centre =
                     evaluate(&self.transform, d, set.centre(), &mut centre).pop().and_then(Result::err);
@@ -426,7 +380,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
             }
             return Ok(made);
         }
-        let drawn = self.points_of(i);
+        let drawn = self.points();
         let mut points = Vec::with_capacity(drawn * d);
         let mut rng = stream(self.seed, object.key());
         self.sampler
@@ -452,7 +406,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
             }
             let z = &points[draw * d..][..d];
             let (x, beside) = given[draw * outputs..][..outputs].split_at(q);
-            if let Some(value) = penalty.value(&Draw { object: i, draw, z, x }) {
+            if let Some(value) = penalty.value(z, x) {
                 if !(value.is_finite() && value >= 0.0) {
                     return Err(PropagateError::Penalty { object: i, draw, value });
                 }
@@ -464,16 +418,9 @@ impl<'a, T: Transform> Propagation<'a, T> {
         Ok(made)
     }
 
-    fn draws_of(&self, i: usize) -> usize {
-        match &self.draws {
-            Draws::Each(m) => *m,
-            Draws::PerObject(m) => m[i],
-        }
-    }
-
     /// Points that the sampler draws: more than are kept if a prior chooses among them.
-    fn points_of(&self, i: usize) -> usize {
-        self.draws_of(i).saturating_mul(if self.prior.is_some() { DRAWN_FOR_ONE } else { 1 })
+    fn points(&self) -> usize {
+        self.draws.saturating_mul(if self.prior.is_some() { DRAWN_FOR_ONE } else { 1 })
     }
 
     fn name(&self, i: usize) -> String {

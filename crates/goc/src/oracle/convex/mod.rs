@@ -17,11 +17,9 @@
 //! gamma of 1e20.
 //!
 //! # Which K
-//! - Asked for K: the gamma is searched by halving on the logarithm. Where the path jumps over K the answer
-//!   is the last partition before the jump, **the nearest K not below** what was asked;
-//!   [`ConvexFit::partition`] says how many there are.
-//! - Asked for none ([`Convex::fit_own_k`]): the partition that lives longest on the path,
-//!   `log gamma_end - log gamma_begin`, among those of more than one cluster and fewer than all points.
+//! The gamma is searched by halving on the logarithm. Where the path jumps over K the answer
+//! is the last partition before the jump, **the nearest K not below** what was asked;
+//! [`ConvexFit::partition`] says how many there are.
 //!
 //! # Decisions
 //! - Equal points are one place of their total mass, so they never part; with K or fewer distinct points each
@@ -182,26 +180,6 @@ impl Convex {
             }
         }
         Ok(below)
-    }
-
-    /// The partition that lives longest on the path, of those with more than one cluster and fewer than there
-    /// are distinct points; where there is none, the end of the path.
-    pub fn fit_own_k(&self, points: &Points) -> Result<ConvexFit> {
-        let mut path = self.path(points)?;
-        let most = path[0].partition.k();
-        let mut best: Option<(usize, usize)> = None; // (steps lived, first step)
-        let mut first = 1;
-        while first < path.len() {
-            let same = |s: &usize| path[*s].partition == path[first].partition;
-            let life = (first..path.len()).take_while(same).count();
-            let k = path[first].partition.k();
-            if k > 1 && k < most && best.is_none_or(|(longest, _)| life > longest) {
-                best = Some((life, first));
-            }
-            first += life;
-        }
-        let at = best.map_or(path.len() - 1, |(_, first)| first);
-        Ok(path.swap_remove(at))
     }
 }
 
