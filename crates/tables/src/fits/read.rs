@@ -195,7 +195,7 @@ fn gathered(field: &Field, room: usize) -> Gathered {
 
 /// Takes this column's bytes out of a run of whole rows.
 fn take(column: &mut Gathered, field: &Field, bytes: &[u8], row_bytes: usize) {
-    let (at, from) = (field.offset, column.len());
+    let (at, from) = (field.offset, column.values.len());
     /// The big-endian number at `at` of each row.
     macro_rules! cells {
         ($type:ty) => {

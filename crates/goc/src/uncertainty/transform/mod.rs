@@ -70,41 +70,30 @@ pub trait Transform: Sync {
     }
 }
 
-impl<T: Transform + ?Sized> Transform for &T {
-    fn inputs(&self) -> Option<usize> {
-        (**self).inputs()
-    }
-    fn outputs(&self) -> usize {
-        (**self).outputs()
-    }
-    fn extras(&self) -> usize {
-        (**self).extras()
-    }
-    fn apply(&self, z: &[f64], x: &mut [f64]) -> Result<(), Rejection> {
-        (**self).apply(z, x)
-    }
-    fn apply_all(&self, d: usize, points: &[f64], x: &mut [f64]) -> Vec<Result<(), Rejection>> {
-        (**self).apply_all(d, points, x)
-    }
+/// What points to a transformation is one.
+macro_rules! through_pointers {
+    ($($type:ty),*) => {$(
+        impl<T: Transform + ?Sized> Transform for $type {
+            fn inputs(&self) -> Option<usize> {
+                (**self).inputs()
+            }
+            fn outputs(&self) -> usize {
+                (**self).outputs()
+            }
+            fn extras(&self) -> usize {
+                (**self).extras()
+            }
+            fn apply(&self, z: &[f64], x: &mut [f64]) -> Result<(), Rejection> {
+                (**self).apply(z, x)
+            }
+            fn apply_all(&self, d: usize, points: &[f64], x: &mut [f64]) -> Vec<Result<(), Rejection>> {
+                (**self).apply_all(d, points, x)
+            }
+        }
+    )*};
 }
 
-impl<T: Transform + ?Sized> Transform for Box<T> {
-    fn inputs(&self) -> Option<usize> {
-        (**self).inputs()
-    }
-    fn outputs(&self) -> usize {
-        (**self).outputs()
-    }
-    fn extras(&self) -> usize {
-        (**self).extras()
-    }
-    fn apply(&self, z: &[f64], x: &mut [f64]) -> Result<(), Rejection> {
-        (**self).apply(z, x)
-    }
-    fn apply_all(&self, d: usize, points: &[f64], x: &mut [f64]) -> Vec<Result<(), Rejection>> {
-        (**self).apply_all(d, points, x)
-    }
-}
+through_pointers!(&T, Box<T>);
 
 /// Why a point has no features. Points are counted by reason, so a reason should not hold the point's own numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
