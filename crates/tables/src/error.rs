@@ -83,6 +83,9 @@ impl fmt::Display for Place {
     }
 }
 
+/// What can go wrong with a table.
+pub type Result<T, E = TableError> = std::result::Result<T, E>;
+
 /// Why a table cannot be read, made or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

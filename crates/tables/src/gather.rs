@@ -4,7 +4,7 @@
 //! widened to the next signed one; unsigned 64-bit values stay integers while they fit.
 
 use crate::column::unsigned;
-use crate::error::TableError;
+use crate::error::Result;
 use crate::{Column, Data};
 
 /// A type as a file may declare it.
@@ -130,7 +130,7 @@ impl Gathered {
     }
 
     /// The column, without unit or description.
-    pub fn finish(self, name: &str) -> Result<Column, TableError> {
+    pub fn finish(self, name: &str) -> Result<Column> {
         let column = Column::new(name, self.values.into_data());
         if self.nulls.is_empty() {
             return Ok(column);

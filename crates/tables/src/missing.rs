@@ -15,7 +15,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::TableError;
+use crate::error::{Result, TableError};
 
 /// Which values count as missing.
 ///
@@ -49,7 +49,7 @@ impl Missing {
 
     /// Reads `none`, or a list of numbers and `nan` separated by commas. `nan` alone keeps the
     /// default -9999: it adds.
-    pub fn parse(text: &str) -> Result<Self, TableError> {
+    pub fn parse(text: &str) -> Result<Self> {
         if text.trim().eq_ignore_ascii_case("none") {
             return Ok(Self::none());
         }
@@ -79,7 +79,7 @@ impl Missing {
 impl FromStr for Missing {
     type Err = TableError;
 
-    fn from_str(text: &str) -> Result<Self, TableError> {
+    fn from_str(text: &str) -> Result<Self> {
         Self::parse(text)
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::column::{Column, Data, Origin};
-use crate::error::{Place, TableError, near_names};
+use crate::error::{Place, Result, TableError, near_names};
 
 /// A column (or a second table) that is in the file but not in the [`Table`], and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl PartialEq for Table {
 
 impl Table {
     /// Checks that the lengths are equal and the names unique and not empty.
-    pub fn new(columns: Vec<Column>) -> Result<Self, TableError> {
+    pub fn new(columns: Vec<Column>) -> Result<Self> {
         let mut names = std::collections::HashSet::new();
         for column in &columns {
             check_name(column)?;
@@ -83,7 +83,7 @@ impl Table {
 
     /// The column of this name; else an error that lists the columns there are and suggests near names,
     /// or says why the column was left out on reading.
-    pub fn require(&self, name: &str) -> Result<&Column, TableError> {
+    pub fn require(&self, name: &str) -> Result<&Column> {
         if let Some(column) = self.column(name) {
             return Ok(column);
         }
@@ -103,7 +103,7 @@ impl Table {
     }
 
     /// Adds a column at the end; the first one sets the number of rows.
-    pub fn push(&mut self, column: Column) -> Result<(), TableError> {
+    pub fn push(&mut self, column: Column) -> Result<()> {
         check_name(&column)?;
         if self.column(column.name()).is_some() {
             return Err(duplicate(&column));
@@ -155,7 +155,7 @@ impl Table {
 
     /// Takes the column `mask` out and makes `data` null wherever it is true, as astropy stores masked columns.
     /// Nothing happens unless both are there and the mask is a truth column.
-    pub(crate) fn fold_mask(&mut self, data: &str, mask: &str) -> Result<(), TableError> {
+    pub(crate) fn fold_mask(&mut self, data: &str, mask: &str) -> Result<()> {
         let find = |name: &str| self.columns.iter().position(|column| column.name() == name);
         let (Some(at), Some(mask_at)) = (find(data), find(mask)) else { return Ok(()) };
         let Data::Bool(masked) = self.columns[mask_at].data() else { return Ok(()) };
@@ -177,7 +177,7 @@ impl Table {
     }
 }
 
-fn check_name(column: &Column) -> Result<(), TableError> {
+fn check_name(column: &Column) -> Result<()> {
     if column.name().is_empty() {
         return Err(column.origin.place().malformed("a column has no name; give every column one"));
     }
@@ -188,7 +188,7 @@ fn duplicate(column: &Column) -> TableError {
     TableError::Duplicate { place: column.origin.place().column(column.name()) }
 }
 
-fn check_length(column: &Column, rows: usize) -> Result<(), TableError> {
+fn check_length(column: &Column, rows: usize) -> Result<()> {
     if column.len() == rows {
         return Ok(());
     }

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use super::axis::Axis;
 use super::canvas::number;
 use super::panel::{Entry, Page, Panel, Sign};
-use super::{Figure, FigureError};
+use super::{Figure, FigureError, Result};
 use crate::colours::{COLOURS, Mark};
 
 /// Cells along a side at most.
@@ -37,7 +37,7 @@ pub struct Pair {
 /// assert!(together(&[Some(0), Some(0), None], &pairs)?.svg().contains("<path"));
 /// # Ok::<(), goc_report::figures::FigureError>(())
 /// ```
-pub fn together(labels: &[Option<i64>], pairs: &[Pair]) -> Result<Figure, FigureError> {
+pub fn together(labels: &[Option<i64>], pairs: &[Pair]) -> Result<Figure> {
     let n = labels.len();
     if n == 0 {
         return Err(FigureError::Empty { what: "objects" });

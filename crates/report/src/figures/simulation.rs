@@ -4,7 +4,7 @@
 
 use super::axis::Axis;
 use super::panel::{Entry, Page, Panel, Sign};
-use super::{Figure, FigureError, counted, finite_points};
+use super::{Figure, FigureError, Result, counted, finite_points};
 use crate::colours::{COLOURS, Mark};
 
 /// The stars of a dwarf at one time.
@@ -30,7 +30,7 @@ pub struct Dwarf {
 }
 
 /// Dwarfs at the same times.
-pub fn simulation(dwarfs: &[Dwarf]) -> Result<Figure, FigureError> {
+pub fn simulation(dwarfs: &[Dwarf]) -> Result<Figure> {
     let Some(times) = dwarfs.first().map(|d| d.snapshots.iter().map(|s| s.time).collect::<Vec<_>>()) else {
         return Err(FigureError::Empty { what: "dwarfs" });
     };

@@ -2,12 +2,12 @@
 
 use super::infer::Builder;
 use super::tokens::{Fault, Field, Rows};
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result, TableError};
 use crate::file::Input;
 use crate::{Column, Table};
 
 /// Reads the whole input.
-pub(crate) fn read(mut input: Input<'_>, delimiter: u8) -> Result<Table, TableError> {
+pub(crate) fn read(mut input: Input<'_>, delimiter: u8) -> Result<Table> {
     let bytes = input.rest()?;
     let place = input.place();
     let mut rows = Rows::new(&bytes, delimiter);
@@ -76,7 +76,7 @@ fn leading_comments(rows: &mut Rows<'_>) -> Vec<(String, String)> {
     }
 }
 
-fn header(fields: &[Field], bytes: &[u8], place: &Place) -> Result<Vec<String>, TableError> {
+fn header(fields: &[Field], bytes: &[u8], place: &Place) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::with_capacity(fields.len());
     let mut known = std::collections::HashSet::new();
     for (at, field) in fields.iter().enumerate() {
@@ -109,7 +109,7 @@ fn scan(
     bytes: &[u8],
     place: &Place,
     builders: &mut [Option<Builder>],
-) -> Result<Shape, TableError> {
+) -> Result<Shape> {
     let mut fields = Vec::with_capacity(names.len());
     let mut shape = Shape { rows: 0, first_line: None };
     let mut regular = true;

@@ -3,13 +3,13 @@
 use super::header::{self, Described, Description};
 use crate::csv::explain;
 use crate::csv::tokens::{Field, Rows};
-use crate::error::TableError;
+use crate::error::{Result, TableError};
 use crate::file::Input;
 use crate::gather::{Declared, Gathered};
 use crate::{Column, Table};
 
 /// Reads the whole input.
-pub(crate) fn read(mut input: Input<'_>) -> Result<Table, TableError> {
+pub(crate) fn read(mut input: Input<'_>) -> Result<Table> {
     let bytes = input.rest()?;
     let place = input.place();
     let malformed = |problem: String| place.clone().malformed(problem);
@@ -71,12 +71,7 @@ fn taker(described: &Described) -> Taker {
     Taker::Gather(Gathered::new(kind, 0))
 }
 
-fn body(
-    bytes: &[u8],
-    delimiter: u8,
-    description: &Description,
-    input: &Input<'_>,
-) -> Result<Table, TableError> {
+fn body(bytes: &[u8], delimiter: u8, description: &Description, input: &Input<'_>) -> Result<Table> {
     let place = input.place();
     let mut rows = Rows::new(bytes, delimiter);
     let mut fields: Vec<Field> = Vec::new();

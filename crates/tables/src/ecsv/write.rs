@@ -4,12 +4,12 @@ use std::io::Write;
 use std::path::Path;
 
 use super::header;
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result};
 use crate::file::write_failed;
 use crate::{Table, csv};
 
 /// Writes the YAML header and the rows.
-pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<(), TableError> {
+pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<()> {
     if table.columns().is_empty() {
         return Err(Place::file(path).cannot_hold("a table without columns has no header to write"));
     }

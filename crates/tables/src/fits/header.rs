@@ -1,7 +1,7 @@
 //! What a header says about a binary table: its size, its columns, its metadata.
 
 use super::cards::{Card, Value, decode_metadata, encoded};
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result};
 
 /// Between these comments astropy keeps what FITS has no keyword for.
 pub(super) const ASTROPY_BEGIN: &str = "--BEGIN-ASTROPY-SERIALIZED-COLUMNS--";
@@ -75,7 +75,7 @@ impl Header {
     }
 
     /// A count that must be there and not be negative.
-    pub fn count(&self, key: &str, place: &Place) -> Result<u64, TableError> {
+    pub fn count(&self, key: &str, place: &Place) -> Result<u64> {
         let text = self.text(key).unwrap_or("absent");
         text.parse::<u64>().map_err(|_| {
             place
@@ -85,7 +85,7 @@ impl Header {
     }
 
     /// Bytes of data after this header, without padding.
-    pub fn data_bytes(&self, place: &Place) -> Result<u64, TableError> {
+    pub fn data_bytes(&self, place: &Place) -> Result<u64> {
         let axes = self.count("NAXIS", place)?;
         if axes == 0 {
             return Ok(0);
@@ -112,7 +112,7 @@ impl Header {
     }
 
     /// The table's layout.
-    pub fn layout(&self, place: &Place) -> Result<Layout, TableError> {
+    pub fn layout(&self, place: &Place) -> Result<Layout> {
         let malformed = |problem: String| place.clone().malformed(problem);
         let row_bytes = usize::try_from(self.count("NAXIS1", place)?)
             .ok()
@@ -199,7 +199,7 @@ impl Header {
         }
     }
 
-    fn scaling(&self, n: u64, kind: &Kind, place: &Place) -> Result<(Scale, Option<i64>), TableError> {
+    fn scaling(&self, n: u64, kind: &Kind, place: &Place) -> Result<(Scale, Option<i64>)> {
         let number = |stem: &str, default: f64| match self.text(&format!("{stem}{n}")) {
             None => Ok(default),
             // Fortran's exponent letter is legal in FITS.

@@ -5,7 +5,7 @@ use super::cards::{Cards, decode};
 use super::header::{Field, Header, Kind, Layout, Scale};
 use crate::Table;
 use crate::ecsv::header as description;
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result, TableError};
 use crate::file::Input;
 use crate::gather::{Declared, Gathered, Values};
 
@@ -13,7 +13,7 @@ use crate::gather::{Declared, Gathered, Values};
 const CHUNK: usize = 1 << 20;
 
 /// Finds and reads the first binary table; later ones are listed as skipped.
-pub(crate) fn read(mut input: Input<'_>) -> Result<Table, TableError> {
+pub(crate) fn read(mut input: Input<'_>) -> Result<Table> {
     let place = input.place();
     let mut unit = 0;
     loop {
@@ -47,7 +47,7 @@ fn padded(bytes: u64) -> u64 {
 }
 
 /// The next unit's header, or `None` at the end of the file.
-fn next_header(input: &mut Input<'_>, unit: usize) -> Result<Option<Header>, TableError> {
+fn next_header(input: &mut Input<'_>, unit: usize) -> Result<Option<Header>> {
     let mut block = [0; BLOCK];
     let mut cards = Cards::default();
     let mut first = true;
@@ -74,7 +74,7 @@ fn next_header(input: &mut Input<'_>, unit: usize) -> Result<Option<Header>, Tab
     }
 }
 
-fn read_table(input: &mut Input<'_>, header: &mut Header) -> Result<Table, TableError> {
+fn read_table(input: &mut Input<'_>, header: &mut Header) -> Result<Table> {
     let place = input.place();
     let layout = header.layout(&place)?;
     let row = layout.row_bytes as u64;

@@ -8,7 +8,7 @@ use super::BLOCK;
 use super::cards::{Writer, printable};
 use super::header::{ASTROPY_BEGIN, ASTROPY_END};
 use crate::ecsv::header as description;
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result, TableError};
 use crate::file::write_failed;
 use crate::{Column, Data, Table};
 
@@ -22,7 +22,7 @@ struct Form<'a> {
 }
 
 /// Writes the table. Text must be ASCII.
-pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<(), TableError> {
+pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<()> {
     let place = Place::file(path);
     if table.columns().len() > 999 {
         return Err(place
@@ -118,7 +118,7 @@ fn describe_for_astropy(table: &Table, writer: &mut Writer) {
 }
 
 /// Checks that FITS can hold the column, and chooses the integer for null.
-fn form<'a>(column: &'a Column, place: &Place) -> Result<Form<'a>, TableError> {
+fn form<'a>(column: &'a Column, place: &Place) -> Result<Form<'a>> {
     let ascii_only = |what: &str, text: &str| {
         if printable(text) {
             return Ok(());

@@ -21,7 +21,7 @@ use super::fence::fenced;
 use super::{ASTROPY, about_storage};
 use crate::column::Origin;
 use crate::ecsv::header;
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result, TableError};
 use crate::gather::Values;
 use crate::{Column, Data, Table};
 
@@ -29,7 +29,7 @@ use crate::{Column, Data, Table};
 const BATCH: usize = 1 << 16;
 
 /// Reads the whole file.
-pub(crate) fn read<R: ChunkReader + 'static>(reader: R, file: Option<&Path>) -> Result<Table, TableError> {
+pub(crate) fn read<R: ChunkReader + 'static>(reader: R, file: Option<&Path>) -> Result<Table> {
     let origin = Arc::new(Origin { file: file.map(Path::to_path_buf), first_line: None });
     check_ends(&reader, &origin.place())?;
     fenced(|| read_fenced(reader, &origin)).unwrap_or_else(|| {
@@ -38,7 +38,7 @@ pub(crate) fn read<R: ChunkReader + 'static>(reader: R, file: Option<&Path>) -> 
 }
 
 /// `PAR1` at both ends: a file that lost its end is told from one that never was Parquet.
-fn check_ends<R: ChunkReader>(reader: &R, place: &Place) -> Result<(), TableError> {
+fn check_ends<R: ChunkReader>(reader: &R, place: &Place) -> Result<()> {
     let len = reader.len();
     if len == 0 {
         let problem = "the file is empty: it has 0 bytes; fetch or write it again";
@@ -55,7 +55,7 @@ fn check_ends<R: ChunkReader>(reader: &R, place: &Place) -> Result<(), TableErro
     Ok(())
 }
 
-fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Result<Table, TableError> {
+fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Result<Table> {
     let place = origin.place();
     let failed = |error| explain(error, &place);
     let annotated = ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new()).map_err(failed)?;
@@ -152,7 +152,7 @@ struct Gathering {
 }
 
 /// Room for `rows` values, or an error instead of an abort when a damaged header asks for the moon.
-fn room<T>(rows: usize, place: &Place) -> Result<Vec<T>, TableError> {
+fn room<T>(rows: usize, place: &Place) -> Result<Vec<T>> {
     let mut values = Vec::new();
     values
         .try_reserve_exact(rows)
@@ -162,7 +162,7 @@ fn room<T>(rows: usize, place: &Place) -> Result<Vec<T>, TableError> {
 
 impl Gathering {
     /// An empty column, or why the type has no place in a table of single values.
-    fn new(field: &Field, rows: usize, place: &Place) -> Result<Result<Self, String>, TableError> {
+    fn new(field: &Field, rows: usize, place: &Place) -> Result<Result<Self, String>> {
         let values = match field.data_type() {
             DataType::Null => None,
             DataType::Boolean => Some(Values::Bool(room(rows, place)?)),
@@ -181,7 +181,7 @@ impl Gathering {
         Ok(Ok(Self { name: field.name().clone(), values, valid: Vec::new(), rows: 0 }))
     }
 
-    fn take(&mut self, array: &dyn Array, place: &Place) -> Result<(), TableError> {
+    fn take(&mut self, array: &dyn Array, place: &Place) -> Result<()> {
         macro_rules! numbers {
             ($type:ty) => {
                 array.as_primitive::<$type>().values()
@@ -229,7 +229,7 @@ impl Gathering {
         Ok(())
     }
 
-    fn finish(self, rows: usize, place: &Place) -> Result<Column, TableError> {
+    fn finish(self, rows: usize, place: &Place) -> Result<Column> {
         if self.rows != rows {
             let problem = format!("column `{}` has {} of {rows} rows", self.name, self.rows);
             return Err(damaged(place, &problem));

@@ -4,7 +4,7 @@
 //! one bit a column before each row, the first column in the highest bit: set where the value is null.
 
 use super::field::{Reading, Size};
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result, TableError};
 use crate::gather::Values;
 
 /// Reads rows until the bytes end; they must end with a row.
@@ -14,7 +14,7 @@ pub(super) fn rows(
     readings: &mut [Reading],
     names: &[String],
     place: &Place,
-) -> Result<u64, TableError> {
+) -> Result<u64> {
     let flag_bytes = if flagged { readings.len().div_ceil(8) } else { 0 };
     let mut row = 0u64;
     while !bytes.is_empty() && !readings.is_empty() {

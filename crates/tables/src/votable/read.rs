@@ -7,7 +7,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use super::binary;
 use super::field::{FieldTag, Reading};
 use crate::Table;
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result, TableError};
 use crate::file::Input;
 
 /// Elements that matter here.
@@ -28,7 +28,7 @@ enum Tag {
 }
 
 /// Reads the whole input.
-pub(crate) fn read(mut input: Input<'_>) -> Result<Table, TableError> {
+pub(crate) fn read(mut input: Input<'_>) -> Result<Table> {
     let bytes = input.rest()?;
     let place = input.place();
     let text = std::str::from_utf8(&bytes).map_err(|error| {
@@ -394,7 +394,7 @@ impl Walk {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Table, TableError> {
+    fn finish(mut self) -> Result<Table> {
         let malformed = |problem: String| self.place.clone().malformed(problem);
         if self.tables == 0 {
             return Err(malformed(match &self.service_error {
