@@ -21,7 +21,7 @@
 //! In the original the boxes only bound expected distances; that pruning is [`super::expected_k_means`]'s and
 //! [`super::uk_medians`]'s. Cost of a round: `n K q`, whatever the number of candidates.
 
-use super::alternating_minimisation::{self, Model, Run};
+use super::alternating_minimisation::{Model, Run, best_of_starts, descend};
 use super::bounding::BoundingBoxes;
 use super::expected_k_means::{check_features, mean_of_rows};
 use super::{Grouped, Method, Result, Tick, check_k};
@@ -83,7 +83,7 @@ impl Boxes {
         check_k(centres.len(), candidates)?;
         check_features(centres, candidates)?;
         let model = self.model(candidates);
-        let run = alternating_minimisation::descend(&model, centres.clone(), self.max_iterations);
+        let run = descend(&model, centres.clone(), self.max_iterations);
         Ok(run.grouped(model.means))
     }
 
@@ -131,15 +131,8 @@ impl Method for Boxes {
             let own = run.partition.labels().iter().map(|&l| run.centres.row(l as usize));
             model.means.rows().zip(own).map(|(mean, centre)| squared_distance(mean, centre)).sum()
         };
-        let run = alternating_minimisation::best_of_starts(
-            "boxes",
-            &model,
-            self.k,
-            self.starts,
-            seed,
-            loss_of_means,
-            |model, centres| alternating_minimisation::descend(model, centres, self.max_iterations),
-        )?;
+        let way = |centres| descend(&model, centres, self.max_iterations);
+        let run = best_of_starts("boxes", &model, self.k, self.starts, seed, loss_of_means, way)?;
         Ok(run.grouped(model.means))
     }
 }

@@ -15,7 +15,7 @@
 //! The centre of a cluster is the mean of its members' means. Cost of a round: `n K m q` without pruning, `n
 //! K q` plus what is left with it.
 
-use super::alternating_minimisation::{self, DistanceCount, Model};
+use super::alternating_minimisation::{DistanceCount, Model, best_of_starts, descend};
 use super::expected::{Expected, Power};
 use super::{Grouped, Method, Result, Tick, check_k};
 use crate::{Candidates, Points};
@@ -62,7 +62,7 @@ impl ExpectedKMeans {
         check_k(centres.len(), candidates)?;
         check_features(centres, candidates)?;
         let model = Squares::new(candidates, self.pruning);
-        let run = alternating_minimisation::descend(&model, centres.clone(), self.max_iterations);
+        let run = descend(&model, centres.clone(), self.max_iterations);
         let count = run.count;
         Ok((run.grouped(model.means), count))
     }
@@ -128,15 +128,9 @@ impl Method for ExpectedKMeans {
     fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         check_k(self.k, candidates)?;
         let model = Squares::new(candidates, self.pruning);
-        let run = alternating_minimisation::best_of_starts(
-            "expected-k-means",
-            &model,
-            self.k,
-            self.starts,
-            seed,
-            |run| run.objective,
-            |model, centres| alternating_minimisation::descend(model, centres, self.max_iterations),
-        )?;
+        let way = |centres| descend(&model, centres, self.max_iterations);
+        let run =
+            best_of_starts("expected-k-means", &model, self.k, self.starts, seed, |run| run.objective, way)?;
         Ok(run.grouped(model.means))
     }
 }

@@ -21,7 +21,7 @@
 //! Cost of a round: `n m K q` for the expected distances, most of which the pruning of Ngai et al. saves, and
 //! some ten to a hundred passes of `n m q` for the medians.
 
-use super::alternating_minimisation::{self, DistanceCount, Model};
+use super::alternating_minimisation::{DistanceCount, Model, best_of_starts, descend};
 use super::expected::{Expected, Power};
 use super::{Grouped, Method, Result, Tick, check_k};
 use crate::points::squared_distance;
@@ -81,15 +81,8 @@ impl Method for UkMedians {
     fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         check_k(self.k, candidates)?;
         let model = Medians::new(candidates, self.pruning);
-        let run = alternating_minimisation::best_of_starts(
-            "uk-medians",
-            &model,
-            self.k,
-            self.starts,
-            seed,
-            |run| run.objective,
-            |model, centres| alternating_minimisation::descend(model, centres, self.max_iterations),
-        )?;
+        let way = |centres| descend(&model, centres, self.max_iterations);
+        let run = best_of_starts("uk-medians", &model, self.k, self.starts, seed, |run| run.objective, way)?;
         Ok(run.grouped(model.medians))
     }
 }
@@ -347,13 +340,7 @@ mod tests {
             };
             let best = all_partitions(7, 3)
                 .into_iter()
-                .map(|labels| {
-                    alternating_minimisation::members_of(&labels, 3)
-                        .iter()
-                        .filter(|m| !m.is_empty())
-                        .map(|m| cost(m))
-                        .sum()
-                })
+                .map(|labels| members_of(&labels, 3).iter().filter(|m| !m.is_empty()).map(|m| cost(m)).sum())
                 .fold(f64::INFINITY, f64::min);
             let found = UkMedians::new(3).starts(30).group(&candidates, 1).unwrap().objective.unwrap();
             assert!((found - best).abs() < 1e-6 * best, "seed {seed}: {found} {best}");
