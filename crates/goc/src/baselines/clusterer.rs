@@ -51,19 +51,15 @@ impl Clusterer {
             Clusterer::Affinity(affinity) => {
                 let fit = affinity.fit_matrix(&dissimilarities, rng)?;
                 Grouped {
-                    iterations: fit.iterations(),
-                    converged: fit.converged(),
-                    objective: Some(-fit.net_similarity()),
-                    ..Grouped::new(fit.partition().clone())
+                    iterations: fit.iterations,
+                    converged: fit.converged,
+                    objective: Some(-fit.net_similarity),
+                    ..Grouped::new(fit.partition)
                 }
             }
             Clusterer::KMedoids { search, k } => {
                 let fit = search.fit_matrix(&dissimilarities, *k, rng)?;
-                Grouped {
-                    converged: fit.converged(),
-                    objective: Some(fit.loss()),
-                    ..Grouped::new(fit.partition().clone())
-                }
+                Grouped { converged: fit.converged, objective: Some(fit.loss), ..Grouped::new(fit.partition) }
             }
             Clusterer::Linkage { linkage, k } => Grouped::new(linkage.fit_matrix(dissimilarities)?.cut(*k)?),
         })

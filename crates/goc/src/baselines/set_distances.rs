@@ -135,15 +135,15 @@ mod tests {
             clusterer: Clusterer::KMedoids { search, k: 2 },
         };
         let grouped = method.group(&candidates, 3).unwrap();
-        assert_eq!((grouped.objective, &grouped.partition), (Some(fit.loss()), fit.partition()));
+        assert_eq!((grouped.objective, &grouped.partition), (Some(fit.loss), &fit.partition));
         let fit = Affinity::default().fit_matrix(&table, &mut crate::random::stream(3, 0)).unwrap();
         let method = SetDistanceClustering {
             distance: SetDistance::Mean,
             clusterer: Clusterer::Affinity(Affinity::default()),
         };
         let grouped = method.group(&candidates, 3).unwrap();
-        assert_eq!(grouped.objective, Some(-fit.net_similarity()));
-        assert_eq!((grouped.iterations, &grouped.partition), (fit.iterations(), fit.partition()));
+        assert_eq!(grouped.objective, Some(-fit.net_similarity));
+        assert_eq!((grouped.iterations, &grouped.partition), (fit.iterations, &fit.partition));
     }
 
     #[test]

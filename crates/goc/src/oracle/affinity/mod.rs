@@ -89,44 +89,18 @@ impl Default for Affinity {
 /// What affinity propagation found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AffinityFit {
-    partition: Partition,
-    exemplars: Vec<usize>,
-    preference: f64,
-    net_similarity: f64,
-    iterations: usize,
-    converged: bool,
-}
-
-impl AffinityFit {
     /// The clusters; label `k` belongs to exemplar `k`.
-    pub fn partition(&self) -> &Partition {
-        &self.partition
-    }
-
+    pub partition: Partition,
     /// The object in the middle of each cluster, in rising order.
-    pub fn exemplars(&self) -> &[usize] {
-        &self.exemplars
-    }
-
+    pub exemplars: Vec<usize>,
     /// The preference used, in the unit of the similarities; 0 when a quantile was asked for and there are no similarities.
-    pub fn preference(&self) -> f64 {
-        self.preference
-    }
-
+    pub preference: f64,
     /// The similarities of the objects to their exemplars, and a preference for each exemplar: what is maximised.
-    pub fn net_similarity(&self) -> f64 {
-        self.net_similarity
-    }
-
+    pub net_similarity: f64,
     /// Rounds of messages.
-    pub fn iterations(&self) -> usize {
-        self.iterations
-    }
-
+    pub iterations: usize,
     /// True when the exemplars stayed the same for the whole window.
-    pub fn converged(&self) -> bool {
-        self.converged
-    }
+    pub converged: bool,
 }
 
 impl Affinity {

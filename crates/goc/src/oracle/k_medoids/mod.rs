@@ -91,38 +91,16 @@ impl Default for KMedoids {
 /// A k-medoids clustering.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Medoids {
-    partition: Partition,
-    medoids: Vec<usize>,
-    loss: f64,
-    swaps: usize,
-    converged: bool,
-}
-
-impl Medoids {
     /// The clusters.
-    pub fn partition(&self) -> &Partition {
-        &self.partition
-    }
-
+    pub partition: Partition,
     /// The row of each cluster's medoid.
-    pub fn medoids(&self) -> &[usize] {
-        &self.medoids
-    }
-
+    pub medoids: Vec<usize>,
     /// The sum of the distances from the medoids.
-    pub fn loss(&self) -> f64 {
-        self.loss
-    }
-
+    pub loss: f64,
     /// Swaps made in the winning start.
-    pub fn swaps(&self) -> usize {
-        self.swaps
-    }
-
+    pub swaps: usize,
     /// True when no single swap lowers the loss; false when the rounds ran out first.
-    pub fn converged(&self) -> bool {
-        self.converged
-    }
+    pub converged: bool,
 }
 
 impl KMedoids {
