@@ -258,6 +258,9 @@ impl Form {
     }
 }
 
+/// What is found in columns `C`, or why it is not.
+type Schema<T, C> = Result<T, SchemaError<<C as Columns>::Error>>;
+
 /// What is wrong with the columns of a catalogue. Which setting mends it is for those to say who show it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -313,10 +316,7 @@ pub struct StarColumns {
 
 impl StarColumns {
     /// The columns of a star catalogue, if the table is one.
-    pub fn find<C: Columns>(
-        columns: &C,
-        given: &OtherNames,
-    ) -> Result<Option<StarColumns>, SchemaError<C::Error>> {
+    pub fn find<C: Columns>(columns: &C, given: &OtherNames) -> Schema<Option<StarColumns>, C> {
         use Quantity::{B, Dec, L, PmB, PmDec, PmL, PmRa, Ra, RadialVelocity};
         let there = columns.names();
         for (_, name) in given {
@@ -353,16 +353,13 @@ impl StarColumns {
     }
 
     /// As [`Self::find`], or an error that says what is needed.
-    pub fn require<C: Columns>(columns: &C, given: &OtherNames) -> Result<Self, SchemaError<C::Error>> {
+    pub fn require<C: Columns>(columns: &C, given: &OtherNames) -> Schema<Self, C> {
         let found = Self::find(columns, given)?;
         found.ok_or_else(|| SchemaError::NoStars { places: true, columns: columns.names() })
     }
 
     /// As [`Self::require`], for values that were measured.
-    pub fn require_observed<C: Columns>(
-        columns: &C,
-        given: &OtherNames,
-    ) -> Result<Self, SchemaError<C::Error>> {
+    pub fn require_observed<C: Columns>(columns: &C, given: &OtherNames) -> Schema<Self, C> {
         match Self::find(columns, given)? {
             Some(found) if found.form == Form::Galactocentric => Err(SchemaError::NotMeasured),
             Some(found) => Ok(found),
@@ -387,11 +384,7 @@ impl StarColumns {
     }
 
     /// What is converted; an error names a unit that cannot be.
-    pub fn conversions<C: Columns>(
-        &self,
-        columns: &C,
-        angles: Angles,
-    ) -> Result<Vec<Conversion>, SchemaError<C::Error>> {
+    pub fn conversions<C: Columns>(&self, columns: &C, angles: Angles) -> Schema<Vec<Conversion>, C> {
         let mut all = Vec::new();
         for (name, unit) in self.names.iter().zip(self.units(angles)) {
             all.extend(conversion(columns, name, unit)?.map(|(_, conversion)| conversion));
@@ -400,7 +393,7 @@ impl StarColumns {
     }
 
     /// The six columns as numbers.
-    pub fn read<C: Columns>(&self, columns: &C, angles: Angles) -> Result<StarRows, SchemaError<C::Error>> {
+    pub fn read<C: Columns>(&self, columns: &C, angles: Angles) -> Schema<StarRows, C> {
         let units = self.units(angles);
         let mut read = Vec::with_capacity(6);
         for (name, unit) in self.names.iter().zip(units) {
@@ -499,11 +492,7 @@ impl fmt::Display for Conversion {
 
 impl NumberColumn {
     /// A column; `unit` is the one that is needed, if it matters.
-    pub fn read<C: Columns>(
-        columns: &C,
-        name: &str,
-        unit: Option<Unit>,
-    ) -> Result<Self, SchemaError<C::Error>> {
+    pub fn read<C: Columns>(columns: &C, name: &str, unit: Option<Unit>) -> Schema<Self, C> {
         let converted = unit.map(|unit| conversion(columns, name, unit)).transpose()?.flatten();
         let (factor, conversion) = match converted {
             Some((factor, conversion)) => (factor, Some(conversion)),
@@ -528,11 +517,7 @@ impl NumberColumn {
 }
 
 /// What makes the needed unit of a column, where that is another than its own.
-fn conversion<C: Columns>(
-    columns: &C,
-    name: &str,
-    needed: Unit,
-) -> Result<Option<(f64, Conversion)>, SchemaError<C::Error>> {
+fn conversion<C: Columns>(columns: &C, name: &str, needed: Unit) -> Schema<Option<(f64, Conversion)>, C> {
     let Some(own) = columns.unit(name).filter(|own| !own.trim().is_empty()) else { return Ok(None) };
     let column = name.to_string();
     match needed.factor_from(&own) {
