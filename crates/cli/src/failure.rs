@@ -16,6 +16,9 @@ macro_rules! failed {
     ($($said:tt)+) => { $crate::failure::Failure::Failed(format!($($said)+)) };
 }
 
+/// What a part of a command gives, or why the command stops.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
 /// Why a command did not do its work.
 #[derive(Debug)]
 pub enum Failure {

@@ -15,9 +15,8 @@ mod long_table;
 mod measured_table;
 mod star_table;
 
+use crate::failure::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-
-use failure::Failure;
 
 /// Cluster objects whose measurements have error bars.
 #[derive(Parser)]
@@ -70,7 +69,7 @@ fn numbers_may_be_negative(command: clap::Command) -> clap::Command {
         .mut_subcommands(numbers_may_be_negative)
 }
 
-fn run(goc: Goc) -> Result<(), Failure> {
+fn run(goc: Goc) -> Result<()> {
     if let Some(threads) = goc.threads {
         if threads == 0 {
             return Err(usage!("--threads must be at least 1"));

@@ -3,6 +3,7 @@
 //! A row is the settings that differ from the default, so that each can be run again alone. Methods run
 //! one after another, that their times may be compared; each uses all threads where it can.
 
+use crate::error::Result;
 use std::time::Instant;
 
 use goc::baselines::boxes::BoxDistance;
@@ -11,7 +12,6 @@ use goc::method::Grouped;
 use goc::metrics::Scores;
 use goc::pessimistic::Reading;
 
-use crate::error::PipelineError;
 use crate::methods::Run;
 use crate::names::{MethodName, OracleName, SetDistanceName};
 use crate::prepared::Prepared;
@@ -64,7 +64,7 @@ impl Row {
     }
 
     /// The settings of this row, all else as in `base`.
-    pub fn settings(&self, base: &Settings) -> Result<Settings, PipelineError> {
+    pub fn settings(&self, base: &Settings) -> Result<Settings> {
         let mut settings = base.clone();
         for (name, value) in &self.changes {
             settings.set(name, value)?;
@@ -135,19 +135,14 @@ pub struct Outcome {
 }
 
 /// Runs a method on prepared data, and nothing beside: no K is looked for, nothing is judged.
-pub fn group(
-    prepared: &Prepared,
-    settings: &Settings,
-    seed: u64,
-    watch: &dyn Watch,
-) -> Result<Grouped, PipelineError> {
+pub fn group(prepared: &Prepared, settings: &Settings, seed: u64, watch: &dyn Watch) -> Result<Grouped> {
     let strength = settings.penalty_strength.unwrap_or_else(|| prepared.penalty_strength());
     let settings = &Settings { penalty_strength: Some(strength), ..settings.clone() };
     Run { settings, oracle: None, weights: None, watch }.group(&prepared.data.candidates, seed)
 }
 
 /// One run of a row.
-pub fn outcome(prepared: &Prepared, settings: &Settings, seed: u64) -> Result<Outcome, PipelineError> {
+pub fn outcome(prepared: &Prepared, settings: &Settings, seed: u64) -> Result<Outcome> {
     let began = Instant::now();
     let found = group(prepared, settings, seed, &Unwatched)?;
     let seconds = began.elapsed().as_secs_f64();

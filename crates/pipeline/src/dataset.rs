@@ -5,12 +5,11 @@
 //! of actions, scaled features): those are a [`super::Prepared`], made from a data set without another
 //! copy where the data set is no longer needed.
 
+use crate::error::Result;
 use goc::Candidates;
 use goc::candidates::PENALTY_STRENGTH;
 use goc_galaxy::catalogue::schema::RowNames;
 use sha2::{Digest, Sha256};
-
-use crate::error::PipelineError;
 
 /// A feature as the input names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,10 +132,7 @@ impl Dataset {
     }
 
     /// With names for the features.
-    pub fn named<N: Into<String>>(
-        mut self,
-        names: impl IntoIterator<Item = N>,
-    ) -> Result<Self, PipelineError> {
+    pub fn named<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Result<Self> {
         let features: Vec<Feature> = names.into_iter().map(|name| Feature::new(name)).collect();
         let (found, wanted) = (features.len(), self.candidates.features());
         if found != wanted {

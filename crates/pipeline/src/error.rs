@@ -22,6 +22,9 @@ macro_rules! failed {
     ($($said:tt)+) => { $crate::PipelineError::Failed(format!($($said)+)) };
 }
 
+/// What the pipeline gives, or why it stops.
+pub type Result<T, E = PipelineError> = std::result::Result<T, E>;
+
 /// Why the pipeline stops. Messages name settings in braces; [`PipelineError::said`] puts their names in.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -4,6 +4,7 @@
 //! asks for stability, significance and noise as the settings say. Whatever the method, the answer is one
 //! [`Fit`].
 
+use crate::error::Result;
 use std::time::Instant;
 
 use goc::choose_k::lambda::{LambdaFound, lambda};
@@ -19,7 +20,6 @@ use goc::oracle::Oracle;
 use goc::{Candidates, Partition, Points};
 
 use crate::dataset::Dataset;
-use crate::error::PipelineError;
 use crate::judge;
 use crate::methods::Run;
 use crate::model_file::ModelFile;
@@ -87,17 +87,12 @@ pub struct AutoFound {
 /// assert_eq!(found.labels()[0], found.labels()[1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn fit(data: &Dataset, settings: &Settings, seed: u64, watch: &dyn Watch) -> Result<Fit, PipelineError> {
+pub fn fit(data: &Dataset, settings: &Settings, seed: u64, watch: &dyn Watch) -> Result<Fit> {
     fit_owned(data.without_extras(), settings, seed, watch)
 }
 
 /// As [`fit()`], of a data set that is not needed any more: its candidates are changed where they are.
-pub fn fit_owned(
-    data: Dataset,
-    settings: &Settings,
-    seed: u64,
-    watch: &dyn Watch,
-) -> Result<Fit, PipelineError> {
+pub fn fit_owned(data: Dataset, settings: &Settings, seed: u64, watch: &dyn Watch) -> Result<Fit> {
     fit_with(Prepared::of(data, settings, watch)?, settings, None, seed, watch)
 }
 
@@ -108,7 +103,7 @@ pub fn fit_with(
     oracle: Option<&dyn Oracle>,
     seed: u64,
     watch: &dyn Watch,
-) -> Result<Fit, PipelineError> {
+) -> Result<Fit> {
     let began = Instant::now();
     asked.check()?;
     let mixture = asked.method == MethodName::Marginal;
@@ -192,7 +187,7 @@ impl<'j> Job<'j> {
         mut settings: Settings,
         candidates: &Candidates,
         seed: u64,
-    ) -> Result<(Settings, AutoFound), PipelineError> {
+    ) -> Result<(Settings, AutoFound)> {
         let mut found = AutoFound::default();
         let strength = settings.penalty_strength.unwrap_or(goc::candidates::PENALTY_STRENGTH);
         let quiet = Job { watch: &crate::watch::Quiet(self.watch), ..*self };
@@ -230,12 +225,7 @@ impl<'j> Job<'j> {
         Ok((settings, found))
     }
 
-    fn solution(
-        &self,
-        settings: &Settings,
-        candidates: &Candidates,
-        seed: u64,
-    ) -> Result<Solution, PipelineError> {
+    fn solution(&self, settings: &Settings, candidates: &Candidates, seed: u64) -> Result<Solution> {
         let mut found = self.with(settings).group(candidates, seed)?;
         let places = found.take_places(candidates);
         Ok(Solution { partition: found.partition, places })
@@ -304,7 +294,7 @@ impl Fit {
 
     /// What the mixture keeps to judge new objects by; none for other methods, or where noise was taken
     /// from the clusters.
-    pub fn model(&self) -> Option<Result<ModelFile, PipelineError>> {
+    pub fn model(&self) -> Option<Result<ModelFile>> {
         let posterior = self.grouped.posterior.as_ref().filter(|_| self.grouped.noise.is_empty())?;
         let (prepared, objects) = (&self.prepared, self.prepared.objects());
         let model = Model::fit(&self.settings.mixture(objects.objects()), &objects, posterior);
@@ -318,7 +308,7 @@ impl Fit {
     }
 
     /// The tree over the clusters, for a method that chooses candidates.
-    pub fn tree(&self) -> Result<Hierarchy<'_>, PipelineError> {
+    pub fn tree(&self) -> Result<Hierarchy<'_>> {
         let chosen = self.grouped.chosen.as_ref().ok_or_else(|| {
             usage!(
                 "a tree needs a method that chooses candidates, such as goc; {} does not",

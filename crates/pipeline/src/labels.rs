@@ -1,5 +1,6 @@
 //! What a fit is as tables: a row per object, per cluster, per iteration, and what the mixture adds.
 
+use crate::error::Result;
 use std::path::Path;
 
 use goc::choice::Choice;
@@ -13,7 +14,6 @@ use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
 use crate::dataset::{Dataset, Feature};
-use crate::error::PipelineError;
 use crate::fit::{AutoFound, Fit};
 use crate::long_table::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY};
 use crate::sampling::plain;
@@ -68,7 +68,7 @@ const OF_CANDIDATES: &[(&str, &str)] = &[
     ("posterior", "probability given the groups; sum 1 for an object"),
 ];
 
-type Made<T> = Result<T, PipelineError>;
+type Made<T> = Result<T>;
 
 /// Refuses labels that belong to other candidates: they keep a digest of their own. Candidates that were
 /// read in another way (other features or weights) cannot be compared, and labels of other programs have

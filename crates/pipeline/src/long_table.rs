@@ -6,6 +6,7 @@
 //! as missing; an object that loses all its candidates is an error that names it. Objects keep the order
 //! in which the table first names them; their rows need not stand together.
 
+use crate::error::Result;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -78,12 +79,12 @@ impl LongTable {
     }
 
     /// Reads the file and groups its rows; says what was assumed and dropped.
-    pub fn read(&self, watch: &dyn Watch) -> Result<Dataset, PipelineError> {
+    pub fn read(&self, watch: &dyn Watch) -> Result<Dataset> {
         self.group(&open(&self.input)?, watch)
     }
 
     /// Groups the rows of a table that is read already.
-    pub fn group(&self, table: &Table, watch: &dyn Watch) -> Result<Dataset, PipelineError> {
+    pub fn group(&self, table: &Table, watch: &dyn Watch) -> Result<Dataset> {
         let say = |remark: String| watch.note(&remark);
         if self.weight.is_some() && !(self.penalty_strength.is_finite() && self.penalty_strength > 0.0) {
             return Err(usage!(
@@ -229,7 +230,7 @@ impl LongTable {
         table: &'t Table,
         taken: &[Option<&Column>],
         say: &dyn Fn(String),
-    ) -> Result<Vec<&'t Column>, PipelineError> {
+    ) -> Result<Vec<&'t Column>> {
         if let Some(names) = &self.features {
             let names = names.iter().filter(|n| !n.is_empty());
             let columns: Vec<&Column> =
@@ -290,11 +291,7 @@ impl LongTable {
 }
 
 /// The column that a flag names (`none`: no column), or the first of the usual names that is there.
-pub fn named<'t>(
-    table: &'t Table,
-    flag: Option<&str>,
-    usual: &[&str],
-) -> Result<Option<&'t Column>, PipelineError> {
+pub fn named<'t>(table: &'t Table, flag: Option<&str>, usual: &[&str]) -> Result<Option<&'t Column>> {
     match flag {
         Some("none") => Ok(None),
         Some(name) => Ok(Some(table.require(name)?)),
@@ -310,7 +307,7 @@ pub fn require_named<'t>(
     usual: &[&str],
     what: &str,
     hint: &str,
-) -> Result<&'t Column, PipelineError> {
+) -> Result<&'t Column> {
     named(table, flag, usual)?.ok_or_else(|| {
         let (path, usual, names) = (path.display(), usual.join(", "), table.names().join(", "));
         failed!("{path}: no {what} column (looked for {usual}; the table has {names}){hint}")
@@ -326,8 +323,8 @@ pub fn rows_of_objects(
     objects: &Column,
     labels: &Column,
     left_out: &dyn Fn(usize) -> bool,
-    check: &dyn Fn(usize) -> Result<(), PipelineError>,
-) -> Result<Vec<usize>, PipelineError> {
+    check: &dyn Fn(usize) -> Result<()>,
+) -> Result<Vec<usize>> {
     let at: HashMap<String, usize> = (0..candidates.objects()).map(|i| (candidates.name(i), i)).collect();
     let mut found: Vec<Option<usize>> = vec![None; candidates.objects()];
     for row in 0..objects.len() {
@@ -381,7 +378,7 @@ impl Groups {
 }
 
 /// Groups the rows by object; without an object column every row is one.
-pub(crate) fn group(table: &Table, object: Option<&Column>) -> Result<(Groups, Ids), PipelineError> {
+pub(crate) fn group(table: &Table, object: Option<&Column>) -> Result<(Groups, Ids)> {
     let Some(column) = object else {
         let groups = Groups { order: None, offsets: (0..=table.rows()).collect() };
         return Ok((groups, Ids::Position));
@@ -432,14 +429,14 @@ fn group_by<K: std::hash::Hash + Eq + Clone>(keys: &[K]) -> (Groups, Vec<K>) {
 }
 
 /// A column as numbers, without a copy where it holds just that.
-fn numbers(column: &Column) -> Result<Cow<'_, [f64]>, PipelineError> {
+fn numbers(column: &Column) -> Result<Cow<'_, [f64]>> {
     match (column.data(), column.valid()) {
         (Data::F64(values), None) => Ok(Cow::Borrowed(values)),
         _ => Ok(Cow::Owned(column.numbers()?)),
     }
 }
 
-fn truth_of(column: &Column, groups: &Groups, candidates: &Candidates) -> Result<Vec<String>, PipelineError> {
+fn truth_of(column: &Column, groups: &Groups, candidates: &Candidates) -> Result<Vec<String>> {
     (0..groups.len())
         .map(|i| {
             let truth = groups.rows(i).next().map_or_else(String::new, |row| column.text(row).into_owned());
@@ -452,11 +449,7 @@ fn truth_of(column: &Column, groups: &Groups, candidates: &Candidates) -> Result
 }
 
 /// Labels by object from a table, as [`rows_of_objects`] finds them.
-pub fn labels_for(
-    candidates: &Candidates,
-    path: &Path,
-    label_names: &[&str],
-) -> Result<Vec<String>, PipelineError> {
+pub fn labels_for(candidates: &Candidates, path: &Path, label_names: &[&str]) -> Result<Vec<String>> {
     let table = goc_tables::read(path)?;
     let objects = named(&table, None, &["object", "source_id", "i", "star", "id"])?
         .ok_or_else(|| failed!("{}: no column names the object", path.display()))?;
@@ -478,7 +471,7 @@ fn is_error_bar(table: &Table, name: &str) -> bool {
 }
 
 /// The weight of each object: the same in all its rows.
-fn weights_of(column: &Column, groups: &Groups, candidates: &Candidates) -> Result<Vec<f64>, PipelineError> {
+fn weights_of(column: &Column, groups: &Groups, candidates: &Candidates) -> Result<Vec<f64>> {
     let numbers = numbers(column)?;
     (0..groups.len())
         .map(|i| {

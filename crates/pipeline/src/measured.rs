@@ -9,6 +9,7 @@
 //! counts as exact: its error, a few mas, is nothing beside the others. Correlations of a star that
 //! contradict each other are weakened just enough, which is said.
 
+use crate::error::Result;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -120,7 +121,7 @@ impl MeasuredColumns<'_> {
         star: Option<(&StarColumns, Angles)>,
         shape: Option<Shape>,
         watch: &dyn Watch,
-    ) -> Result<Measured, PipelineError> {
+    ) -> Result<Measured> {
         let (there, called) = (columns.names(), columns.rows());
         if self.errors.is_some() && self.values.is_none() && star.is_none() {
             return Err(usage!("{{errors}} needs {{values}}"));
@@ -239,7 +240,7 @@ impl MeasuredColumns<'_> {
         columns: &C,
         there: &[String],
         asked: Option<&[String]>,
-    ) -> Result<(Vec<String>, Vec<String>), PipelineError> {
+    ) -> Result<(Vec<String>, Vec<String>)> {
         let source = || columns.rows().source();
         let Some(asked) = asked else {
             let object = |name: &String| self.object == Some(name.as_str());
@@ -378,7 +379,7 @@ impl Measured {
     }
 
     /// Which of the values has this name.
-    pub fn coordinate(&self, name: &str) -> Result<usize, PipelineError> {
+    pub fn coordinate(&self, name: &str) -> Result<usize> {
         self.names.iter().position(|own| own == name).ok_or_else(|| {
             let all = self.names.join(", ");
             usage!("`{name}` is none of the values; those are {all}")
@@ -400,7 +401,7 @@ impl Measured {
     }
 
     /// The uncertainty set of a row.
-    pub fn set(&self, row: usize, size: Size, watch: &dyn Watch) -> Result<UncertaintySet, PipelineError> {
+    pub fn set(&self, row: usize, size: Size, watch: &dyn Watch) -> Result<UncertaintySet> {
         let value = self.value(row);
         let errors: Vec<f64> = self.errors.iter().map(|column| column[row]).collect();
         let set = match self.shape {
@@ -449,7 +450,7 @@ impl Measured {
         errors: &[f64],
         size: Size,
         watch: &dyn Watch,
-    ) -> Result<UncertaintySet, PipelineError> {
+    ) -> Result<UncertaintySet> {
         // Depth and the two proper motions are values 2, 3 and 4; the radial velocity, 5, was measured by others.
         let correlations = [(2, 3), (2, 4), (3, 4)].map(|pair| {
             let found = self.correlations.iter().find(|(a, b, _)| (*a, *b) == pair);

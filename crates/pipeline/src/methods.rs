@@ -1,5 +1,6 @@
 //! From settings to the method and the oracle themselves: the one place that knows them all.
 
+use crate::error::Result;
 use goc::Candidates;
 use goc::baselines::boxes::Boxes;
 use goc::baselines::clusterer::Clusterer;
@@ -67,7 +68,7 @@ pub(crate) struct Run<'r> {
 
 impl Run<'_> {
     /// Groups scaled candidates; K and lambda are numbers by now.
-    pub fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, PipelineError> {
+    pub fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped> {
         let s = self.settings;
         let named;
         let oracle = match self.oracle {
@@ -125,7 +126,7 @@ impl Run<'_> {
     }
 
     /// The marginal mixture, of objects that are loaded one by one.
-    pub fn mixture(&self, objects: &dyn Objects, seed: u64) -> Result<Grouped, PipelineError> {
+    pub fn mixture(&self, objects: &dyn Objects, seed: u64) -> Result<Grouped> {
         let mixture = self.settings.mixture(objects.objects());
         self.begin();
         let found = mixture.run_watched(objects, seed, &|| self.watch.tick());
@@ -145,7 +146,7 @@ impl Run<'_> {
         Box::new(SetDistanceClustering { distance, clusterer })
     }
 
-    fn run(&self, method: &dyn Method, candidates: &Candidates, seed: u64) -> Result<Grouped, PipelineError> {
+    fn run(&self, method: &dyn Method, candidates: &Candidates, seed: u64) -> Result<Grouped> {
         self.begin();
         let found = method.group_watched(candidates, seed, &|| self.watch.tick());
         self.watch.end();
@@ -259,7 +260,7 @@ impl Settings {
     }
 
     /// GOC or k-means with weights on the objects; refuses what does not go with them.
-    fn weighted(&self, k: usize) -> Result<Weighted, PipelineError> {
+    fn weighted(&self, k: usize) -> Result<Weighted> {
         let usage = |text: String| Err(PipelineError::Usage(text));
         if !matches!(self.method, MethodName::Goc | MethodName::UkMeans | MethodName::Oracle) {
             return usage(format!("weights of objects need {{method}} goc or uk-means, not {}", self.method));

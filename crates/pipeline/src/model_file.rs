@@ -5,6 +5,7 @@
 //! written so that they read back to the last bit, so a file that is read and written again is the same file. Every part
 //! is checked on reading: a damaged file is an error that names the place.
 
+use crate::error::Result;
 use std::path::Path;
 
 use goc::marginal::{ClusterParts, Model, ModelParts};
@@ -12,7 +13,6 @@ use goc::scale::{Scaler, Scaling};
 use serde_json::{Value, json};
 
 use crate::dataset::Feature;
-use crate::error::PipelineError;
 use crate::feature_map::FeatureMap;
 
 const FORMAT: &str = "goc marginal mixture";
@@ -34,12 +34,12 @@ pub struct ModelFile {
 impl ModelFile {
     /// Writes it, under a temporary name first.
     #[cfg(feature = "tables")]
-    pub fn write(&self, path: &Path) -> Result<(), PipelineError> {
+    pub fn write(&self, path: &Path) -> Result<()> {
         Ok(goc_tables::write_text(&self.to_text(), path)?)
     }
 
     /// Reads and checks it.
-    pub fn read(path: &Path) -> Result<Self, PipelineError> {
+    pub fn read(path: &Path) -> Result<Self> {
         let name = path.display();
         let bytes = std::fs::read(path).map_err(|error| failed!("{name}: cannot read it: {error}"))?;
         Self::from_bytes(&bytes).map_err(|problem| failed!("{name}: {problem}"))

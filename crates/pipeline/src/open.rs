@@ -1,11 +1,11 @@
 //! Data sets straight from files, with the usual names: the short way in.
 
+use crate::error::Result;
 use std::path::Path;
 
 use goc_tables::{Missing, Table};
 
 use crate::dataset::Dataset;
-use crate::error::PipelineError;
 use crate::long_table::LongTable;
 use crate::measured::MeasuredColumns;
 use crate::sampling::{Sampling, star_candidates};
@@ -17,7 +17,7 @@ use crate::watch::Watch;
 impl Dataset {
     /// From a table with one row per candidate, such as `goc candidates` writes. [`LongTable`] names
     /// other columns.
-    pub fn read(path: impl AsRef<Path>, watch: &dyn Watch) -> Result<Self, PipelineError> {
+    pub fn read(path: impl AsRef<Path>, watch: &dyn Watch) -> Result<Self> {
         LongTable::new(path.as_ref()).read(watch)
     }
 
@@ -28,7 +28,7 @@ impl Dataset {
         sampling: &Sampling,
         seed: u64,
         watch: &dyn Watch,
-    ) -> Result<Self, PipelineError> {
+    ) -> Result<Self> {
         let path = path.as_ref();
         let (table, source) = (open(path)?, path.display().to_string());
         let columns = TableColumns::new(&table, &source);
@@ -46,7 +46,7 @@ impl Dataset {
 }
 
 /// Reads a table that has rows.
-pub fn open(path: &Path) -> Result<Table, PipelineError> {
+pub fn open(path: &Path) -> Result<Table> {
     let table = goc_tables::read(path)?;
     match table.rows() {
         0 => Err(failed!("{}: the table has no rows", path.display())),

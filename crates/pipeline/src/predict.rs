@@ -4,11 +4,11 @@
 //! same number. Each is weighed against the groups that the model knows; one that fits none of them has
 //! the label -1.
 
+use crate::error::Result;
 use goc::marginal::Prediction;
 use goc_tables::{Data, Table};
 
 use crate::dataset::Dataset;
-use crate::error::PipelineError;
 use crate::feature_map::{root_of, rooted};
 use crate::fit::NOISE;
 use crate::judge::counted;
@@ -29,7 +29,7 @@ pub struct Predicted {
 
 impl ModelFile {
     /// Groups of the objects of a table; `columns` names what the model's own names do not find.
-    pub fn predict(&self, columns: &LongTable, watch: &dyn Watch) -> Result<Predicted, PipelineError> {
+    pub fn predict(&self, columns: &LongTable, watch: &dyn Watch) -> Result<Predicted> {
         let data = self.read_objects(columns, watch)?;
         let prepared = Prepared::like(data, &self.map, self.penalty_divisor)?;
         let predictions = self.model.predict(&prepared.data.candidates)?;
@@ -37,7 +37,7 @@ impl ModelFile {
     }
 
     /// The new table, its columns found by the model's names, or by `features` in the model's order.
-    fn read_objects(&self, columns: &LongTable, watch: &dyn Watch) -> Result<Dataset, PipelineError> {
+    fn read_objects(&self, columns: &LongTable, watch: &dyn Watch) -> Result<Dataset> {
         let input = columns.input.display();
         let wanted: Vec<&str> = self.features.iter().map(|feature| feature.name.as_str()).collect();
         let table = open(&columns.input)?;
@@ -68,7 +68,7 @@ impl ModelFile {
         Ok(data)
     }
 
-    fn find_features(&self, table: &Table, columns: &LongTable) -> Result<Vec<String>, PipelineError> {
+    fn find_features(&self, table: &Table, columns: &LongTable) -> Result<Vec<String>> {
         let wanted: Vec<&str> = self.features.iter().map(|feature| feature.name.as_str()).collect();
         let mut names = Vec::new();
         for name in &wanted {
@@ -98,7 +98,7 @@ impl Predicted {
     }
 
     /// A row per object.
-    pub fn table(&self) -> Result<Table, PipelineError> {
+    pub fn table(&self) -> Result<Table> {
         let (found, data) = (&self.predictions, &self.prepared.data);
         let probability = found.iter().map(|p| p.probability).collect();
         let runner_up: Vec<Option<(u32, f64)>> = found.iter().map(|p| p.runner_up).collect();

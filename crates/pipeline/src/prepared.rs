@@ -4,11 +4,11 @@
 //! without a copy. The marginal mixture loads objects one by one: for it nothing is changed at all, and
 //! each object is mapped as it is loaded ([`Prepared::objects`]).
 
+use crate::error::Result;
 use goc::objects::Scaled;
 use goc::scale::Scaler;
 
 use crate::dataset::{Dataset, PenaltyKind};
-use crate::error::PipelineError;
 use crate::feature_map::{ACTIONS, FeatureMap, rooted};
 use crate::names::{FeatureMapName, MethodName, PenaltyScale};
 use crate::settings::Settings;
@@ -30,7 +30,7 @@ pub struct Prepared {
 
 impl FeatureMapName {
     /// Of which features, by name, the square root is taken.
-    pub fn roots(self, names: &[&str]) -> Result<Vec<bool>, PipelineError> {
+    pub fn roots(self, names: &[&str]) -> Result<Vec<bool>> {
         let is = |name: &str, action: &str| name.eq_ignore_ascii_case(action);
         let has = |action: &str| names.iter().any(|name| is(name, action));
         let roots = || names.iter().map(|name| is(name, "Jr") || is(name, "Jz")).collect();
@@ -48,12 +48,12 @@ impl FeatureMapName {
 
 impl Prepared {
     /// Prepares a data set that is not needed any more. Says what is worth knowing.
-    pub fn new(data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
+    pub fn new(data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self> {
         Ok(Self::lazily(data, settings, watch)?.applied())
     }
 
     /// As [`Prepared::new`], the candidates left as they are.
-    pub fn lazily(mut data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
+    pub fn lazily(mut data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self> {
         data.keep_digest();
         let roots = match settings.map() {
             // Arrays without names are taken in the order of the paper.
@@ -80,7 +80,7 @@ impl Prepared {
 
     /// As the method needs it: the marginal mixture loads objects one by one, unless its repeats need
     /// candidates to resample.
-    pub fn of(data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
+    pub fn of(data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self> {
         let lazily = settings.method == MethodName::Marginal
             && settings.stability.is_none()
             && settings.significance.is_none();
@@ -88,7 +88,7 @@ impl Prepared {
     }
 
     /// Prepares new objects as those of a fit were: the same roots, scaling and divisor.
-    pub fn like(data: Dataset, map: &FeatureMap, divisor: f64) -> Result<Self, PipelineError> {
+    pub fn like(data: Dataset, map: &FeatureMap, divisor: f64) -> Result<Self> {
         check_roots(&data, &map.roots, "drop it")?;
         // Weights became penalties by the model's own strength.
         let weights = matches!(data.penalties, PenaltyKind::Weights { .. });
@@ -140,7 +140,7 @@ impl Prepared {
 }
 
 /// Names a negative value of a feature whose square root is to be taken. `way` is what else may be done.
-fn check_roots(data: &Dataset, roots: &[bool], way: &str) -> Result<(), PipelineError> {
+fn check_roots(data: &Dataset, roots: &[bool], way: &str) -> Result<()> {
     for f in (0..roots.len()).filter(|f| roots[*f]) {
         for i in 0..data.candidates.objects() {
             let values = data.candidates.feature(i, f);

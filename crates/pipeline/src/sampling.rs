@@ -5,6 +5,7 @@
 //! at a time and their candidates go straight into the [`Dataset`], so that the candidates of a large
 //! catalogue are in memory once. An object's candidates depend on the seed and its own name only.
 
+use crate::error::Result;
 use std::sync::Arc;
 
 use goc::candidates::CandidatesBuilder;
@@ -192,7 +193,7 @@ pub fn star_candidates<C: Columns<Error: Into<PipelineError>>>(
     sampling: &Sampling,
     seed: u64,
     watch: &dyn Watch,
-) -> Result<(Dataset, Origin), PipelineError> {
+) -> Result<(Dataset, Origin)> {
     let stars = model.require_observed(columns, watch)?;
     let measured = measured.measure(columns, ids, Some((&stars, model.angles)), sampling.shape, watch)?;
     let f = model.actions(&stars, Arc::new(model.finder()?), sampling.distance_prior)?;
@@ -207,7 +208,7 @@ impl Sampling {
         f: &Transformation,
         seed: u64,
         watch: &dyn Watch,
-    ) -> Result<(Dataset, Origin), PipelineError> {
+    ) -> Result<(Dataset, Origin)> {
         let sampler = match &self.sampler {
             SamplerName::Uniform => Sampler::Uniform,
             SamplerName::Sobol => Sampler::Sobol,
@@ -259,7 +260,7 @@ impl Sampling {
         watch.begin("objects", Some(n as u64));
         for part in measured.rows.chunks(CHUNK) {
             let object = |&row| Ok(Object::new(measured.key(row), measured.set(row, self.size, watch)?));
-            let objects = part.iter().map(object).collect::<Result<Vec<_>, PipelineError>>()?;
+            let objects = part.iter().map(object).collect::<Result<Vec<_>>>()?;
             let report = propagation.propagate_into(&objects, &mut builder, &mut extras);
             let report = report.map_err(|error| explain(error, measured, part))?;
             rows.extend(report.objects().iter().map(|&i| part[i]));
@@ -299,7 +300,7 @@ impl Sampling {
     }
 
     /// f for values that are not stars.
-    pub fn transformation(&self, measured: &Measured) -> Result<Transformation, PipelineError> {
+    pub fn transformation(&self, measured: &Measured) -> Result<Transformation> {
         let numbered = |prefix: &str, q: usize| -> Vec<Feature> {
             (1..=q).map(|c| Feature::new(format!("{prefix}{c}"))).collect()
         };
@@ -308,7 +309,7 @@ impl Sampling {
             Ok::<_, PipelineError>(Points::from_rows(&rows)?)
         };
         let unfit = |error: TransformError| usage!("{{transform}}: {error}");
-        let kernel_pca = |kernel, q| -> Result<Box<dyn Transform + Send>, PipelineError> {
+        let kernel_pca = |kernel, q| -> Result<Box<dyn Transform + Send>> {
             Ok(Box::new(KernelPca::fit(&centres()?, kernel, q).map_err(unfit)?))
         };
         let name = self.transform.unwrap_or(TransformName::None);

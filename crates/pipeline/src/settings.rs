@@ -5,6 +5,7 @@
 //! (feature `clap`), Python's keywords and their documentation, and the test that holds both doors
 //! together all follow from these rows.
 
+use crate::error::Result;
 use std::fmt;
 use std::str::FromStr;
 
@@ -378,7 +379,7 @@ impl Settings {
     }
 
     /// Sets one by the name of its field.
-    pub fn set(&mut self, name: &str, text: &str) -> Result<(), PipelineError> {
+    pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
         let setting = Setting::named(name).ok_or_else(|| usage!("there is no setting `{name}`"))?;
         let problem = |problem| usage!("{{{name}}} {text}: {problem}");
         setting.set(self, text).map_err(problem)
@@ -390,7 +391,7 @@ impl Settings {
     }
 
     /// The number of clusters asked for; 1 for a method that has no use for it.
-    pub fn wanted(&self) -> Result<usize, PipelineError> {
+    pub fn wanted(&self) -> Result<usize> {
         match self.k {
             Some(Auto::Number(k)) => Ok(k),
             _ if self.method.finds_k() => Ok(1),
@@ -405,7 +406,7 @@ impl Settings {
     }
 
     /// What can be said before there are any data.
-    pub fn check(&self) -> Result<(), PipelineError> {
+    pub fn check(&self) -> Result<()> {
         let usage = |text: &str| Err(PipelineError::Usage(text.into()));
         if self.k_by.is_some() && !self.looks_for_k() {
             return usage("{k_by} is a way to find K: it needs {k} auto and a method that takes K");
@@ -435,7 +436,7 @@ impl Settings {
     }
 
     /// Whether first labels can go with the rest; they may be on their way still.
-    pub fn check_initial_labels(&self, given: bool) -> Result<(), PipelineError> {
+    pub fn check_initial_labels(&self, given: bool) -> Result<()> {
         let usage = |text: &str| Err(PipelineError::Usage(text.into()));
         if given && self.looks_for_k() {
             return usage("--init-labels fixes K, so it cannot go with {k} auto");

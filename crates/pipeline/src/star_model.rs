@@ -1,5 +1,6 @@
 //! Stars: how a catalogue is read, the model of the Galaxy, and the transformation to actions made of both.
 
+use crate::error::Result;
 use std::sync::Arc;
 
 use goc_galaxy::actions::{ActionFinder, Outcome, Variant};
@@ -73,10 +74,7 @@ pub fn told_actions(outcome: &Outcome, sign: JphiSign) -> ([f64; 4], String) {
 
 impl StarModel {
     /// The columns of a star catalogue, if the table is one.
-    pub fn find<C: Columns<Error: Into<PipelineError>>>(
-        &self,
-        columns: &C,
-    ) -> Result<Option<StarColumns>, PipelineError> {
+    pub fn find<C: Columns<Error: Into<PipelineError>>>(&self, columns: &C) -> Result<Option<StarColumns>> {
         StarColumns::find(columns, &self.other_names).map_err(|error| of_schema(error, columns))
     }
 
@@ -85,7 +83,7 @@ impl StarModel {
         &self,
         columns: &C,
         watch: &dyn Watch,
-    ) -> Result<StarColumns, PipelineError> {
+    ) -> Result<StarColumns> {
         self.said(columns, StarColumns::require(columns, &self.other_names), watch)
     }
 
@@ -94,7 +92,7 @@ impl StarModel {
         &self,
         columns: &C,
         watch: &dyn Watch,
-    ) -> Result<StarColumns, PipelineError> {
+    ) -> Result<StarColumns> {
         self.said(columns, StarColumns::require_observed(columns, &self.other_names), watch)
     }
 
@@ -103,7 +101,7 @@ impl StarModel {
         columns: &C,
         found: Result<StarColumns, SchemaError<C::Error>>,
         watch: &dyn Watch,
-    ) -> Result<StarColumns, PipelineError> {
+    ) -> Result<StarColumns> {
         let stars = found.map_err(|error| of_schema(error, columns))?;
         watch.note(&format!("star columns: {}", stars.names.join(", ")));
         let converted = stars.conversions(columns, self.angles);
@@ -122,7 +120,7 @@ impl StarModel {
     }
 
     /// How rows become Galactocentric places; none for rows that are places.
-    pub fn catalogue(&self, stars: &StarColumns) -> Result<Option<Catalogue>, PipelineError> {
+    pub fn catalogue(&self, stars: &StarColumns) -> Result<Option<Catalogue>> {
         stars.catalogue(self.angles, self.sun, self.zero_point).map_err(|error| {
             PipelineError::Usage(match error {
                 DepthError::NoParallax => {
@@ -139,7 +137,7 @@ impl StarModel {
         columns: &C,
         stars: &StarColumns,
         missing: &dyn Fn(f64) -> bool,
-    ) -> Result<Vec<Place>, PipelineError> {
+    ) -> Result<Vec<Place>> {
         let rows = stars.read(columns, self.angles).map_err(|error| of_schema(error, columns))?;
         let catalogue = self.catalogue(stars)?;
         let place = |row: usize| -> Place {
@@ -163,7 +161,7 @@ impl StarModel {
     }
 
     /// The action finder; its tables are made here.
-    pub fn finder(&self) -> Result<ActionFinder, PipelineError> {
+    pub fn finder(&self) -> Result<ActionFinder> {
         let failed = |error: &dyn std::fmt::Display| failed!("{}: {error}", self.potential);
         let potential: Arc<dyn Potential> = match self.potential.to_ascii_lowercase().as_str() {
             "mcmillan17" => return ActionFinder::milky_way(self.variant).map_err(|error| failed(&error)),
@@ -187,7 +185,7 @@ impl StarModel {
         stars: &StarColumns,
         finder: Arc<ActionFinder>,
         prior: Option<DistancePrior>,
-    ) -> Result<Transformation, PipelineError> {
+    ) -> Result<Transformation> {
         let Some(catalogue) = self.catalogue(stars)? else {
             let message = "candidates need a catalogue of measured values, not Galactocentric ones";
             return Err(PipelineError::Usage(message.into()));

@@ -3,6 +3,7 @@
 //! Every row stays. A star without actions (unbound, no distance, a number missing) has empty fields and the reason in
 //! `actions_note`.
 
+use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -18,7 +19,6 @@ use rayon::prelude::*;
 use serde_json::json;
 
 use crate::console::{self, Console};
-use crate::failure::Failure;
 use crate::star_table::StarArgs;
 
 /// Compute orbital actions of stars: adds Jr, Jz, Jphi and energy to the table
@@ -54,7 +54,7 @@ pub struct Actions {
 }
 
 impl Actions {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         console::check_output_of(&self.input, self.output.as_deref())?;
         let (missing, model) = (Missing::parse(&self.missing)?, self.stars.model()?);
         let mut table = goc_pipeline::open(&self.input)?;
@@ -123,7 +123,7 @@ struct Added {
     notes: Vec<String>,
 }
 
-fn outcome_columns(sign: JphiSign, outcomes: &[Result<Outcome, String>]) -> Result<Added, Failure> {
+fn outcome_columns(sign: JphiSign, outcomes: &[Result<Outcome, String>]) -> Result<Added> {
     let n = outcomes.len();
     let (mut values, mut notes) = (vec![vec![f64::NAN; n]; 4], vec![String::new(); n]);
     for (row, outcome) in outcomes.iter().enumerate() {
@@ -145,7 +145,7 @@ fn outcome_columns(sign: JphiSign, outcomes: &[Result<Outcome, String>]) -> Resu
 }
 
 /// Frequencies and angles; empty where there are no actions. Azimuth turns with the sign of Jphi.
-fn motion_columns(finder: &ActionFinder, places: &[Place], sign: JphiSign) -> Result<Vec<Column>, Failure> {
+fn motion_columns(finder: &ActionFinder, places: &[Place], sign: JphiSign) -> Result<Vec<Column>> {
     let mut values = vec![vec![f64::NAN; places.len()]; 6];
     let found: Vec<Option<Motion>> = places
         .par_iter()
@@ -166,7 +166,7 @@ fn motion_columns(finder: &ActionFinder, places: &[Place], sign: JphiSign) -> Re
 }
 
 /// A column of numbers, null where NaN.
-pub fn optional(name: &str, unit: &str, values: Vec<f64>) -> Result<Column, Failure> {
+pub fn optional(name: &str, unit: &str, values: Vec<f64>) -> Result<Column> {
     let valid: Vec<bool> = values.iter().map(|v| !v.is_nan()).collect();
     let all = valid.iter().all(|v| *v);
     let column = Column::new(name, Data::F64(values)).with_unit(unit);
@@ -174,7 +174,7 @@ pub fn optional(name: &str, unit: &str, values: Vec<f64>) -> Result<Column, Fail
 }
 
 /// Adds a column under its name with the prefix; refuses one that is there already.
-pub fn push(table: &mut Table, column: Column, prefix: &str) -> Result<(), Failure> {
+pub fn push(table: &mut Table, column: Column, prefix: &str) -> Result<()> {
     let name = format!("{prefix}{}", column.name());
     if table.column(&name).is_some() {
         return Err(usage!(

@@ -3,6 +3,7 @@
 //! The demonstration types the same commands as a person would: each step is a list of arguments, parsed as those of the command
 //! line are, and printed at the end. So what is printed is what was done.
 
+use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -13,7 +14,6 @@ use super::report::Report;
 use super::score::Score;
 use super::simulate::Simulate;
 use crate::console;
-use crate::failure::Failure;
 
 /// Make a mock Milky Way with known truth, cluster its stars in four ways and compare them
 #[derive(Args)]
@@ -55,7 +55,7 @@ const WAYS: [(&str, &str, &str); 4] = [
 ];
 
 impl Demo {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         std::fs::create_dir_all(&self.out)
             .map_err(|e| failed!("{}: cannot create the folder: {e}", self.out.display()))?;
         let seed = self.seed.to_string();
@@ -156,7 +156,7 @@ impl Line {
     }
 }
 
-fn parse(line: &Line) -> Result<Typed, Failure> {
+fn parse(line: &Line) -> Result<Typed> {
     Typed::try_parse_from(&line.0).map_err(|e| failed!("{e}"))
 }
 

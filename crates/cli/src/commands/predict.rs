@@ -3,6 +3,7 @@
 //! The new table is taken as the first one was: the same features, map and scaling, penalties divided by the same number. Each object
 //! is weighed against the groups that the model knows; one that fits none of them has the label -1.
 
+use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -12,7 +13,6 @@ use goc_pipeline::{NOISE, counted};
 use serde_json::json;
 
 use crate::console::{self, Console};
-use crate::failure::Failure;
 use crate::long_table::LongTableArgs;
 
 /// Groups of new objects, from a model that goc cluster --method marginal --save-model kept
@@ -38,7 +38,7 @@ pub struct Predict {
 }
 
 impl Predict {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         console::check_output_of(&self.table.input, self.output.as_deref())?;
         let file = ModelFile::read(&self.model)?;
         let found = file.predict(&self.table.table(), &Console::default())?;

@@ -4,6 +4,7 @@
 //! numbers to [`goc_report::page`]. The labels alone are enough; each further table adds a part. Where the
 //! labels come from `goc stars` their columns have a prefix, which the label column tells.
 
+use crate::failure::Result;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -114,7 +115,7 @@ pub struct Report {
 }
 
 impl Report {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         if !self.output.extension().is_some_and(|end| end == "html" || end == "htm") {
             return Err(usage!("{}: the page is an HTML file; name it .html", self.output.display()));
         }
@@ -139,7 +140,7 @@ impl Report {
         Ok(())
     }
 
-    fn page(&self, labels: &LabelTable) -> Result<Page, Failure> {
+    fn page(&self, labels: &LabelTable) -> Result<Page> {
         let table = &labels.table;
         let own = |error| within(&self.labels, error);
         let title = self.title.clone().unwrap_or_else(|| {
@@ -216,7 +217,7 @@ impl Report {
     }
 
     /// The iterations, from their own table or from what the labels say.
-    fn steps(&self, labels: &Table) -> Result<Vec<Step>, Failure> {
+    fn steps(&self, labels: &Table) -> Result<Vec<Step>> {
         if let Some(path) = &self.history {
             let table = goc_tables::read(path)?;
             let [k, objective, changed] =
@@ -238,7 +239,7 @@ impl Report {
     }
 
     /// Pairs of positions on the page; those of objects that it has not are left out.
-    fn pairs(&self, path: &Path, page: &Page) -> Result<Vec<(usize, usize, f64)>, Failure> {
+    fn pairs(&self, path: &Path, page: &Page) -> Result<Vec<(usize, usize, f64)>> {
         let table = goc_tables::read(path)?;
         let (a, b) = (table.require("object_a")?, table.require("object_b")?);
         let p = table.require("probability")?.numbers()?;
@@ -247,7 +248,7 @@ impl Report {
             .collect())
     }
 
-    fn with_sky(&self, page: Page, labels: &LabelTable) -> Result<Page, Failure> {
+    fn with_sky(&self, page: Page, labels: &LabelTable) -> Result<Page> {
         let read = self.stars.as_ref().map(|file| goc_tables::read(file)).transpose()?;
         let (table, rows, path);
         match (&self.stars, &read) {
@@ -277,7 +278,7 @@ impl Report {
                 None => said(longitude.unit()) || said(table.get_metadata("goc_angles")),
             };
             let unit = if radians { AngleUnit::Radians } else { AngleUnit::Degrees };
-            let of = |column: &Column| -> Result<Vec<f64>, Failure> {
+            let of = |column: &Column| -> Result<Vec<f64>> {
                 let numbers = column.numbers()?;
                 Ok(rows.iter().map(|row| row.map_or(f64::NAN, |row| numbers[row])).collect())
             };
@@ -306,7 +307,7 @@ struct LabelTable {
 }
 
 impl LabelTable {
-    fn read(report: &Report) -> Result<Self, Failure> {
+    fn read(report: &Report) -> Result<Self> {
         let path = &report.labels;
         let table = goc_tables::read(path)?;
         let flag = report.label.as_deref();
@@ -335,12 +336,12 @@ impl LabelTable {
         self.rows.iter().map(|&row| self.id(row)).collect()
     }
 
-    fn labels(&self) -> Result<Vec<Option<u32>>, Failure> {
+    fn labels(&self) -> Result<Vec<Option<u32>>> {
         self.clusters_in(self.table.require(&self.label)?)
     }
 
     /// Whole numbers; none where the number is negative or not there.
-    fn clusters_in(&self, column: &Column) -> Result<Vec<Option<u32>>, Failure> {
+    fn clusters_in(&self, column: &Column) -> Result<Vec<Option<u32>>> {
         let number = |&row: &usize| {
             if column.is_null(row) {
                 return Ok(None);
@@ -358,19 +359,19 @@ impl LabelTable {
         self.rows.iter().map(number).collect()
     }
 
-    fn numbers(&self, column: &Column) -> Result<Vec<f64>, Failure> {
+    fn numbers(&self, column: &Column) -> Result<Vec<f64>> {
         let numbers = column.numbers()?;
         Ok(self.rows.iter().map(|&row| numbers[row]).collect())
     }
 
-    fn extra(&self, column: &Column, name: &str) -> Result<Extra, Failure> {
+    fn extra(&self, column: &Column, name: &str) -> Result<Extra> {
         let description = column.description().unwrap_or_default().to_string();
         Ok(Extra { name: name.to_string(), description, values: self.numbers(column)? })
     }
 
     /// The features: named by the flag, by the metadata, or all numbers that are nothing else.
-    fn features(&self, report: &Report) -> Result<Vec<Feature>, Failure> {
-        let of = |name: &str, column: &Column| -> Result<Feature, Failure> {
+    fn features(&self, report: &Report) -> Result<Vec<Feature>> {
+        let of = |name: &str, column: &Column| -> Result<Feature> {
             let unit = column.unit().filter(|unit| !unit.is_empty()).map(str::to_string);
             Ok(Feature { name: name.to_string(), unit, values: self.numbers(column)? })
         };
@@ -417,7 +418,7 @@ impl LabelTable {
 }
 
 /// The numbers that `goc cluster --clusters` has beyond what the page works out itself.
-fn with_clusters(mut page: Page, path: &Path) -> Result<Page, Failure> {
+fn with_clusters(mut page: Page, path: &Path) -> Result<Page> {
     let table = goc_tables::read(path)?;
     let labels = table.require("label")?.integers()?;
     let ours = page.feature_names();

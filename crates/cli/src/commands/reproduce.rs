@@ -1,5 +1,6 @@
 //! `goc reproduce`: the paper's experiments, each cell beside the published one.
 
+use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -60,7 +61,7 @@ pub struct Reproduce {
 }
 
 impl Reproduce {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         if self.seeds == 0 {
             return Err(usage!("--seeds must be at least 1"));
         }

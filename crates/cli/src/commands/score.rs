@@ -1,5 +1,6 @@
 //! `goc score`: how well do labels agree with the truth.
 
+use crate::failure::Result;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -11,7 +12,6 @@ use goc_pipeline::long_table::{OBJECT_NAMES, TRUTH_NAMES, require_named};
 use goc_pipeline::scores::{NO_GROUP, by_name, numbered_groups};
 
 use crate::console;
-use crate::failure::Failure;
 
 pub const LABEL_NAMES: [&str; 4] = ["label", "labels", "cluster", "goc_label"];
 
@@ -46,7 +46,7 @@ pub struct Score {
 }
 
 impl Score {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         let table = goc_pipeline::open(&self.labels)?;
         let labels = column(&table, self.label.as_deref(), &LABEL_NAMES, "label", &self.labels)?;
         if let Some(objects) = OBJECT_NAMES.iter().find_map(|name| table.column(name)) {
@@ -112,7 +112,7 @@ impl Score {
     }
 
     /// The truth of each labelled object, from a table of its own.
-    fn truth_from(&self, labels: &Table, path: &Path) -> Result<Vec<String>, Failure> {
+    fn truth_from(&self, labels: &Table, path: &Path) -> Result<Vec<String>> {
         let truths = goc_tables::read(path)?;
         let objects = column(labels, self.object.as_deref(), &OBJECT_NAMES, "object", &self.labels)?;
         let names = column(&truths, self.object.as_deref(), &OBJECT_NAMES, "object", path)?;
@@ -144,7 +144,7 @@ fn column<'t>(
     usual: &[&str],
     what: &str,
     path: &Path,
-) -> Result<&'t Column, Failure> {
+) -> Result<&'t Column> {
     // Here `none` is a name as any other.
     match flag {
         Some(name) => Ok(table.require(name)?),

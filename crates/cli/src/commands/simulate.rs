@@ -1,5 +1,6 @@
 //! `goc simulate`: a mock Milky Way with known truth (paper, Appendix A), as a catalogue and as candidates.
 
+use crate::failure::Result;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,7 +21,6 @@ use serde_json::{Value, json};
 use super::actions::optional;
 use crate::choices::at_least_one;
 use crate::console::{self, Console};
-use crate::failure::Failure;
 use crate::measured_table::MeasuredArgs;
 
 /// Make a mock Milky Way: stars of torn dwarf galaxies near the Sun, measured with Gaia's errors
@@ -135,7 +135,7 @@ struct ModelArgs {
 }
 
 impl Simulate {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         for path in [&self.output, &self.stars_out] {
             console::check_output(path.as_deref())?;
         }
@@ -199,7 +199,7 @@ impl Simulate {
         Ok(())
     }
 
-    fn params(&self) -> Result<MockParams, Failure> {
+    fn params(&self) -> Result<MockParams> {
         let [bright, faint] = self.magnitudes[..] else {
             return Err(usage!("--magnitudes takes two numbers, bright and faint: --magnitudes -2,2"));
         };
@@ -261,7 +261,7 @@ fn summary(
 }
 
 /// The catalogue as a table.
-fn catalogue_table(columns: Vec<MockColumn>) -> Result<Table, Failure> {
+fn catalogue_table(columns: Vec<MockColumn>) -> Result<Table> {
     let column = |column: MockColumn| {
         let MockColumn { name, unit, description, values } = column;
         let made = match values {
@@ -272,5 +272,5 @@ fn catalogue_table(columns: Vec<MockColumn>) -> Result<Table, Failure> {
         };
         Ok(made.with_description(description))
     };
-    Ok(Table::new(columns.into_iter().map(column).collect::<Result<_, Failure>>()?)?)
+    Ok(Table::new(columns.into_iter().map(column).collect::<Result<_>>()?)?)
 }

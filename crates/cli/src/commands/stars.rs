@@ -4,6 +4,7 @@
 //! `goc cluster` do, without a file between. The result is the input's own rows with columns added, so that it goes back into
 //! TOPCAT or astropy where it came from. A star that could not be used stays, without a label and with the reason.
 
+use crate::failure::Result;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,7 +20,6 @@ use super::candidates::SamplingArgs;
 use super::cluster::{self, FitArgs};
 use crate::choices::words;
 use crate::console::{self, Console};
-use crate::failure::Failure;
 use crate::measured_table::MeasuredArgs;
 use crate::star_table::StarArgs;
 
@@ -75,7 +75,7 @@ pub struct Stars {
 }
 
 impl Stars {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         let sampling = self.sampling.sampling()?;
         let sampling = Sampling { extras: self.candidates.is_some(), ..sampling };
         let model = self.stars.model()?;
@@ -152,7 +152,7 @@ impl Stars {
 }
 
 /// The next best group of each row, null where there is none.
-fn spread_runner_up(column: &Column, row_of: &[Option<usize>]) -> Result<Column, Failure> {
+fn spread_runner_up(column: &Column, row_of: &[Option<usize>]) -> Result<Column> {
     let value = |i: &Option<usize>| i.filter(|&i| !column.is_null(i)).map(|i| column.text(i).parse::<i32>());
     let found: Vec<Option<i32>> = row_of.iter().map(|i| value(i).and_then(Result::ok)).collect();
     let valid = found.iter().map(Option::is_some).collect();
@@ -161,7 +161,7 @@ fn spread_runner_up(column: &Column, row_of: &[Option<usize>]) -> Result<Column,
 }
 
 /// The label of each row of the input, null for a star that was not clustered.
-fn spread_labels(labels: &goc_tables::Table, row_of: &[Option<usize>]) -> Result<Column, Failure> {
+fn spread_labels(labels: &goc_tables::Table, row_of: &[Option<usize>]) -> Result<Column> {
     let label = labels.require("label")?.integers()?;
     let spread = row_of.iter().map(|i| i.map_or(-1, |i| label[i] as i32)).collect();
     let column = Column::new("label", Data::I32(spread))

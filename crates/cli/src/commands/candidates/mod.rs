@@ -2,6 +2,7 @@
 
 mod sampling;
 
+use crate::failure::Result;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,7 +16,6 @@ use goc_tables::{Column, Table};
 use serde_json::{Value, json};
 
 use crate::console::{self, Console};
-use crate::failure::Failure;
 use crate::measured_table::MeasuredArgs;
 use crate::star_table::StarArgs;
 pub use sampling::SamplingArgs;
@@ -59,7 +59,7 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         let (sampling, model) = (self.sampling.sampling()?, self.stars.model()?); // before the table is read for nothing
         for path in [&self.output, &self.losses] {
             console::check_output(path.as_deref())?;
@@ -100,7 +100,7 @@ impl Candidates {
         table: &Table,
         sampling: &Sampling,
         model: &StarModel,
-    ) -> Result<Option<StarColumns>, Failure> {
+    ) -> Result<Option<StarColumns>> {
         let source = self.table.source();
         let columns = TableColumns::new(table, &source);
         match sampling.transform {
@@ -119,7 +119,7 @@ impl Candidates {
     }
 
     /// The columns that are carried along.
-    fn kept<'t>(&self, table: &'t Table) -> Result<Vec<&'t Column>, Failure> {
+    fn kept<'t>(&self, table: &'t Table) -> Result<Vec<&'t Column>> {
         let mut kept: Vec<&Column> = Vec::new();
         for name in self.keep.iter().filter(|name| !name.is_empty()) {
             kept.push(table.require(name)?);

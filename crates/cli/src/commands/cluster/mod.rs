@@ -4,6 +4,7 @@
 
 mod print;
 
+use crate::failure::Result;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -84,14 +85,14 @@ pub struct FitArgs {
 
 impl FitArgs {
     /// What can be said before any table is read.
-    pub fn check(&self, input: &Path) -> Result<(), Failure> {
+    pub fn check(&self, input: &Path) -> Result<()> {
         self.settings.check()?;
         self.settings.check_initial_labels(self.init_labels.is_some())?;
         console::check_output_of(input, self.clusters.as_deref())
     }
 
     /// Clusters the data; writes `--clusters`.
-    pub fn run(&self, data: Dataset, full_history: bool) -> Result<Fit, Failure> {
+    pub fn run(&self, data: Dataset, full_history: bool) -> Result<Fit> {
         let mut settings = Settings { full_history, ..self.settings.clone() };
         if let Some(path) = self.init_labels.as_ref().filter(|_| settings.method.is_greedy()) {
             let labels = labels_for(&data.candidates, path, &["label", "init_cluster", "cluster"])?;
@@ -141,7 +142,7 @@ impl PosteriorArgs {
     }
 
     /// What can be said before any table is read.
-    fn check(&self, settings: &Settings, input: &Path) -> Result<(), Failure> {
+    fn check(&self, settings: &Settings, input: &Path) -> Result<()> {
         let asked = self.outputs().into_iter().find(|(_, path)| path.is_some());
         if let Some((flag, _)) = asked.filter(|_| settings.method != MethodName::Marginal) {
             return Err(usage!("{flag} needs --method marginal, not {}", settings.method));
@@ -163,7 +164,7 @@ impl PosteriorArgs {
     }
 
     /// Writes what was asked for.
-    fn write(&self, fit: &Fit) -> Result<(), Failure> {
+    fn write(&self, fit: &Fit) -> Result<()> {
         console::write_asked(&self.together, || fit.together_table(self.together_above))?;
         console::write_asked(&self.k_posterior, || fit.k_table())?;
         console::write_asked(&self.candidate_weights, || fit.candidate_weight_table())?;
@@ -184,7 +185,7 @@ pub struct Done {
 }
 
 impl Cluster {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         let done = self.work()?;
         // The sentence says where the labels are, so they must be there.
         console::write_beside_json(&done.labels, self.output.as_deref(), self.json)?;
@@ -196,7 +197,7 @@ impl Cluster {
     }
 
     /// What can be said before any table is read; whether the tree is to be in Newick's form.
-    fn check(&self) -> Result<bool, Failure> {
+    fn check(&self) -> Result<bool> {
         let (settings, input) = (&self.fit.settings, &self.table.input);
         self.fit.check(input)?;
         if self.trace.is_some() && settings.method != MethodName::Goc {
@@ -227,7 +228,7 @@ impl Cluster {
     }
 
     /// Everything but the printing; writes whatever else was asked for.
-    pub fn work(&self) -> Result<Done, Failure> {
+    pub fn work(&self) -> Result<Done> {
         let newick = self.check()?;
         let mut columns = self.table.table();
         if let Some(strength) = self.fit.settings.penalty_strength {

@@ -4,6 +4,7 @@
 
 mod print;
 
+use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
@@ -120,7 +121,7 @@ pub struct Run {
 }
 
 impl Compare {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         let rows = self.rows()?;
         if self.list {
             let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
@@ -208,7 +209,7 @@ impl Compare {
     }
 
     /// The rows that are asked for.
-    fn rows(&self) -> Result<Vec<Row>, Failure> {
+    fn rows(&self) -> Result<Vec<Row>> {
         let trimmed =
             |names: &Vec<String>| names.iter().map(|name| name.trim().to_string()).collect::<Vec<_>>();
         compare::rows_called(self.only.as_ref().map(trimmed).as_deref()).map_err(|(name, kinds)| {
@@ -217,7 +218,7 @@ impl Compare {
     }
 
     /// What all rows share: the flags here, then those behind `--`.
-    fn base(&self) -> Result<Settings, Failure> {
+    fn base(&self) -> Result<Settings> {
         let mut base = Settings {
             k: Some(Auto::Number(self.k())),
             lambda: Auto::Number(self.lambda),
@@ -236,7 +237,7 @@ impl Compare {
     }
 
     /// The candidates of a table, scaled.
-    fn read(&self, path: &std::path::Path, base: &Settings) -> Result<Prepared, Failure> {
+    fn read(&self, path: &std::path::Path, base: &Settings) -> Result<Prepared> {
         let data = self.columns.of(path).read(&Console::default())?;
         Prepared::new(data, base, &Console::default())
             .map_err(|error| Failure::from(error).because(&path.display().to_string()))

@@ -7,6 +7,7 @@ mod plane;
 mod probabilities;
 mod series;
 
+use crate::failure::Result;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -77,7 +78,7 @@ pub struct Plot {
 }
 
 impl Plot {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         let format = Format::of(&self.output)?;
         console::check_place(&self.output)?;
         for input in &self.inputs {
@@ -115,14 +116,14 @@ impl Plot {
         Ok(())
     }
 
-    fn some(&self) -> Result<&[PathBuf], Failure> {
+    fn some(&self) -> Result<&[PathBuf]> {
         match self.inputs[..] {
             [] => Err(usage!("plot {} needs an input table", typed(self.kind))),
             _ => Ok(&self.inputs),
         }
     }
 
-    fn one(&self) -> Result<&Path, Failure> {
+    fn one(&self) -> Result<&Path> {
         match &self.some()? {
             [input] => Ok(input),
             more => Err(usage!("plot {} takes one input table, not {}", typed(self.kind), more.len())),
@@ -130,7 +131,7 @@ impl Plot {
     }
 
     /// A flag that a kind does not read is a mistake worth naming.
-    fn check_flags(&self) -> Result<(), Failure> {
+    fn check_flags(&self) -> Result<()> {
         let given = [
             ("--labels", self.labels.is_some(), self.kind == Kind::Together),
             ("--oracle", self.oracle.is_some(), self.kind == Kind::Convergence),
@@ -158,7 +159,7 @@ enum Format {
 }
 
 impl Format {
-    fn of(path: &Path) -> Result<Self, Failure> {
+    fn of(path: &Path) -> Result<Self> {
         let end = path.extension().map(|end| end.to_string_lossy().to_lowercase());
         match end.as_deref() {
             Some("svg") => Ok(Format::Svg),
@@ -167,7 +168,7 @@ impl Format {
         }
     }
 
-    fn write(self, figure: &Figure, path: &Path, width: u32) -> Result<(), Failure> {
+    fn write(self, figure: &Figure, path: &Path, width: u32) -> Result<()> {
         match self {
             Format::Svg => goc_tables::write_text(figure.svg(), path)?,
             Format::Png => goc_tables::write_bytes(&figure.png(width)?, path)?,
@@ -177,7 +178,7 @@ impl Format {
 }
 
 /// A figure as SVG and as PNG, beside each other.
-pub fn write_both(figure: &Figure, folder: &Path, name: &str) -> Result<(), Failure> {
+pub fn write_both(figure: &Figure, folder: &Path, name: &str) -> Result<()> {
     Format::Svg.write(figure, &folder.join(format!("{name}.svg")), 0)?;
     Format::Png.write(figure, &folder.join(format!("{name}.png")), 1200)
 }

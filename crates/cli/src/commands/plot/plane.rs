@@ -1,5 +1,6 @@
 //! Objects in a plane: the first two principal components of the scaled candidates, or two features as they are.
 
+use crate::failure::Result;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,6 @@ use goc_tables::{Column, Table};
 use super::super::score::{LABEL_NAMES, prefix_of};
 use super::{about, stem};
 use crate::console::{counted, note};
-use crate::failure::Failure;
 
 /// What the kinds `clusters` and `truth` want to know.
 #[derive(Args, Clone, Debug)]
@@ -105,7 +105,7 @@ impl PlaneArgs {
         ]
     }
 
-    pub fn clusters(&self, labels: &[PathBuf]) -> Result<Figure, Failure> {
+    pub fn clusters(&self, labels: &[PathBuf]) -> Result<Figure> {
         self.check_titles(labels.len())?;
         let path = match &self.candidates {
             Some(path) => path,
@@ -134,7 +134,7 @@ impl PlaneArgs {
         Ok(figure)
     }
 
-    pub fn truth(&self, inputs: &[PathBuf]) -> Result<Figure, Failure> {
+    pub fn truth(&self, inputs: &[PathBuf]) -> Result<Figure> {
         self.check_titles(inputs.len())?;
         let mut chosen: Vec<String> = self.groups.clone();
         let mut panels = Vec::new();
@@ -181,7 +181,7 @@ impl PlaneArgs {
     }
 
     /// Labels have the true groups beside them too, but one place an object: no set to draw.
-    fn check_sets(&self, path: &Path, table: &Dataset) -> Result<(), Failure> {
+    fn check_sets(&self, path: &Path, table: &Dataset) -> Result<()> {
         if table.candidates.total() > table.candidates.objects() {
             return Ok(());
         }
@@ -197,14 +197,14 @@ impl PlaneArgs {
         }
     }
 
-    fn check_titles(&self, panels: usize) -> Result<(), Failure> {
+    fn check_titles(&self, panels: usize) -> Result<()> {
         if self.titles.len() > panels {
             return Err(usage!("--titles has {} for {panels} panels", self.titles.len()));
         }
         Ok(())
     }
 
-    fn sets(&self, path: &Path) -> Result<Sets, Failure> {
+    fn sets(&self, path: &Path) -> Result<Sets> {
         let args = LongTable {
             object: self.object.clone(),
             features: match (&self.features, &self.axes) {
@@ -270,12 +270,7 @@ impl Way {
 
 impl Sets {
     /// The clustering of a label table over these sets.
-    fn panel(
-        &self,
-        path: &Path,
-        title: Option<&String>,
-        object: Option<&str>,
-    ) -> Result<ClusterPanel, Failure> {
+    fn panel(&self, path: &Path, title: Option<&String>, object: Option<&str>) -> Result<ClusterPanel> {
         let labels = goc_tables::read(path)?;
         check_candidates(&self.table, &labels, path, &self.path)?;
         let objects = require_named(&labels, path, object, &OBJECT_NAMES, "object", "")?;
@@ -323,11 +318,7 @@ impl Sets {
     }
 
     /// The columns of a label table with the features of each object, and whether to take the root; none if it lacks one.
-    fn representatives<'t>(
-        &self,
-        labels: &'t Table,
-        prefix: &str,
-    ) -> Result<Option<Vec<Place<'t>>>, Failure> {
+    fn representatives<'t>(&self, labels: &'t Table, prefix: &str) -> Result<Option<Vec<Place<'t>>>> {
         // With the prefix first: the catalogue may have had a column of the plain name.
         let of = |name: &str| labels.column(&format!("{prefix}{name}")).or_else(|| labels.column(name));
         let mut found = Vec::new();
