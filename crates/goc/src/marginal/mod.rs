@@ -217,7 +217,8 @@ impl Marginal {
     fn check(&self, q: usize) -> Result<(), MarginalError> {
         let positive = |v: f64| v.is_finite() && v > 0.0;
         let above = "a finite number above 0";
-        let asked: [(_, _, fn(f64) -> bool, _); 8] = [
+        type Allowed = fn(f64) -> bool;
+        let asked: [(_, _, Allowed, _); 8] = [
             ("power", self.power, |v: f64| (0.0..=1.0).contains(&v), "from 0 to 1"),
             ("alpha", self.alpha, positive, above),
             ("singleton_weight", self.singleton_weight, positive, above),

@@ -14,9 +14,10 @@ pub(super) enum Narrow {
     Bits32(Vec<u32>),
 }
 
-/// The same of every width: `each!(narrow, all => ...)`.
+/// The same of every width: `each!(narrow, all => ...)`. Where it is 32 bits there is nothing to convert.
 macro_rules! each {
     ($value:expr, $all:ident => $what:expr) => {
+        #[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
         match $value {
             Self::Bits8($all) => $what,
             Self::Bits16($all) => $what,
