@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
-from typing import Any, Mapping
+from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from ._oracle import NAMED, adapt, told_of
 from ._progress import bar
 from ._report import write
 from ._settings import DEFAULTS, Keyword, _is_whole
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # Keywords that are no settings of the method, with their defaults and what they do.
 COMMON = {
@@ -253,7 +256,7 @@ class UncertainClusterer(Clusterer):
     log_odds_: NDArray[np.float64] | None
     solitude_: NDArray[np.float64] | None
 
-    def fit(self, X: Any, y: Any = None, penalty: Any = None, weight: Any = None):
+    def fit(self, X: Any, y: Any = None, penalty: Any = None, weight: Any = None) -> Self:
         """Cluster the objects of X.
 
         Parameters
@@ -283,10 +286,8 @@ class UncertainClusterer(Clusterer):
         for name in history.dtype.names:
             history[name] = found[f"history_{name}"]
         self.history_ = history
-        self.objective_ = found["objective"]
-        self.converged_ = found["converged"]
-        self.cycle_ = found["cycle"]
-        self.penalty_weight_ = found["penalty_weight"]
+        for name in ("objective", "converged", "cycle", "penalty_weight"):
+            setattr(self, f"{name}_", found[name])
         self.k_curve_ = np.array(found["k_curve"], [("k", "i8"), ("value", "f8")])
         self._take_sureness(found)
 
@@ -307,7 +308,7 @@ class UncertainClusterer(Clusterer):
 class Weightable:
     """Estimators whose objects may count more than others."""
 
-    def fit(self, X: Any, y: Any = None, penalty: Any = None, weight: Any = None, sample_weight: Any = None):
+    def fit(self, X: Any, y: Any = None, penalty: Any = None, weight: Any = None, sample_weight: Any = None) -> Self:
         """Cluster the objects of X.
 
         Parameters

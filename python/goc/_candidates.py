@@ -144,11 +144,7 @@ class Candidates:
     @property
     def nbytes(self) -> int:
         """Bytes of the candidates, their penalties and offsets, as the library counts them."""
-        return 8 * (self.n_candidates * (self.n_features + self._has_penalties) + len(self) + 1)
-
-    @property
-    def _has_penalties(self) -> bool:
-        return self._sets.has_penalties
+        return 8 * (self.n_candidates * (self.n_features + self._sets.has_penalties) + len(self) + 1)
 
     @property
     def log_density(self) -> bool:
@@ -358,6 +354,17 @@ def ragged(X: Any) -> Candidates | tuple[NDArray[np.float64], NDArray[np.int64]]
     X = numbers(X, "X", 3)
     n, m, q = X.shape
     return X.reshape(n * m, q), np.arange(n + 1, dtype=np.int64) * m
+
+
+def arrays(X: Any, names: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64], Any]:
+    """Values and offsets of any X, and what its features are called where that is not said."""
+    if not is_ragged(X):
+        values = numbers(X, "X", 2)
+        return values, np.arange(len(values) + 1), names
+    made = ragged(X)
+    if isinstance(made, Candidates):
+        return made.values, made.offsets, made.features if names is None else names
+    return *made, names
 
 
 def _from_arrow(X: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _goc
 from ._base import _is_whole, _seed, _threads
-from ._candidates import Candidates, is_ragged, numbers, ragged
+from ._candidates import Candidates, arrays, is_ragged, numbers
 from ._progress import bar
 from ._settings import BY_KEYWORD
 
@@ -101,12 +101,9 @@ def _shared(X: Any, penalty: Any, weight: Any) -> Candidates:
     if isinstance(X, Candidates):
         known = {"ids": X.ids, "features": X.features, "truth": X.truth}
         return Candidates._of(_goc.Candidates(X.values, X.offsets, *each, features=X.features), **known)
-    if is_ragged(X):
-        return Candidates._of(_goc.Candidates(*ragged(X), *each))
-    features = getattr(X, "columns", None)
-    features = None if features is None else [str(name) for name in features]
-    values = numbers(X, "X", 2)
-    return Candidates._of(_goc.Candidates(values, np.arange(len(values) + 1), *each, features=features))
+    names = None if is_ragged(X) else getattr(X, "columns", None)
+    values, offsets, names = arrays(X, None if names is None else [str(name) for name in names])
+    return Candidates._of(_goc.Candidates(values, offsets, *each, features=names))
 
 
 def _record(name: str, runs: list[dict[str, Any]]) -> dict[str, Any]:

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from . import _goc  # noqa: F401
+from . import _goc
 from ._base import PredictsByCandidates, PredictsByMeans, UncertainClusterer, Weightable, _threads, equip
 from ._oracle_estimators import ORACLES
 from ._settings import Keyword, keyword, own_default
-from ._tree import newick
 
 __all__ = ["METHODS", "ORACLES", "GreedyOptimisticClustering", "MarginalMixture", "TreeOptimisticClustering", "UKMeans"]
 
@@ -63,14 +62,22 @@ class MarginalMixture(UncertainClusterer):
     _method = "marginal"
     _steps = "sweeps"
 
+    alone_: NDArray[np.float64]
+    runner_up_: NDArray[np.int64]
+    runner_up_probability_: NDArray[np.float64]
+    k_posterior_: NDArray[Any]
+    together_: Any
+    candidate_probabilities_: NDArray[np.float64]
+    agreement_: float
+    effective_draws_: float
+
     def _take(self, found: Mapping[str, Any], settings: Mapping[str, Any], kept: Any) -> None:
         super()._take(found, settings, kept)
         from scipy.sparse import coo_array
 
         n = len(self.labels_)
-        self.alone_ = found["alone"]
-        self.runner_up_ = found["runner_up"]
-        self.runner_up_probability_ = found["runner_up_probability"]
+        for name in ("alone", "runner_up", "runner_up_probability", "agreement", "effective_draws"):
+            setattr(self, f"{name}_", found[name])
         self.k_posterior_ = np.zeros(len(found["k_values"]), [("k", "i8"), ("probability", "f8")])
         self.k_posterior_["k"] = found["k_values"]
         self.k_posterior_["probability"] = found["k_probabilities"]
@@ -83,8 +90,6 @@ class MarginalMixture(UncertainClusterer):
         if kept is not None:
             self.candidate_probabilities_ = np.zeros(len(kept[0]))
             self.candidate_probabilities_[kept[0]] = found["candidate_probabilities"]
-        self.agreement_ = found["agreement"]
-        self.effective_draws_ = found["effective_draws"]
         self._model = found["model"]
 
     def _unsettled(self, cycle: bool, weighted: bool = False) -> str:
@@ -114,7 +119,9 @@ class MarginalMixture(UncertainClusterer):
         """
         return self._predicted(X, penalty, weight)[0]
 
-    def predict_confidence(self, X: Any, penalty: Any = None, weight: Any = None):
+    def predict_confidence(
+        self, X: Any, penalty: Any = None, weight: Any = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """How sure `predict` is.
 
         Returns
@@ -132,6 +139,8 @@ class UKMeans(Weightable, PredictsByMeans, UncertainClusterer):
 
 class TreeOptimisticClustering(PredictsByCandidates, UncertainClusterer):
     _method = "goc-tree"
+
+    tree_: NDArray[np.float64] | None
 
     def _take(self, found: Mapping[str, Any], settings: Mapping[str, Any], kept: Any) -> None:
         super()._take(found, settings, kept)
@@ -153,7 +162,7 @@ class TreeOptimisticClustering(PredictsByCandidates, UncertainClusterer):
         """
         check_is_fitted(self)
         ids = getattr(X, "ids", None) if ids is None else ids
-        return newick(self.tree_, range(len(self.labels_)) if ids is None else ids)
+        return _goc.newick(self.tree_, [str(name) for name in (range(len(self.labels_)) if ids is None else ids)])
 
 
 # What many methods share, in the order in which it stands in the signatures.

@@ -11,25 +11,17 @@ _Keys = NDArray[np.uint64]
 _Progress = Callable[[int], Any] | None
 
 __version__: str
+DRAWS: int
 
 class Candidates:
     def __init__(
-        self,
-        values: _Numbers,
-        offsets: _Whole,
-        penalty: _Numbers | None = ...,
-        weight: _Numbers | None = ...,
-        strength: float = ...,
-        names: list[str] | None = ...,
-        features: Any = ...,
-        metadata: list[tuple[str, str]] | None = ...,
-        truth: list[str] | None = ...,
+        self, values: _Numbers, offsets: _Whole, penalty: _Numbers | None = ..., weight: _Numbers | None = ...,
+        strength: float = ..., names: list[str] | None = ..., features: Any = ...,
+        metadata: list[tuple[str, str]] | None = ...
     ) -> None: ...
     def with_penalties(self, penalty: _Numbers) -> Candidates: ...
     def object(self, i: int) -> _Numbers: ...
     def means(self) -> _Numbers: ...
-    @property
-    def digest(self) -> str: ...
     @property
     def log_density(self) -> bool: ...
     @property
@@ -55,27 +47,18 @@ class Map:
     def spread(self) -> _Numbers: ...
     @property
     def roots(self) -> list[bool]: ...
-    @property
-    def divisor(self) -> float: ...
 
 class Shard:
     def __init__(self, candidates: Candidates | None, first: int, settings: Mapping[str, Any], map: Map | None = ...) -> None: ...
     def perform(self, command: bytes, threads: int | None = ...) -> bytes: ...
     def finish(self, last: bytes, threads: int | None = ...) -> dict[str, Any]: ...
     @property
-    def n_objects(self) -> int: ...
-    @property
     def nbytes(self) -> int: ...
 
 class Coordinator:
     def __init__(
-        self,
-        settings: Mapping[str, Any],
-        sizes: list[int],
-        features: int,
-        sample: int,
-        rounds: int,
-        function: Callable[[_Numbers, int, int], _Whole] | None = ...,
+        self, settings: Mapping[str, Any], sizes: list[int], features: int, sample: int, rounds: int,
+        function: Callable[[_Numbers, int, int], _Whole] | None = ...
     ) -> None: ...
     def command(self) -> bytes | None: ...
     def take(self, answers: list[bytes], threads: int | None = ...) -> None: ...
@@ -114,64 +97,42 @@ class ActionFinder:
 class Model:
     def predict(self, candidates: Candidates, threads: int | None = ...) -> tuple[_Whole, _Numbers, _Numbers]: ...
     @staticmethod
-    def from_parts(parts: Any, map: Map) -> Model: ...
+    def from_text(text: str) -> Model: ...
 
+def newick(tree: _Numbers, names: list[str]) -> str: ...
 def settings(method: str = ...) -> list[dict[str, Any]]: ...
 def compare(
-    candidates: Candidates,
-    settings: Mapping[str, Any],
-    truth: list[str] | None = ...,
-    only: list[str] | None = ...,
-    seeds: int = ...,
-    threads: int | None = ...,
-    progress: _Progress = ...,
+    candidates: Candidates, settings: Mapping[str, Any], truth: list[str] | None = ...,
+    only: list[str] | None = ..., seeds: int = ..., threads: int | None = ..., progress: _Progress = ...
 ) -> list[dict[str, Any]]: ...
 
 def fit(
-    candidates: Candidates,
-    settings: Mapping[str, Any],
-    function: Callable[[_Numbers, int, int], _Whole] | None = ...,
-    threads: int | None = ...,
-    progress: _Progress = ...,
+    candidates: Candidates, settings: Mapping[str, Any],
+    function: Callable[[_Numbers, int, int], _Whole] | None = ..., threads: int | None = ...,
+    progress: _Progress = ...
 ) -> dict[str, Any]: ...
 def select(
-    candidates: Candidates,
-    centres: _Numbers,
-    distance: str = ...,
-    penalty_weight: float = ...,
-    map: Map | None = ...,
-    means: bool = ...,
-    threads: int | None = ...,
+    candidates: Candidates, centres: _Numbers, distance: str = ..., penalty_weight: float = ...,
+    map: Map | None = ..., means: bool = ..., threads: int | None = ...
 ) -> tuple[_Whole, _Whole, _Numbers]: ...
 def cluster_sums(points: _Numbers, labels: _Whole, k: int) -> tuple[_Numbers, _Whole]: ...
 def oracle(
-    points: _Numbers,
-    settings: Mapping[str, Any],
-    key: int = ...,
-    function: Callable[[_Numbers, int, int], _Whole] | None = ...,
-    threads: int | None = ...,
+    points: _Numbers, settings: Mapping[str, Any], key: int = ...,
+    function: Callable[[_Numbers, int, int], _Whole] | None = ..., threads: int | None = ...
 ) -> _Whole: ...
 def to_galactocentric(
     rows: _Numbers, sky: str, far: str, offset: float, angles: str, sun: str
 ) -> tuple[_Numbers, list[str]]: ...
 def from_galactocentric(rows: _Numbers, sky: str, sun: str) -> _Numbers: ...
 def orbits(
-    potential: Potential,
-    stars: _Numbers,
-    times: list[float],
-    accuracy: float = ...,
-    threads: int | None = ...,
-    progress: _Progress = ...,
+    potential: Potential, stars: _Numbers, times: list[float], accuracy: float = ..., threads: int | None = ...,
+    progress: _Progress = ...
 ) -> _Numbers: ...
 def star_names() -> dict[str, list[str]]: ...
 def star_rows(stars: Any, columns: list[tuple[str, str]], angles: str) -> tuple[_Numbers, str, str | None]: ...
 def star_candidates(
-    stars: Any,
-    ids: Any,
-    finder: ActionFinder,
-    wanted: Mapping[str, Any],
-    threads: int | None = ...,
-    progress: _Progress = ...,
+    stars: Any, ids: Any, finder: ActionFinder, wanted: Mapping[str, Any], threads: int | None = ...,
+    progress: _Progress = ...
 ) -> dict[str, Any]: ...
 def simulate(
     wanted: Mapping[str, Any], finder: ActionFinder, threads: int | None = ..., progress: _Progress = ...

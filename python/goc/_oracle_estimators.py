@@ -7,7 +7,7 @@ method's oracle works, and Rust runs it.
 from __future__ import annotations
 
 import warnings
-from typing import Any, Mapping
+from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from ._base import COMMON, Clusterer, PredictsByMeans, equip
 from ._oracle import NAMED
 from ._settings import Keyword, keyword, own_default
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # Of the oracle itself, not of how it is run by itself.
 _NOT_TOLD = ("n_clusters", "scale")
@@ -26,7 +29,7 @@ class OracleEstimator(Clusterer):
     _method = "oracle"
     _oracle = ""
 
-    def fit(self, X: Any, y: Any = None, *, penalty: Any = None, weight: Any = None):
+    def fit(self, X: Any, y: Any = None, *, penalty: Any = None, weight: Any = None) -> Self:
         """Cluster points.
 
         Parameters
@@ -52,14 +55,11 @@ class OracleEstimator(Clusterer):
     def _settings(self, n: int) -> dict[str, Any]:
         return super()._settings(n) | {"oracle": self._oracle}
 
-    def _take(self, found: Mapping[str, Any], settings: Mapping[str, Any], kept: Any) -> None:
-        super()._take(found, settings, kept)
-        if "max_iter" in self._keywords:
-            self.n_iter_ = max(int(found["iterations"]), 1)
-
 
 class _WithMeans(OracleEstimator):
     """Clusters that have a mean."""
+
+    cluster_centers_: NDArray[np.float64]
 
     def _take(self, found: Mapping[str, Any], settings: Mapping[str, Any], kept: Any) -> None:
         super()._take(found, settings, kept)
@@ -67,7 +67,10 @@ class _WithMeans(OracleEstimator):
 
 
 class _KMeans(PredictsByMeans, _WithMeans):
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, penalty: Any = None, weight: Any = None):
+    inertia_: float
+    n_iter_: int
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, penalty: Any = None, weight: Any = None) -> Self:
         """Cluster points.
 
         Parameters
@@ -92,10 +95,15 @@ class _KMeans(PredictsByMeans, _WithMeans):
         super()._take(found, settings, kept)
         away = ((found["scaled_representatives"] - self._scaled_centres[self.labels_]) ** 2).sum(axis=1)
         weights = settings["sample_weight"]
+        self.n_iter_ = found["iterations" if found["oracle_iterations"] is None else "oracle_iterations"]
         self.inertia_ = float(away.sum() if weights is None else away @ np.asarray(weights))
 
 
 class _KMedoids(OracleEstimator):
+    cluster_centers_: NDArray[np.float64]
+    medoid_indices_: NDArray[np.int64]
+    inertia_: float
+
     def _take(self, found: Mapping[str, Any], settings: Mapping[str, Any], kept: Any) -> None:
         super()._take(found, settings, kept)
         points = found["scaled_representatives"]
@@ -136,9 +144,11 @@ _FIRST = """
     n_features_in_ : int
 """
 _ATTRIBUTES = {
-    "n_iter_": "n_iter_ : int\n        Iterations of the best start.",
     "means": "cluster_centers_ : array (n_clusters_, q)\n        Means of the members, in the units of X.",
-    "k-means": "inertia_ : float\n        Sum of the squared distances of the points from their centres, in scaled features; with weights, weighted.",
+    "k-means": (
+        "inertia_ : float\n        Sum of the squared distances of the points from their centres, in scaled features; with weights, weighted.\n"
+        "    n_iter_ : int\n        Iterations of the best start."
+    ),
     "k-medoids": (
         "cluster_centers_ : array (n_clusters_, q)\n        The medoids, in the units of X.\n"
         "    medoid_indices_ : array of n_clusters_ whole numbers\n        Which points they are.\n"
@@ -202,8 +212,7 @@ def _made(name: str, oracle: str, base: type, doc: str, counts: bool, own: dict[
     says = 'Number of clusters; "auto" finds it by the marginal mixture.'
     keywords = {"n_clusters": keyword("n_clusters", says=says, default=8)} if counts else {}
     keywords |= own | {"scale": keyword("scale", default=own_default("oracle", "scale"))}
-    attributes = [_ATTRIBUTES["n_iter_"]] if "max_iter" in own else []
-    attributes += [_ATTRIBUTES["means"]] if issubclass(base, _WithMeans) else []
+    attributes = [_ATTRIBUTES["means"]] if issubclass(base, _WithMeans) else []
     attributes += [_ATTRIBUTES[oracle]] if oracle in _ATTRIBUTES else []
     body = {"_oracle": oracle, "_common": common, "_renamed": old, "_idle": tuple({*COMMON} - {*common}), "__qualname__": name}
     return equip(type(name, (base,), body), keywords, doc, _FIRST + "".join(f"    {text}\n" for text in attributes))

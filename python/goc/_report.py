@@ -23,9 +23,10 @@ def write(
     places = np.ascontiguousarray(estimator._places, dtype=np.float64)
     n, q = places.shape
     made = ragged(X) if X is not None and is_ragged(X) else None
+    sets = made._sets if isinstance(made, Candidates) else None if made is None else _goc.Candidates(*made)
+    if sets is not None and sets.n_objects != n:
+        raise ValueError(f"X has {sets.n_objects} objects, but {n} were clustered")
     if isinstance(made, Candidates):
-        if len(made) != n:
-            raise ValueError(f"X has {len(made)} objects, but {n} were clustered")
         ids = made.ids if ids is None else ids
         truth = made.truth if truth is None else truth
         features = made.features if features is None else features
@@ -53,11 +54,7 @@ def write(
         told["together"] = [
             (a, b, p) for a, b, p in zip(pairs.row.tolist(), pairs.col.tolist(), pairs.data.tolist()) if a < b
         ]
-    sets = None
-    if made is not None:
-        sets = made._sets if isinstance(made, Candidates) else _goc.Candidates(*made)
-        if sets.n_objects != n:
-            raise ValueError(f"X has {sets.n_objects} objects, but {n} were clustered")
+    if sets is not None:
         told["chosen"] = _list(getattr(estimator, "chosen_", None))
     html = _goc.page(told, places, sets)
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")

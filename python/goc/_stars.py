@@ -28,7 +28,7 @@ def from_gaia(
     sigmas: float | None = None,
     eta: float | None = None,
     radius: float | None = None,
-    m: int = 101,
+    m: int = _goc.DRAWS,
     sampler: str = "uniform",
     distance_prior: str | None = None,
     penalty: str = "density",

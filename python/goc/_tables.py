@@ -33,7 +33,7 @@ class Table:
         return name in self.names
 
     def __len__(self) -> int:
-        return len(self._raw(self.names[0])) if self.names else 0
+        return len(self._table[self.names[0]]) if self.names else 0
 
     def metadata(self, but: str | None = None) -> dict[str, str]:
         """What the table says of its making under keys of goc, where tables of its make can say something."""
@@ -63,29 +63,22 @@ class Table:
             return name
         return next((own for own in self.names if own.lower() == name.lower()), None)
 
-    def _raw(self, name: str) -> Any:
-        return self._table[name]
-
     def is_real(self, name: str) -> bool:
         return np.asarray(self._plain(name)).dtype.kind == "f"
 
     def _plain(self, name: str) -> Any:
         """The column as numpy has it."""
-        column = self._raw(name)
+        column = self._table[name]
         if hasattr(column, "to_value"):  # an astropy Quantity
             return column.value
-        if hasattr(column, "combine_chunks"):  # pyarrow
-            return column.to_numpy()
-        if hasattr(column, "to_numpy"):
-            return column.to_numpy()
-        return column
+        return column.to_numpy() if hasattr(column, "to_numpy") else column
 
     def unit(self, name: str) -> str | None:
         """The unit that the column names, as text."""
         if hasattr(self._table, "schema") and hasattr(self._table.schema, "field"):  # pyarrow: as goc writes Parquet
             said = (self._table.schema.field(name).metadata or {}).get(b"unit")
             return None if said is None else said.decode()
-        unit = getattr(self._raw(name), "unit", None)
+        unit = getattr(self._table[name], "unit", None)
         return None if unit is None else str(unit)
 
     def numbers(self, name: str) -> NDArray[np.float64]:
@@ -104,11 +97,8 @@ class Table:
     def identifiers(self, name: str) -> NDArray[Any]:
         """The column as whole numbers, or as text."""
         plain = np.asarray(self._plain(name))
-        if plain.dtype.kind in "iu":
-            return plain.astype(np.int64)
-        if plain.dtype.kind == "b":
-            return plain.astype(np.int64)
-        if plain.dtype.kind == "f" and np.isfinite(plain).all() and (plain == np.floor(plain)).all():
+        whole = plain.dtype.kind == "f" and np.isfinite(plain).all() and (plain == np.floor(plain)).all()
+        if plain.dtype.kind in "iub" or whole:
             return plain.astype(np.int64)
         if plain.dtype.kind == "S":
             return np.char.decode(plain, "utf-8")

@@ -37,25 +37,17 @@ class Potential:
     """
 
     def __init__(self, name: str = "mcmillan17") -> None:
-        self.name = str(name)
-        if self.name.endswith(".ini"):
-            self._text = Path(name).read_text()
-        else:
-            self._text = None
-        self._build()
+        self._build(str(name), Path(name).read_text() if str(name).endswith(".ini") else None)
 
-    def _build(self) -> None:
-        if self._text is None:
-            self._potential = _goc.Potential(self.name.lower())
-        else:
-            self._potential = _goc.Potential("ini", self._text)
+    def _build(self, name: str, text: str | None) -> None:
+        self.name, self._text = name, text
+        self._potential = _goc.Potential(name.lower()) if text is None else _goc.Potential("ini", text)
 
     @classmethod
     def from_ini(cls, text: str) -> "Potential":
         """From the text of an .ini file: a section a component."""
         made = cls.__new__(cls)
-        made.name, made._text = "ini", text
-        made._build()
+        made._build("ini", text)
         return made
 
     def __repr__(self) -> str:
@@ -102,14 +94,11 @@ def _named_finder(name: str, variant: str) -> Any:
 
 
 def _finder(potential: Any, variant: str) -> Any:
-    if isinstance(potential, Potential):
-        if potential._text is None:
-            return _named_finder(potential.name.lower(), variant)
-        return _goc.ActionFinder(potential._potential, variant)
-    name = str(potential)
-    if name.endswith(".ini"):
-        return _goc.ActionFinder(Potential(name)._potential, variant)
-    return _named_finder(name.lower(), variant)
+    if isinstance(potential, Potential) and potential._text is None:
+        potential = potential.name
+    if isinstance(potential, Potential) or str(potential).endswith(".ini"):
+        return _goc.ActionFinder(_own(potential), variant)
+    return _named_finder(str(potential).lower(), variant)
 
 
 def _own(potential: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._candidates import Candidates, is_ragged, numbers, ragged
+from ._candidates import arrays
 
 try:
     import matplotlib.pyplot as plt
@@ -68,17 +68,9 @@ def clusters(
     """
     ax = _axes(ax)
     labels = _fitted(estimator, "labels_")
-    if is_ragged(X):
-        made = ragged(X)
-        values, offsets = (made.values, made.offsets) if isinstance(made, Candidates) else made
-    else:
-        made = None
-        values = numbers(X, "X", 2)
-        offsets = np.arange(len(values) + 1)
+    values, offsets, names = arrays(X, names)
     if len(offsets) - 1 != len(labels):
         raise ValueError(f"X has {len(offsets) - 1} objects, but {len(labels)} were fitted")
-    if names is None and isinstance(made, Candidates):
-        names = made.features
     if names is None:
         names = getattr(estimator, "feature_names_in_", None)
     a, b = (range(values.shape[1])[f] for f in (_usual(names) if features is None else features))

@@ -56,7 +56,7 @@ class Sets:
         return self._sets.centres
 
     def sample(
-        self, m: int = 101, *, sampler: str = "uniform", random_state: Any = 1, n_jobs: int | None = None
+        self, m: int = _goc.DRAWS, *, sampler: str = "uniform", random_state: Any = 1, n_jobs: int | None = None
     ) -> NDArray[np.float64]:
         """Points of each set.
 
@@ -197,7 +197,7 @@ def propagate(
     sets: Sets,
     f: Callable[[NDArray[np.float64]], Any] | None = None,
     *,
-    m: int = 101,
+    m: int = _goc.DRAWS,
     sampler: str = "uniform",
     penalty: str = "density",
     random_state: Any = 1,

@@ -15,6 +15,7 @@ use numpy::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::fit::whole;
 use crate::watch::value_error;
 
 /// The candidates of all objects.
@@ -28,8 +29,7 @@ impl Candidates {
     /// values (N, q) and offsets (n + 1), C-contiguous; one penalty a candidate, or one weight, or neither. `names` call the
     /// objects in messages, `features` the features; `metadata` say how the candidates came about.
     #[new]
-    #[pyo3(signature = (values, offsets, penalty=None, weight=None, strength=PENALTY_STRENGTH, names=None, features=None, metadata=None,
-                        truth=None))]
+    #[pyo3(signature = (values, offsets, penalty=None, weight=None, strength=PENALTY_STRENGTH, names=None, features=None, metadata=None))]
     #[allow(clippy::too_many_arguments)] // called from Python, by name
     fn new(
         values: PyReadonlyArray2<'_, f64>,
@@ -40,7 +40,6 @@ impl Candidates {
         names: Option<Vec<String>>,
         features: Option<Vec<String>>,
         metadata: Option<Vec<(String, String)>>,
-        truth: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let (rows, q) = (values.shape()[0], values.shape()[1]);
         let (values, offsets) = (values.as_slice()?, offsets.as_slice()?);
@@ -48,7 +47,7 @@ impl Candidates {
         let weights = weight.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
         for (name, given) in [("penalties", penalties), ("weights", weights)] {
             if let Some(count) = given.map(<[f64]>::len).filter(|count| *count != rows) {
-                return Err(PyValueError::new_err(format!("{count} {name} for {rows} candidates")));
+                return Err(invalid!("{count} {name} for {rows} candidates"));
             }
         }
         check_offsets(offsets, rows)?;
@@ -69,9 +68,6 @@ impl Candidates {
         if let Some(features) = features {
             data = data.named(features).map_err(value_error)?;
         }
-        if let Some(truth) = truth {
-            data = data.with_truth(truth).map_err(value_error)?;
-        }
         data.provenance = metadata.unwrap_or_default();
         data.penalties = match (weights, penalties) {
             (Some(_), _) => PenaltyKind::Weights { strength },
@@ -87,12 +83,6 @@ impl Candidates {
         data.candidates = data.candidates.with_penalties(penalty.as_slice()?).map_err(value_error)?;
         data.penalties = PenaltyKind::Unknown;
         Ok(Self { data: Arc::new(data) })
-    }
-
-    /// A short digest of ids and candidates.
-    #[getter]
-    fn digest(&self) -> String {
-        self.data.digest()
     }
 
     /// Whether the penalties are minus log densities of the errors.
@@ -119,8 +109,7 @@ impl Candidates {
     /// Where each object's candidates begin; one more than objects.
     #[getter]
     fn offsets<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        let offsets: Vec<i64> = self.data.candidates.offsets().iter().map(|&at| at as i64).collect();
-        offsets.into_pyarray(py)
+        whole(py, self.data.candidates.offsets().iter().map(|&at| at as i64))
     }
 
     /// The candidates of object `i`, row after row: a copy.
@@ -192,18 +181,14 @@ fn check_offsets(offsets: &[i64], rows: usize) -> PyResult<()> {
         return Err(PyValueError::new_err("there are no objects"));
     }
     if offsets[0] != 0 || offsets[offsets.len() - 1] != rows as i64 {
-        return Err(PyValueError::new_err(format!(
+        return Err(invalid!(
             "offsets go from {} to {}, but must go from 0 to the {rows} candidates there are",
             offsets[0],
             offsets[offsets.len() - 1]
-        )));
+        ));
     }
     match offsets.windows(2).position(|pair| pair[1] < pair[0]) {
-        Some(i) => Err(PyValueError::new_err(format!(
-            "offsets fall from {} to {} at object {i}",
-            offsets[i],
-            offsets[i + 1]
-        ))),
+        Some(i) => Err(invalid!("offsets fall from {} to {} at object {i}", offsets[i], offsets[i + 1])),
         None => Ok(()),
     }
 }

@@ -1,13 +1,15 @@
 //! A fit: candidates in, the pipeline run under watch, its answer as a dictionary of arrays in the units
 //! of the input.
 
-use goc::marginal::{ClusterParts, ModelParts, Posterior};
-use goc::optimistic::hierarchy::{Height, Leaves};
+use std::sync::atomic::AtomicUsize;
+
+use goc::marginal::Posterior;
+use goc::optimistic::hierarchy::{self, Height, Leaves};
 use goc::scale::{Scaler, Scaling};
 use goc_pipeline::feature_map::FeatureMap;
-use goc_pipeline::{Dataset, Fit, PipelineError, Prepared, fit_with};
-use numpy::{IntoPyArray, PyArray1};
-use pyo3::exceptions::PyValueError;
+use goc_pipeline::model_file::ModelFile;
+use goc_pipeline::{Dataset, Fit, MethodName, OracleName, PipelineError, Prepared, Speech, fit_with};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -19,9 +21,11 @@ use crate::watch::{self, value_error};
 /// What the thread of a fit brings back.
 struct Outcome {
     fit: Fit,
-    model: Option<goc::marginal::Model>,
+    model: Option<ModelFile>,
     tree: Option<Vec<[f64; 4]>>,
     places: Vec<f64>,
+    /// Those of the best start, where k-means by itself was asked for.
+    oracle_iterations: Option<usize>,
     /// Remarks, and warnings.
     said: Vec<(bool, String)>,
 }
@@ -41,31 +45,35 @@ pub fn fit<'py>(
     settings.check().map_err(refused)?;
     let named = function.is_none();
     let data = candidates.data.clone();
-    let wants_tree = settings.method == goc_pipeline::MethodName::GocTree;
+    let wants_tree = settings.method == MethodName::GocTree;
     let work = move |watch: &watch::Watch| -> Result<Outcome, PipelineError> {
         let mut prepared = Prepared::of(data.without_extras(), &settings, watch)?;
         drop(data);
         prepared.data.object_weights = sample_weight;
         let oracle = settings.oracle();
-        let oracle = Watched { oracle: named.then_some(oracle.as_ref()), watch };
+        let counts = settings.method == MethodName::Oracle && settings.oracle == OracleName::KMeans;
+        let k_means = (counts && named).then(|| (settings.k_means(), AtomicUsize::new(0)));
+        let oracle =
+            Watched { k_means: k_means.as_ref(), ..Watched::new(watch, named.then_some(oracle.as_ref())) };
         let fit = fit_with(prepared, &settings, Some(&oracle), seed, watch)?;
         let model = fit.model().transpose()?;
         let tree = match wants_tree {
             true => Some(fit.tree()?.linkage(Leaves::Objects, Height::Total)?),
             false => None,
         };
-        Ok(Outcome { places: fit.input_places(), tree, model, fit, said: watch.said() })
+        let oracle_iterations =
+            k_means.map(|(_, iterations)| iterations.into_inner()).filter(|count| *count > 0);
+        Ok(Outcome { places: fit.input_places(), oracle_iterations, tree, model, fit, said: watch.said() })
     };
     let outcome = watch::run(py, threads, progress.as_ref(), function.as_ref(), work)?;
     dictionary(py, outcome.map_err(refused)?)
 }
 
 fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
-    let Outcome { fit, model, tree, places, said } = outcome;
+    let Outcome { fit, model, tree, places, oracle_iterations, said } = outcome;
     let q = fit.centres.features();
     let centres = fit.input_centres();
-    let Fit { prepared, settings, grouped, auto, found, stability, significance, solitude, remarks, .. } =
-        fit;
+    let Fit { prepared, settings, grouped, auto, found, stability, significance, solitude, .. } = fit;
     let put = PyDict::new(py);
     let labels = |labels: &[u32]| whole(py, labels.iter().map(|&l| i64::from(l)));
     put.set_item("labels", labels(grouped.partition.labels()))?;
@@ -81,6 +89,7 @@ fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     put.set_item("confidence", some(grouped.confidence))?;
     put.set_item("solitude", some(solitude))?;
     put.set_item("iterations", grouped.iterations)?;
+    put.set_item("oracle_iterations", oracle_iterations)?;
     put.set_item("converged", grouped.converged)?;
     put.set_item("cycle", grouped.cycle)?;
     put.set_item("history_k", whole(py, grouped.history.iter().map(|t| t.k as i64)))?;
@@ -88,9 +97,7 @@ fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     put.set_item("history_objective", objectives.into_pyarray(py))?;
     put.set_item("history_changed", whole(py, grouped.history.iter().map(|t| t.changed as i64)))?;
     let curve = auto.k.as_ref().map(|(_, chosen)| &chosen.curve[..]).unwrap_or_default();
-    put.set_item("k_found", auto.k.as_ref().map(|(_, chosen)| chosen.k))?;
     put.set_item("k_curve", curve.iter().map(|t| (t.k, t.value)).collect::<Vec<_>>())?;
-    put.set_item("penalty_weight_found", auto.lambda.map(|found| found.lambda))?;
     put.set_item("penalty_weight", settings.lambda())?;
     if let Some(stability) = stability {
         put.set_item("stability_objects", stability.objects.into_pyarray(py))?;
@@ -108,18 +115,22 @@ fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     }
     put.set_item("tree", tree.map(|rows| table(py, rows.concat(), 4)).transpose()?)?;
     let map = Map { map: prepared.map, divisor: prepared.penalty_divisor.unwrap_or(1.0) };
-    put.set_item("digest", prepared.data.digest())?;
-    put.set_item("model", model.map(|model| Py::new(py, Model { model, map: map.clone() })).transpose()?)?;
+    put.set_item("model", model.map(|file| Py::new(py, Model { file })).transpose()?)?;
     put.set_item("map", Py::new(py, map)?)?;
-    put.set_item(
-        "remarks",
-        remarks.iter().map(|r| goc_pipeline::Speech::Keywords.of(r)).collect::<Vec<_>>(),
-    )?;
     put.set_item("said", said)?;
     Ok(put)
 }
 
-fn whole(py: Python<'_>, values: impl Iterator<Item = i64>) -> Bound<'_, PyArray1<i64>> {
+/// A linkage table in Newick format; `names` are those of the leaves.
+#[pyfunction]
+pub fn newick(tree: PyReadonlyArray2<'_, f64>, names: Vec<String>) -> PyResult<String> {
+    let rows: Vec<[f64; 4]> =
+        tree.as_array().rows().into_iter().map(|row| std::array::from_fn(|c| row[c])).collect();
+    hierarchy::newick(&rows, &names).map_err(value_error)
+}
+
+/// Whole numbers as an array.
+pub fn whole(py: Python<'_>, values: impl Iterator<Item = i64>) -> Bound<'_, PyArray1<i64>> {
     values.collect::<Vec<i64>>().into_pyarray(py)
 }
 
@@ -196,12 +207,6 @@ impl Map {
         self.map.roots.clone()
     }
 
-    /// What penalties are divided by.
-    #[getter]
-    fn divisor(&self) -> f64 {
-        self.divisor
-    }
-
     /// Everything it is made of, for pickle.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, MapParts)> {
         let scaler = &self.map.scaler;
@@ -221,7 +226,7 @@ impl Map {
     pub fn prepared(&self, data: &Dataset) -> PyResult<Prepared> {
         let (given, wanted) = (data.candidates.features(), self.map.roots.len());
         if given != wanted {
-            return Err(PyValueError::new_err(format!("X has {given} features, but {wanted} were fitted")));
+            return Err(invalid!("X has {given} features, but {wanted} were fitted"));
         }
         Prepared::like(data.without_extras(), &self.map, self.divisor).map_err(refused)
     }
@@ -230,8 +235,7 @@ impl Map {
 /// What the marginal mixture keeps to judge new objects by.
 #[pyclass(frozen, module = "goc._goc")]
 pub struct Model {
-    model: goc::marginal::Model,
-    map: Map,
+    file: ModelFile,
 }
 
 #[pymethods]
@@ -245,8 +249,8 @@ impl Model {
         candidates: &Candidates,
         threads: Option<usize>,
     ) -> PyResult<Predicted<'py>> {
-        let prepared = self.map.prepared(&candidates.data)?;
-        let model = self.model.clone();
+        let ModelFile { map, penalty_divisor, model, .. } = self.file.clone();
+        let prepared = Map { map, divisor: penalty_divisor }.prepared(&candidates.data)?;
         let work = move |_: &watch::Watch| model.predict(&prepared.data.candidates);
         let found = watch::run(py, threads, None, None, work)?.map_err(value_error)?;
         let labels = found.iter().map(|p| p.label.map_or(-1, i64::from));
@@ -255,42 +259,20 @@ impl Model {
         Ok((whole(py, labels), probability.into_pyarray(py), alone.into_pyarray(py)))
     }
 
-    /// Everything it is made of, for pickle.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Parts, Map))> {
-        let p = self.model.parts();
-        let clusters = p.clusters.iter().map(|c| (c.size, c.mean.clone(), c.scatter.clone())).collect();
-        let numbers = (p.nu, p.alpha, p.singleton_weight, p.power, p.penalty_strength);
-        let parts = (clusters, p.metric.clone(), numbers, p.base_middle.clone(), p.base_scale.clone());
-        Ok((py.get_type::<Self>().getattr("from_parts")?, (parts, self.map.clone())))
+    /// The text of its file, for pickle.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((py.get_type::<Self>().getattr("from_text")?, (self.file.to_text(),)))
     }
 
     /// Back from what `__reduce__` gave.
     #[staticmethod]
-    fn from_parts(parts: Parts, map: PyRef<'_, Map>) -> PyResult<Self> {
-        let (clusters, metric, numbers, base_middle, base_scale) = parts;
-        let (nu, alpha, singleton_weight, power, penalty_strength) = numbers;
-        let cluster = |(size, mean, scatter)| ClusterParts { size, mean, scatter };
-        let clusters = clusters.into_iter().map(cluster).collect();
-        let parts = ModelParts {
-            clusters,
-            metric,
-            nu,
-            alpha,
-            singleton_weight,
-            power,
-            penalty_strength,
-            base_middle,
-            base_scale,
-        };
-        Ok(Self { model: goc::marginal::Model::new(parts).map_err(value_error)?, map: map.clone() })
+    fn from_text(text: &str) -> PyResult<Self> {
+        Ok(Self { file: ModelFile::from_bytes(text.as_bytes()).map_err(value_error)? })
     }
 }
 
 /// Labels, their probabilities, probabilities of being alone.
 type Predicted<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
-
-/// The parts of a model as pickle keeps them.
-type Parts = (Vec<(usize, Vec<f64>, Vec<f64>)>, Vec<f64>, (usize, f64, f64, f64, f64), Vec<f64>, Vec<f64>);
 
 /// Every method on the same candidates: a list of dictionaries, a row each.
 #[pyfunction]
@@ -306,28 +288,21 @@ pub fn compare<'py>(
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    use goc_pipeline::compare::{Outcome, Row, outcome, rows};
+    use goc_pipeline::compare::{Outcome, outcome, rows_called};
     let Asked { settings, seed, .. } = Asked::of(settings)?;
-    let all = rows();
-    if let Some(name) = only.iter().flatten().find(|name| !all.iter().any(|row| row.is_called(name))) {
-        let mut kinds: Vec<&str> = all.iter().map(Row::kind).collect();
-        kinds.dedup();
-        let kinds = kinds.join(", ");
-        return Err(PyValueError::new_err(format!("only: no such method {name}; there are {kinds}")));
-    }
-    let wanted =
-        move |row: &Row| only.as_ref().is_none_or(|only| only.iter().any(|name| row.is_called(name)));
+    let wanted = rows_called(only.as_deref())
+        .map_err(|(name, kinds)| invalid!("only: no such method {name}; there are {kinds}"))?;
     let data = candidates.data.clone();
     type Run = (String, u64, Result<Outcome, String>);
     let work = move |watch: &watch::Watch| -> Result<Vec<Run>, PipelineError> {
         let mut prepared = Prepared::new(data.without_extras(), &settings, watch)?;
         prepared.data.truth = truth;
         let mut runs = Vec::new();
-        for row in all.into_iter().filter(wanted) {
+        for row in wanted {
             let own = row.settings(&settings)?;
             for s in 0..if row.draws { seeds } else { 1 } {
                 let seed = seed.wrapping_add(s);
-                let said = |error: PipelineError| error.said(goc_pipeline::Speech::Keywords);
+                let said = |error: PipelineError| error.said(Speech::Keywords);
                 runs.push((row.name.clone(), seed, outcome(&prepared, &own, seed).map_err(said)));
                 watch.tick();
             }

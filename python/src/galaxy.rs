@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use goc_galaxy::actions::{Outcome, Variant};
+use goc_galaxy::actions::Variant;
 use goc_galaxy::catalogue::{Angles, Catalogue, DistanceMeasure};
 use goc_galaxy::frames::{Galactocentric, JphiSign, Sky, Sun};
 use goc_galaxy::orbit::Integrator;
 use goc_galaxy::potential::{MWPotential2014, Potential as _, ini};
 use goc_galaxy::units::GYR_PER_TIME;
+use goc_pipeline::star_model::told_actions;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -21,16 +22,21 @@ pub fn parsed<T: std::str::FromStr>(what: &str, given: &str) -> PyResult<T>
 where
     T::Err: std::fmt::Display,
 {
-    given.parse().map_err(|error| PyValueError::new_err(format!("{what}='{given}': {error}")))
+    given.parse().map_err(|error| invalid!("{what}='{given}': {error}"))
 }
 
 /// Rows of six numbers.
-pub fn stars_of(rows: &PyReadonlyArray2<'_, f64>) -> PyResult<Vec<[f64; 6]>> {
+fn stars_of(rows: &PyReadonlyArray2<'_, f64>) -> PyResult<Vec<[f64; 6]>> {
     if rows.shape()[1] != 6 {
-        return Err(PyValueError::new_err(format!("a star has 6 numbers, not {}", rows.shape()[1])));
+        return Err(invalid!("a star has 6 numbers, not {}", rows.shape()[1]));
     }
     let star = |row: numpy::ndarray::ArrayView1<'_, f64>| std::array::from_fn(|c| row[c]);
     Ok(rows.as_array().rows().into_iter().map(star).collect())
+}
+
+/// Rows of six numbers as places.
+fn places_of(rows: &PyReadonlyArray2<'_, f64>) -> PyResult<Vec<Galactocentric>> {
+    Ok(stars_of(rows)?.into_iter().map(place).collect())
 }
 
 fn place([x, y, z, vx, vy, vz]: [f64; 6]) -> Galactocentric {
@@ -47,7 +53,7 @@ pub fn catalogue_of(sky: &str, far: &str, offset: f64, angles: &str, sun: &str) 
         "parallax" => DistanceMeasure::Parallax { offset },
         "distance" => DistanceMeasure::Distance,
         "distance_modulus" => DistanceMeasure::Modulus,
-        other => return Err(PyValueError::new_err(format!("depth by '{other}' is not known"))),
+        other => return Err(invalid!("depth by '{other}' is not known")),
     };
     let catalogue = Catalogue::new(sky_of(sky)?, far, parsed::<Sun>("sun", sun)?).map_err(value_error)?;
     Ok(catalogue.angles(parsed::<Angles>("angles", angles)?))
@@ -57,7 +63,7 @@ fn sky_of(sky: &str) -> PyResult<Sky> {
     match sky {
         "icrs" => Ok(Sky::Icrs),
         "galactic" => Ok(Sky::Galactic),
-        other => Err(PyValueError::new_err(format!("sky='{other}' is not known; give icrs or galactic"))),
+        other => Err(invalid!("sky='{other}' is not known; give icrs or galactic")),
     }
 }
 
@@ -85,9 +91,9 @@ impl Potential {
             ("mwpotential2014", _) => plain(Arc::new(MWPotential2014::new())),
             ("ini", Some(text)) => plain(Arc::new(ini::parse(text).map_err(value_error)?)),
             (other, _) => {
-                return Err(PyValueError::new_err(format!(
+                return Err(invalid!(
                     "potential '{other}' is not known; give mcmillan17, mwpotential2014 or a file that ends in .ini"
-                )));
+                ));
             }
         })
     }
@@ -160,7 +166,7 @@ impl ActionFinder {
         jphi: &str,
         threads: Option<usize>,
     ) -> PyResult<Found<'py>> {
-        let stars: Vec<Galactocentric> = stars_of(&stars)?.into_iter().map(place).collect();
+        let stars = places_of(&stars)?;
         let (sign, finder) = (parsed::<JphiSign>("jphi", jphi)?, self.finder.clone());
         let found = watch::run(py, threads, None, None, move |watch| {
             let mut found = Vec::with_capacity(stars.len());
@@ -170,21 +176,8 @@ impl ActionFinder {
             }
             found
         })?;
-        let (mut values, mut notes) = (Vec::with_capacity(found.len() * 4), Vec::with_capacity(found.len()));
-        for outcome in found {
-            let none = [f64::NAN; 3];
-            let (jr_jz_jphi, energy, note) = match outcome {
-                Outcome::Bound(a) => ([a.jr, a.jz, sign.of(a.jphi)], a.energy, String::new()),
-                // The energy is known all the same.
-                Outcome::Unbound { energy } => (none, energy, "unbound".into()),
-                Outcome::Undefined(reason) => (none, f64::NAN, reason.to_string()),
-                _ => (none, f64::NAN, "no actions".into()),
-            };
-            values.extend(jr_jz_jphi);
-            values.push(energy);
-            notes.push(note);
-        }
-        Ok((table(py, values, 4)?, notes))
+        let told: (Vec<[f64; 4]>, Vec<String>) = found.iter().map(|found| told_actions(found, sign)).unzip();
+        Ok((table(py, told.0.concat(), 4)?, told.1))
     }
 
     /// Angles (rad) and frequencies (rad/Gyr) in the order r, z, phi: (n, 6), NaN where there are none.
@@ -196,7 +189,7 @@ impl ActionFinder {
         jphi: &str,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let stars: Vec<Galactocentric> = stars_of(&stars)?.into_iter().map(place).collect();
+        let stars = places_of(&stars)?;
         let (sign, finder) = (parsed::<JphiSign>("jphi", jphi)?, self.finder.clone());
         let rows = watch::run(py, threads, None, None, move |watch| {
             let one = |star: &Galactocentric| {
@@ -263,9 +256,7 @@ pub fn from_galactocentric<'py>(
     let (sky, sun) = (sky_of(sky)?, parsed::<Sun>("sun", sun)?);
     let mut values = Vec::with_capacity(rows.shape()[0] * 6);
     for (i, star) in stars_of(&rows)?.into_iter().enumerate() {
-        let seen = sun
-            .observe(&place(star), sky)
-            .map_err(|error| PyValueError::new_err(format!("row {i}: {error}")))?;
+        let seen = sun.observe(&place(star), sky).map_err(|error| invalid!("row {i}: {error}"))?;
         values.extend(seen.position.in_degrees());
         values.push(seen.distance.kpc());
         values.extend(seen.proper_motion);
@@ -286,7 +277,7 @@ pub fn orbits<'py>(
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let stars: Vec<Galactocentric> = stars_of(&stars)?.into_iter().map(place).collect();
+    let stars = places_of(&stars)?;
     let integrator = Integrator::new(accuracy).map_err(value_error)?;
     let times: Vec<f64> = times.into_iter().map(|gyr| gyr / GYR_PER_TIME).collect();
     let potential = potential.potential.clone();

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::candidates::{Candidates, table};
-use crate::fit::Map;
+use crate::fit::{Map, whole};
 use crate::oracle::Watched;
 use crate::settings::{Asked, refused};
 use crate::watch::{self, value_error};
@@ -42,7 +42,7 @@ pub fn select<'py>(
     let q = candidates.data.candidates.features();
     if centres.features() != q {
         let found = centres.features();
-        return Err(PyValueError::new_err(format!("X has {q} features, but the centres have {found}")));
+        return Err(invalid!("X has {q} features, but the centres have {found}"));
     }
     if centres.is_empty() {
         return Err(PyValueError::new_err("there are no centres"));
@@ -59,10 +59,10 @@ pub fn select<'py>(
     };
     let choices = watch::run(py, threads, None, None, work)?;
     let choices = choices.map_err(|error: goc::candidates::CandidatesError| value_error(error))?;
-    let candidate: Vec<i64> = choices.iter().map(|c| i64::from(c.candidate)).collect();
-    let nearest: Vec<i64> = choices.iter().map(|c| i64::from(c.centre)).collect();
+    let candidate = whole(py, choices.iter().map(|c| i64::from(c.candidate)));
+    let nearest = whole(py, choices.iter().map(|c| i64::from(c.centre)));
     let values: Vec<f64> = choices.iter().map(|c| c.value).collect();
-    Ok((candidate.into_pyarray(py), nearest.into_pyarray(py), values.into_pyarray(py)))
+    Ok((candidate, nearest, values.into_pyarray(py)))
 }
 
 /// Of each of `k` clusters the sum of its points, added in their order, and their number.
@@ -76,12 +76,12 @@ pub fn cluster_sums<'py>(
     let (n, q) = (points.shape()[0], points.shape()[1]);
     let (values, labels) = (points.as_slice()?, labels.as_slice()?);
     if labels.len() != n {
-        return Err(PyValueError::new_err(format!("{} labels for {n} points", labels.len())));
+        return Err(invalid!("{} labels for {n} points", labels.len()));
     }
     let (mut sums, mut sizes) = (vec![0.0; k * q], vec![0_i64; k]);
     for (i, &label) in labels.iter().enumerate() {
         let Some(at) = usize::try_from(label).ok().filter(|&l| l < k) else {
-            return Err(PyValueError::new_err(format!("row {i}: label {label} is not among {k} clusters")));
+            return Err(invalid!("row {i}: label {label} is not among {k} clusters"));
         };
         sizes[at] += 1;
         for (sum, value) in sums[at * q..][..q].iter_mut().zip(&values[i * q..]) {
@@ -107,12 +107,11 @@ pub fn oracle<'py>(
     let (oracle, k) = (settings.oracle(), settings.wanted().map_err(refused)?);
     let named = function.is_none();
     let found = watch::run(py, threads, None, function.as_ref(), move |watch| {
-        let watched = Watched { oracle: named.then_some(oracle.as_ref()), watch };
+        let watched = Watched::new(watch, named.then_some(oracle.as_ref()));
         watched.cluster(&points, Start::K(k), &mut stream(seed, key))
     })?;
     let partition = found.map_err(value_error)?;
-    let labels: Vec<i64> = partition.labels().iter().map(|&l| i64::from(l)).collect();
-    Ok(labels.into_pyarray(py))
+    Ok(whole(py, partition.labels().iter().map(|&l| i64::from(l))))
 }
 
 /// A table of numbers as points.

@@ -8,6 +8,9 @@
 //!
 //! Nothing is decided here: rules, names and defaults are the library's (`goc-pipeline`).
 
+#[macro_use]
+mod watch;
+
 mod candidates;
 mod fit;
 mod galaxy;
@@ -20,36 +23,43 @@ mod sets;
 mod settings;
 mod sharded;
 mod stars;
-mod watch;
 
-use pyo3::prelude::*;
+use pyo3::pymodule;
 
+/// What Python sees of it.
 #[pymodule]
-fn _goc(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<candidates::Candidates>()?;
-    module.add_class::<sets::Sets>()?;
-    module.add_class::<galaxy::Potential>()?;
-    module.add_class::<galaxy::ActionFinder>()?;
-    module.add_class::<fit::Map>()?;
-    module.add_class::<fit::Model>()?;
-    module.add_class::<sharded::Shard>()?;
-    module.add_class::<sharded::Coordinator>()?;
-    module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
-    module.add_function(wrap_pyfunction!(fit::compare, module)?)?;
-    module.add_function(wrap_pyfunction!(settings::settings, module)?)?;
-    module.add_function(wrap_pyfunction!(kernel::select, module)?)?;
-    module.add_function(wrap_pyfunction!(kernel::cluster_sums, module)?)?;
-    module.add_function(wrap_pyfunction!(kernel::oracle, module)?)?;
-    module.add_function(wrap_pyfunction!(galaxy::to_galactocentric, module)?)?;
-    module.add_function(wrap_pyfunction!(galaxy::from_galactocentric, module)?)?;
-    module.add_function(wrap_pyfunction!(galaxy::orbits, module)?)?;
-    module.add_function(wrap_pyfunction!(stars::star_candidates, module)?)?;
-    module.add_function(wrap_pyfunction!(stars::star_rows, module)?)?;
-    module.add_function(wrap_pyfunction!(stars::star_names, module)?)?;
-    module.add_function(wrap_pyfunction!(mock::simulate, module)?)?;
-    module.add_function(wrap_pyfunction!(metrics::scores, module)?)?;
-    module.add_function(wrap_pyfunction!(report::page, module)?)?;
-    module.add_function(wrap_pyfunction!(metrics::key_of_text, module)?)?;
-    Ok(())
+mod _goc {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::candidates::Candidates;
+    #[pymodule_export]
+    use crate::fit::{Map, Model, compare, fit, newick};
+    #[pymodule_export]
+    use crate::galaxy::{ActionFinder, Potential, from_galactocentric, orbits, to_galactocentric};
+    #[pymodule_export]
+    use crate::kernel::{cluster_sums, oracle, select};
+    #[pymodule_export]
+    use crate::metrics::{key_of_text, scores};
+    #[pymodule_export]
+    use crate::mock::simulate;
+    #[pymodule_export]
+    use crate::report::page;
+    #[pymodule_export]
+    use crate::sets::Sets;
+    #[pymodule_export]
+    use crate::settings::settings;
+    #[pymodule_export]
+    use crate::sharded::{Coordinator, Shard};
+    #[pymodule_export]
+    use crate::stars::{star_candidates, star_names, star_rows};
+
+    /// Points drawn for each object unless told.
+    #[pymodule_export]
+    const DRAWS: usize = goc_pipeline::Sampling::DRAWS;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
 }

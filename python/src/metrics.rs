@@ -1,30 +1,17 @@
 //! Scores of labels against the truth.
 
 use goc::metrics::Scores;
-use goc_pipeline::scores::apart;
+use goc_pipeline::scores::{apart, by_name};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::watch::value_error;
 
 /// Every score of whole-number labels `predicted` against `truth`; -1, in no group, is a group of its own each time.
 #[pyfunction]
 pub fn scores(py: Python<'_>, predicted: Vec<i64>, truth: Vec<i64>) -> PyResult<Bound<'_, PyDict>> {
-    let s = Scores::of(&apart(&predicted), &apart(&truth)).map_err(value_error)?;
-    let put = PyDict::new(py);
-    for (name, value) in [
-        ("nmi", s.nmi),
-        ("f", s.f),
-        ("ari", s.ari),
-        ("ami", s.ami),
-        ("homogeneity", s.homogeneity),
-        ("completeness", s.completeness),
-        ("v_measure", s.v_measure),
-        ("purity", s.purity),
-    ] {
-        put.set_item(name, value)?;
-    }
-    Ok(put)
+    let scores = Scores::of(&apart(&predicted), &apart(&truth)).map_err(value_error)?;
+    by_name(&scores).into_py_dict(py)
 }
 
 /// The key of the random stream of an object with this name.

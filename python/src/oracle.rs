@@ -1,5 +1,8 @@
 //! Python as the oracle, and any oracle under watch.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use goc::oracle::k_means::KMeans;
 use goc::oracle::{Oracle, OracleError, Start};
 use goc::{Partition, Points, Stream};
 use rand::RngExt;
@@ -9,7 +12,15 @@ use crate::watch::{Question, Watch};
 /// An oracle that can be stopped each time it is asked; without one of its own it asks Python.
 pub struct Watched<'w> {
     pub oracle: Option<&'w dyn Oracle>,
+    /// The same as k-means, and where it leaves how many iterations its best start took, the last time.
+    pub k_means: Option<&'w (KMeans, AtomicUsize)>,
     pub watch: &'w Watch,
+}
+
+impl<'w> Watched<'w> {
+    pub fn new(watch: &'w Watch, oracle: Option<&'w dyn Oracle>) -> Self {
+        Self { oracle, k_means: None, watch }
+    }
 }
 
 impl Oracle for Watched<'_> {
@@ -24,6 +35,11 @@ impl Oracle for Watched<'_> {
         stream: &mut Stream,
     ) -> Result<Partition, OracleError> {
         self.watch.check();
+        if let Some((k_means, iterations)) = self.k_means {
+            let fit = k_means.fit(points, start, stream)?;
+            iterations.store(fit.iterations, Ordering::Relaxed);
+            return Ok(fit.partition);
+        }
         if let Some(oracle) = self.oracle {
             return oracle.cluster(points, start, stream);
         }

@@ -25,7 +25,7 @@ pub fn size_of(kind: &str, value: f64) -> PyResult<Size> {
         "sigmas" => Size::sigmas(value),
         "eta" => Size::eta(value),
         "radius" => Size::radius(value),
-        other => return Err(PyValueError::new_err(format!("size by '{other}' is not known"))),
+        other => return Err(invalid!("size by '{other}' is not known")),
     }
     .map_err(watch::value_error)
 }
@@ -37,20 +37,18 @@ pub fn sampler_of(name: &str, coordinate: usize) -> PyResult<Sampler> {
         "sobol" => Ok(Sampler::Sobol),
         "density" => Ok(Sampler::Density),
         "grid" => Ok(Sampler::Grid { coordinate }),
-        other => Err(PyValueError::new_err(format!(
-            "sampler='{other}' is not known; give uniform, sobol, density or grid"
-        ))),
+        other => Err(invalid!("sampler='{other}' is not known; give uniform, sobol, density or grid")),
     }
 }
 
 /// An error of one object's set, with its row.
 pub fn at_row(row: usize, error: SetError) -> PyErr {
-    PyValueError::new_err(format!("object {row}: {error}"))
+    invalid!("object {row}: {error}")
 }
 
 /// More numbers than can be held.
 pub fn too_many(objects: usize, draws: usize) -> PyErr {
-    PyValueError::new_err(format!("{draws} points of {objects} objects do not fit into memory; draw fewer"))
+    invalid!("{draws} points of {objects} objects do not fit into memory; draw fewer")
 }
 
 #[pymethods]
@@ -72,11 +70,11 @@ impl Sets {
             _ => d,
         };
         if spread.shape()[0] != n || keys.len() != n || wide != wanted {
-            return Err(PyValueError::new_err(format!(
+            return Err(invalid!(
                 "errors of shape ({}, {wide}) and {} keys do not fit {n} objects of {d} values",
                 spread.shape()[0],
                 keys.len()
-            )));
+            ));
         }
         let size = size_of(&size.0, size.1)?;
         let (centres, spreads) = (centre.as_slice()?, spread.as_slice()?);
@@ -90,7 +88,7 @@ impl Sets {
                 "ellipsoid" => {
                     Covariance::new(own, d).and_then(|own| UncertaintySet::ellipsoid(value, own, size))
                 }
-                other => return Err(PyValueError::new_err(format!("shape '{other}' is not known"))),
+                other => return Err(invalid!("shape '{other}' is not known")),
             };
             objects.push(Object::new(keys[i], set.map_err(|error| at_row(i, error))?));
         }
@@ -140,7 +138,7 @@ impl Sets {
             }
             Ok(values)
         })?
-        .map_err(|error: SetError| watch::value_error(format!("sampler: {error}")))?;
+        .map_err(|error: SetError| invalid!("sampler: {error}"))?;
         table(py, values, d)
     }
 
@@ -161,7 +159,7 @@ impl Sets {
             || !rows.is_multiple_of(m)
             || first + rows / m > self.objects.len()
         {
-            return Err(PyValueError::new_err(format!("{rows} points do not fit the objects")));
+            return Err(invalid!("{rows} points do not fit the objects"));
         }
         let values = points.as_slice()?;
         let mut surprises = Vec::with_capacity(rows);

@@ -7,14 +7,14 @@ use goc::optimistic::sharded::{self, Answer, Basis, Command, FinalState, Plan};
 use goc::optimistic::{Optimistic, Termination};
 use goc::oracle::Oracle;
 use goc_pipeline::Auto;
-use numpy::{IntoPyArray, PyArray1};
+use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::candidates::{Candidates, table};
-use crate::fit::Map;
+use crate::fit::{Map, whole};
 use crate::oracle::Watched;
 use crate::settings::{Asked, refused};
 use crate::watch::{self, value_error};
@@ -89,17 +89,12 @@ impl Shard {
             .map_err(value_error)?;
         let features = result.points.len() / result.labels.len().max(1);
         let put = PyDict::new(py);
-        put.set_item("labels", whole(py, result.labels))?;
-        put.set_item("chosen", whole(py, result.chosen))?;
+        put.set_item("labels", whole(py, result.labels.into_iter().map(i64::from)))?;
+        put.set_item("chosen", whole(py, result.chosen.into_iter().map(i64::from)))?;
         put.set_item("distances", result.distances.into_pyarray(py))?;
         put.set_item("penalties", result.penalties.into_pyarray(py))?;
         put.set_item("points", table(py, result.points, features)?)?;
         Ok(put)
-    }
-
-    #[getter]
-    fn n_objects(&self) -> usize {
-        locked(&self.shard).objects()
     }
 
     /// Bytes it holds.
@@ -107,10 +102,6 @@ impl Shard {
     fn nbytes(&self) -> usize {
         locked(&self.shard).bytes()
     }
-}
-
-fn whole(py: Python<'_>, values: Vec<u32>) -> Bound<'_, PyArray1<i64>> {
-    values.into_iter().map(i64::from).collect::<Vec<i64>>().into_pyarray(py)
 }
 
 /// Leads a run over shards.
@@ -138,12 +129,9 @@ impl Coordinator {
         let settings = Asked::of(settings)?;
         settings.settings.check().map_err(refused)?;
         let plan = Plan { sample, rounds };
-        let coordinator =
-            sharded::Coordinator::new(greedy(&settings)?, &sizes, features, settings.seed, plan)
-                .map_err(value_error)?;
-        let (coordinator, oracle) =
-            (Arc::new(Mutex::new(coordinator)), Arc::new(Mutex::new(settings.settings.oracle())));
-        Ok(Self { coordinator, oracle, function })
+        let led = sharded::Coordinator::new(greedy(&settings)?, &sizes, features, settings.seed, plan);
+        let coordinator = Arc::new(Mutex::new(led.map_err(value_error)?));
+        Ok(Self { coordinator, oracle: Arc::new(Mutex::new(settings.settings.oracle())), function })
     }
 
     /// What every shard has to do now; None when the run is over.
@@ -162,7 +150,7 @@ impl Coordinator {
             let answers: Vec<Answer> =
                 answers.iter().map(|bytes| Answer::from_bytes(bytes)).collect::<Result<_, _>>()?;
             let oracle = locked(&oracle);
-            let watched = Watched { oracle: named.then_some(oracle.as_ref()), watch };
+            let watched = Watched::new(watch, named.then_some(oracle.as_ref()));
             locked(&coordinator).take(&answers, &watched)
         })?;
         done.map_err(value_error)
@@ -206,22 +194,14 @@ impl Coordinator {
         let put = PyDict::new(py);
         let q = outcome.centres.features();
         put.set_item("centres", table(py, outcome.centres.values().to_vec(), q)?)?;
-        let sizes: Vec<i64> = outcome.sizes.iter().map(|&size| size as i64).collect();
-        put.set_item("sizes", sizes.into_pyarray(py))?;
+        put.set_item("sizes", whole(py, outcome.sizes.iter().map(|&size| size as i64)))?;
         put.set_item("objective", outcome.objective)?;
         put.set_item("iterations", outcome.iterations)?;
-        put.set_item(
-            "converged",
-            matches!(outcome.termination, Termination::Converged | Termination::Tolerance),
-        )?;
+        let converged = matches!(outcome.termination, Termination::Converged | Termination::Tolerance);
+        put.set_item("converged", converged)?;
         put.set_item("cycle", matches!(outcome.termination, Termination::Cycle { .. }))?;
-        put.set_item(
-            "first_on",
-            match outcome.first_on {
-                Basis::All => None,
-                Basis::Sample(objects) => Some(objects),
-            },
-        )?;
+        let sample = if let Basis::Sample(objects) = outcome.first_on { Some(objects) } else { None };
+        put.set_item("first_on", sample)?;
         put.set_item("last", PyBytes::new(py, &outcome.final_state.to_bytes()))?;
         Ok(Some(put))
     }

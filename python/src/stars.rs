@@ -1,44 +1,29 @@
 //! Star catalogues: Python's tables read by the library's schema, sampled and turned into actions by its driver.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use goc::Ids;
 use goc_galaxy::catalogue::DistancePrior;
 use goc_galaxy::catalogue::schema::{Columns, Depth, Form, Quantity, RowNames, StarColumns};
 use goc_galaxy::frames::Sky;
-use goc_pipeline::{BadRows, MeasuredColumns, PipelineError, Sampling, Shape, Speech, StarModel, WhenEmpty};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use goc_pipeline::{BadRows, MeasuredColumns, PipelineError, Sampling, Shape, StarModel, WhenEmpty};
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::candidates::{Candidates, table};
+use crate::fit::whole;
 use crate::galaxy::{ActionFinder, parsed};
 use crate::sets::size_of;
 use crate::settings::refused;
-use crate::watch;
+use crate::watch::{self, Said};
 
 /// A table of Python's: `goc._tables.Table`, with the names of its rows.
 struct PyColumns<'py> {
     table: Bound<'py, PyAny>,
     names: Vec<String>,
     ids: Ids,
-}
-
-/// What went wrong in Python, in words.
-#[derive(Debug)]
-struct Refused(String);
-
-impl std::fmt::Display for Refused {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl From<Refused> for PipelineError {
-    fn from(refused: Refused) -> Self {
-        PipelineError::Failed(refused.0)
-    }
 }
 
 impl<'py> PyColumns<'py> {
@@ -49,16 +34,19 @@ impl<'py> PyColumns<'py> {
 }
 
 impl Columns for PyColumns<'_> {
-    type Error = Refused;
+    type Error = PipelineError;
 
     fn names(&self) -> Vec<String> {
         self.names.clone()
     }
 
-    fn require(&self, name: &str) -> Result<(), Refused> {
+    fn require(&self, name: &str) -> Result<(), PipelineError> {
         match self.names.iter().any(|own| own == name) {
             true => Ok(()),
-            false => Err(Refused(format!("no column `{name}`; the table has {}", self.names.join(", ")))),
+            false => Err(PipelineError::Failed(format!(
+                "no column `{name}`; the table has {}",
+                self.names.join(", ")
+            ))),
         }
     }
 
@@ -66,12 +54,12 @@ impl Columns for PyColumns<'_> {
         self.table.call_method1("unit", (name,)).ok()?.extract().ok()?
     }
 
-    fn numbers(&self, name: &str) -> Result<Vec<f64>, Refused> {
+    fn numbers(&self, name: &str) -> Result<Vec<f64>, PipelineError> {
         let read = || -> PyResult<Vec<f64>> {
             let array: PyReadonlyArray1<'_, f64> = self.table.call_method1("numbers", (name,))?.extract()?;
             Ok(array.as_array().iter().copied().collect())
         };
-        read().map_err(|error| Refused(error.value(self.table.py()).to_string()))
+        read().map_err(|error| PipelineError::Failed(error.value(self.table.py()).to_string()))
     }
 
     /// As Python prints it.
@@ -80,37 +68,12 @@ impl Columns for PyColumns<'_> {
     }
 
     fn complaint(&self, name: &str, row: usize, number: f64, problem: &str) -> String {
-        let object = match &self.ids {
-            Ids::Integer(ids) => ids[row].to_string(),
-            Ids::Text(ids) => ids[row].clone(),
-            _ => row.to_string(),
-        };
+        let object = goc_pipeline::measured::name(&self.ids, row);
         format!("row {row}, object {object}, column `{name}`: {} {problem}", self.text(name, row, number))
     }
 
     fn rows(&self) -> RowNames {
         RowNames::default() // Python counts from 0
-    }
-}
-
-/// Hears what is said while the interpreter's lock is held.
-#[derive(Default)]
-struct Heard(Mutex<Vec<(bool, String)>>);
-
-impl Heard {
-    fn say(&self, warning: bool, remark: &str) {
-        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        said.push((warning, Speech::Keywords.of(remark)));
-    }
-}
-
-impl goc_pipeline::Watch for Heard {
-    fn note(&self, remark: &str) {
-        self.say(false, remark);
-    }
-
-    fn warn(&self, warning: &str) {
-        self.say(true, warning);
     }
 }
 
@@ -201,7 +164,7 @@ pub fn star_candidates<'py>(
     let bad_rows = parsed::<BadRows>("on_bad", &wanted.bad_rows)?;
     let ids = ids_of(ids.as_ref())?;
     let columns = PyColumns::new(stars, ids.clone())?;
-    let heard = Heard::default();
+    let heard = Said::default();
     let found = model.require_observed(&columns, &heard).map_err(refused)?;
     let reading = MeasuredColumns {
         values: None,
@@ -229,17 +192,12 @@ pub fn star_candidates<'py>(
     put.set_item("metadata", data.provenance.clone())?;
     put.set_item("features", data.feature_names())?;
     put.set_item("candidates", Candidates { data: Arc::new(data) })?;
-    put.set_item("rows", positions(py, &origin.rows))?;
+    put.set_item("rows", whole(py, origin.rows.iter().map(|&row| row as i64)))?;
     put.set_item("dropped", origin.dropped)?;
     let losses = origin.losses.iter().map(|l| (l.row, l.drawn, l.kept, l.reasons.to_string()));
     put.set_item("losses", losses.collect::<Vec<_>>())?;
-    let before = heard.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-    put.set_item("said", [before, said].concat())?;
+    put.set_item("said", [heard.all(), said].concat())?;
     Ok(put)
-}
-
-fn positions<'py>(py: Python<'py>, rows: &[usize]) -> Bound<'py, PyArray1<i64>> {
-    rows.iter().map(|&row| row as i64).collect::<Vec<i64>>().into_pyarray(py)
 }
 
 /// Numbers, form and depth of stars.

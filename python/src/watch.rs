@@ -25,6 +25,11 @@ use pyo3::prelude::*;
 
 use crate::candidates::table;
 
+/// What Python was given cannot be; what is said is formatted.
+macro_rules! invalid {
+    ($($said:tt)+) => { pyo3::exceptions::PyValueError::new_err(format!($($said)+)) };
+}
+
 /// How often signals are asked for.
 const INTERVAL: Duration = Duration::from_millis(50);
 /// How long work may take to notice that it is to stop.
@@ -53,8 +58,33 @@ pub struct Watch {
     stop: AtomicBool,
     ticks: AtomicUsize,
     asking: Asking,
-    /// Remarks of the work, in Python's words; true: a warning.
-    said: Mutex<Vec<(bool, String)>>,
+    said: Said,
+}
+
+/// Remarks of the work, in Python's words; true: a warning. By itself it hears what is said while the interpreter's lock is held.
+#[derive(Default)]
+pub struct Said(Mutex<Vec<(bool, String)>>);
+
+impl Said {
+    fn say(&self, warning: bool, remark: &str) {
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        said.push((warning, Speech::Keywords.of(remark)));
+    }
+
+    /// What there was to say so far.
+    pub fn all(&self) -> Vec<(bool, String)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl goc_pipeline::Watch for Said {
+    fn note(&self, remark: &str) {
+        self.say(false, remark);
+    }
+
+    fn warn(&self, warning: &str) {
+        self.say(true, warning);
+    }
 }
 
 impl goc_pipeline::Watch for Watch {
@@ -67,11 +97,11 @@ impl goc_pipeline::Watch for Watch {
     }
 
     fn note(&self, remark: &str) {
-        self.say(false, remark);
+        self.said.note(remark);
     }
 
     fn warn(&self, warning: &str) {
-        self.say(true, warning);
+        self.said.warn(warning);
     }
 }
 
@@ -79,14 +109,9 @@ impl goc_pipeline::Watch for Watch {
 struct Stopped;
 
 impl Watch {
-    fn say(&self, warning: bool, remark: &str) {
-        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        said.push((warning, Speech::Keywords.of(remark)));
-    }
-
     /// What the work had to say so far.
     pub fn said(&self) -> Vec<(bool, String)> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.said.all()
     }
 
     /// Counts a step of the work; does not return if it is to stop.
@@ -101,11 +126,6 @@ impl Watch {
         self.check();
     }
 
-    /// Whether the work is to stop.
-    pub fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-
     /// Labels by the Python function; does not return if that failed.
     pub fn ask(&self, question: Question) -> Vec<i64> {
         let (sender, answer) = mpsc::channel();
@@ -115,7 +135,7 @@ impl Watch {
 
     /// Does not return if the work is to stop.
     pub fn check(&self) {
-        if self.stopped() {
+        if self.stop.load(Ordering::Relaxed) {
             resume_unwind(Box::new(Stopped));
         }
     }
@@ -137,14 +157,11 @@ pub fn run<T: Send + 'static>(
     let (sender, receiver) = mpsc::channel();
     let questions = Mutex::new(sender.clone());
     let asking: Asking = Box::new(move |question, answer| {
-        questions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .send(Message::Asked(question, answer))
-            .is_ok()
+        let questions = questions.lock().unwrap_or_else(PoisonError::into_inner);
+        questions.send(Message::Asked(question, answer)).is_ok()
     });
-    let said = Mutex::new(Vec::new());
-    let watch = Arc::new(Watch { stop: AtomicBool::new(false), ticks: AtomicUsize::new(0), asking, said });
+    let (stop, ticks) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let watch = Arc::new(Watch { stop, ticks, asking, said: Said::default() });
     let theirs = watch.clone();
     std::thread::Builder::new()
         .name("goc".into())

@@ -9,7 +9,7 @@ import pytest
 
 import goc
 from goc._estimators import METHODS
-from goc._tree import newick
+from goc._goc import newick
 
 SURE = {"stability": None, "significance": None, "background": "smooth", "noise": False, "fdr": 0.05}
 # Whether the compiled part answers what it is asked for, or passes it over.
@@ -137,7 +137,7 @@ class TestTree:
             command("cluster", mock, "--k", 8, *flags, "--tree", tmp_path / name, "-o", tmp_path / "labels.parquet")
         table, ids = parquet.read_table(tmp_path / "tree.parquet"), parquet.read_table(tmp_path / "labels.parquet")["object"].to_pylist()
         rows = np.column_stack([column.to_numpy().astype(float) for column in table.columns])
-        assert newick(rows, ids) == (tmp_path / "tree.nwk").read_text().rstrip("\n")
+        assert newick(rows, [str(name) for name in ids]) == (tmp_path / "tree.nwk").read_text().rstrip("\n")
 
     def test_a_tree_has_a_name_for_every_leaf(self, asked):
         _, answers = asked

@@ -20,16 +20,16 @@ from goc._oracle import NAMED
 KEYWORDS = {
     "KMeans": ({"n_clusters", "n_init", "max_iter", "algorithm", "init", "random_state", "n_jobs"}, {"cluster_centers_", "inertia_", "n_iter_"}),
     "KMedoids": ({"n_clusters", "n_init", "max_iter", "metric", "random_state", "n_jobs"},
-                 {"cluster_centers_", "medoid_indices_", "inertia_", "n_iter_"}),
-    "DiagonalMixture": ({"n_clusters", "n_init", "max_iter", "random_state", "n_jobs"}, {"cluster_centers_", "n_iter_"}),
-    "MclustEII": ({"n_clusters", "max_iter", "tol"}, {"cluster_centers_", "n_iter_"}),
-    "MclustVII": ({"n_clusters", "max_iter", "tol"}, {"cluster_centers_", "n_iter_"}),
-    "MclustVVV": ({"n_clusters", "max_iter", "tol"}, {"cluster_centers_", "n_iter_"}),
+                 {"cluster_centers_", "medoid_indices_", "inertia_"}),
+    "DiagonalMixture": ({"n_clusters", "n_init", "max_iter", "random_state", "n_jobs"}, {"cluster_centers_"}),
+    "MclustEII": ({"n_clusters", "max_iter", "tol"}, {"cluster_centers_"}),
+    "MclustVII": ({"n_clusters", "max_iter", "tol"}, {"cluster_centers_"}),
+    "MclustVVV": ({"n_clusters", "max_iter", "tol"}, {"cluster_centers_"}),
     "Linkage": ({"n_clusters", "linkage"}, set()),
-    "Affinity": ({"preference", "damping", "max_iter", "random_state"}, {"n_iter_"}),
-    "MeanShift": ({"bandwidth", "max_iter", "n_jobs"}, {"n_iter_"}),
+    "Affinity": ({"preference", "damping", "max_iter", "random_state"}, set()),
+    "MeanShift": ({"bandwidth", "max_iter", "n_jobs"}, set()),
     "SpectralClustering": ({"n_clusters", "random_state", "n_jobs"}, set()),
-    "ConvexClustering": ({"n_clusters", "max_iter", "tol", "n_jobs"}, {"n_iter_"}),
+    "ConvexClustering": ({"n_clusters", "max_iter", "tol", "n_jobs"}, set()),
     "HDBSCAN": ({"min_cluster_size", "min_samples"}, set()),
 }  # fmt: skip
 WITH_ORACLE = [name for name, cls in METHODS.items() if "oracle" in cls._keywords]
@@ -39,6 +39,18 @@ SHORT = {"worlds": 12}
 @pytest.fixture(scope="module")
 def points(sets):
     return np.array([own.mean(axis=0) for own in sets[0]])
+
+
+def test_k_means_counts_the_iterations_of_its_best_start(points):
+    short, whole = (goc.KMeans(6, algorithm="lloyd", n_init=1, max_iter=most).fit(points) for most in (1, 100))
+    assert short.n_iter_ == 1 < whole.n_iter_ < 100
+    assert goc.KMeans(6, algorithm="lloyd", n_init=1, max_iter=whole.n_iter_).fit(points).inertia_ == whole.inertia_
+    assert goc.KMeans(6).fit(points, sample_weight=np.arange(len(points))).n_iter_ > 1
+
+
+def test_numbers_of_candidates_are_the_librarys():
+    for function in (goc.from_gaia, goc.propagate, goc.uncertainty.Sets.sample):
+        assert inspect.signature(function).parameters["m"].default == goc._goc.DRAWS == 101
 
 
 def method(name, **more):

@@ -1,6 +1,6 @@
 //! Values of flags.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use goc::choice::Choice;
 
 /// A count that cannot be 0.
@@ -10,11 +10,8 @@ pub fn at_least_one() -> clap::builder::RangedU64ValueParser<usize> {
 
 /// One of the words of a choice, each with its help.
 pub fn words<C: Choice + Send + Sync>() -> impl TypedValueParser<Value = C> {
-    let possible = C::ALL.iter().map(|(_, word, about)| match *about {
-        "" => PossibleValue::new(*word),
-        about => PossibleValue::new(*word).help(about),
-    });
-    PossibleValuesParser::new(possible).try_map(|word| C::from_word(&word))
+    let all = C::ALL.iter().map(|(_, word, about)| (*word, *about));
+    goc_pipeline::possible_values(all).try_map(|word| C::from_word(&word))
 }
 
 /// The name as typed on the command line.

@@ -1,13 +1,15 @@
 //! Talking to people: messages and progress on standard error, results on standard output.
 
+use crate::failure::Result;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use std::sync::{Mutex, PoisonError};
 
-use goc_pipeline::{Speech, Watch};
+use goc_pipeline::{PipelineError, Speech, Watch};
 use goc_tables::{Format, Table};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 
@@ -82,59 +84,83 @@ pub fn counter(what: &str) -> ProgressBar {
 }
 
 /// Text to standard output; a closed pipe is reported as such.
-pub fn print(text: &str) -> Result<(), Failure> {
+pub fn print(text: &str) -> Result<()> {
     print_bytes(text.as_bytes())
 }
 
-fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
+fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| match Failure::from(error) {
-        Failure::Failed(problem) => Failure::failed(format!("cannot write to standard output: {problem}")),
+        Failure::Failed(problem) => failed!("cannot write to standard output: {problem}"),
         other => other,
     })
 }
 
 /// One JSON object to standard output.
-pub fn print_json(object: &serde_json::Value) -> Result<(), Failure> {
+pub fn print_json(object: &Value) -> Result<()> {
     print(&format!("{object:#}\n"))
 }
 
+/// These keys and values as one JSON object to standard output.
+pub fn print_pairs(pairs: Vec<(&str, Value)>) -> Result<()> {
+    print_json(&pairs.into_iter().map(|(key, value)| (key.to_string(), value)).collect::<Map<_, _>>().into())
+}
+
 /// Refuses a file that could not be written, before the work is done for nothing.
-pub fn check_output(path: Option<&Path>) -> Result<(), Failure> {
+pub fn check_output(path: Option<&Path>) -> Result<()> {
     let Some(path) = path else { return Ok(()) };
     Format::of(path)?;
     check_place(path)
 }
 
 /// Refuses a file of any kind that could not be written.
-pub fn check_place(path: &Path) -> Result<(), Failure> {
+pub fn check_place(path: &Path) -> Result<()> {
     if path.is_dir() {
-        return Err(Failure::failed(format!("{}: is a folder; name a file", path.display())));
+        return Err(failed!("{}: is a folder; name a file", path.display()));
     }
     match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => Err(Failure::failed(format!(
-            "{}: there is no folder {}; make it first",
-            path.display(),
-            folder.display()
-        ))),
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            Err(failed!("{}: there is no folder {}; make it first", path.display(), folder.display()))
+        }
         _ => Ok(()),
     }
 }
 
 /// As [`check_output`], and refuses to overwrite the input.
-pub fn check_output_of(input: &Path, path: Option<&Path>) -> Result<(), Failure> {
+pub fn check_output_of(input: &Path, path: Option<&Path>) -> Result<()> {
     check_output(path)?;
     if path.is_some_and(|path| path == input) {
         let name = input.display();
-        return Err(Failure::usage(format!(
-            "{name}: the output would overwrite the input; name another file"
-        )));
+        return Err(usage!("{name}: the output would overwrite the input; name another file"));
     }
     Ok(())
 }
 
+/// As [`check_output_of`], of several.
+pub fn check_outputs_of<const N: usize>(input: &Path, paths: [&Option<PathBuf>; N]) -> Result<()> {
+    paths.into_iter().try_for_each(|path| check_output_of(input, path.as_deref()))
+}
+
+/// A table to the file that a flag names, if it is there and there is such a table.
+pub fn write_asked(
+    path: &Option<PathBuf>,
+    table: impl FnOnce() -> Result<Option<Table>, PipelineError>,
+) -> Result<()> {
+    if let Some(path) = path
+        && let Some(table) = table()?
+    {
+        goc_tables::write(&table, path)?;
+    }
+    Ok(())
+}
+
+/// As [`write_table`], unless standard output is for JSON.
+pub fn write_beside_json(table: &Table, path: Option<&Path>, json: bool) -> Result<()> {
+    if path.is_some() || !json { write_table(table, path) } else { Ok(()) }
+}
+
 /// A table to `path`, or as CSV to standard output when there is none.
-pub fn write_table(table: &Table, path: Option<&Path>) -> Result<(), Failure> {
+pub fn write_table(table: &Table, path: Option<&Path>) -> Result<()> {
     match path {
         Some(path) => Ok(goc_tables::write(table, path)?),
         None => print_bytes(&goc_tables::to_bytes(table, Format::Csv)?),

@@ -3,7 +3,21 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use goc::method::MethodError;
 use goc_pipeline::{PipelineError, Speech};
+
+/// Wrong usage; what is said is formatted.
+macro_rules! usage {
+    ($($said:tt)+) => { $crate::failure::Failure::Usage(format!($($said)+)) };
+}
+
+/// The data or the work failed; what is said is formatted.
+macro_rules! failed {
+    ($($said:tt)+) => { $crate::failure::Failure::Failed(format!($($said)+)) };
+}
+
+/// What a part of a command gives, or why the command stops.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// Why a command did not do its work.
 #[derive(Debug)]
@@ -17,19 +31,11 @@ pub enum Failure {
 }
 
 impl Failure {
-    pub fn usage(message: impl Into<String>) -> Self {
-        Failure::Usage(message.into())
-    }
-
-    pub fn failed(message: impl Into<String>) -> Self {
-        Failure::Failed(message.into())
-    }
-
     /// The same failure, with the flag that it is about.
     pub fn because(self, flag: &str) -> Self {
         match self {
-            Failure::Usage(message) => Failure::Usage(format!("{flag}: {message}")),
-            Failure::Failed(message) => Failure::Failed(format!("{flag}: {message}")),
+            Failure::Usage(message) => usage!("{flag}: {message}"),
+            Failure::Failed(message) => failed!("{flag}: {message}"),
             other => other,
         }
     }
@@ -56,17 +62,6 @@ impl fmt::Display for Failure {
     }
 }
 
-impl From<goc_tables::TableError> for Failure {
-    fn from(error: goc_tables::TableError) -> Self {
-        use goc_tables::TableError::{Missing, NoColumn};
-        match error {
-            // Columns and the rule for missing values are named by flags.
-            NoColumn { .. } | Missing { .. } => Failure::Usage(error.to_string()),
-            other => Failure::Failed(other.to_string()),
-        }
-    }
-}
-
 impl From<PipelineError> for Failure {
     fn from(error: PipelineError) -> Self {
         let message = error.said(Speech::Flags);
@@ -74,34 +69,24 @@ impl From<PipelineError> for Failure {
     }
 }
 
-impl From<goc::method::MethodError> for Failure {
-    fn from(error: goc::method::MethodError) -> Self {
-        PipelineError::from(error).into()
-    }
+/// Errors of the rooms below, by what the pipeline or a method makes of them.
+macro_rules! failures {
+    ($($error:ty => $by:ty),+ $(,)?) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                <$by>::from(error).into()
+            }
+        })+
+    };
 }
 
-impl From<goc::optimistic::OptimisticError> for Failure {
-    fn from(error: goc::optimistic::OptimisticError) -> Self {
-        goc::method::MethodError::from(error).into()
-    }
-}
-
-impl From<goc::oracle::OracleError> for Failure {
-    fn from(error: goc::oracle::OracleError) -> Self {
-        goc::method::MethodError::from(error).into()
-    }
-}
-
-impl From<goc::optimistic::hierarchy::HierarchyError> for Failure {
-    fn from(error: goc::optimistic::hierarchy::HierarchyError) -> Self {
-        goc::method::MethodError::from(error).into()
-    }
-}
-
-impl From<goc::metrics::MetricsError> for Failure {
-    fn from(error: goc::metrics::MetricsError) -> Self {
-        Failure::Failed(error.to_string())
-    }
+failures! {
+    goc_tables::TableError => PipelineError,
+    MethodError => PipelineError,
+    goc::metrics::MetricsError => PipelineError,
+    goc::optimistic::OptimisticError => MethodError,
+    goc::oracle::OracleError => MethodError,
+    goc::optimistic::hierarchy::HierarchyError => MethodError,
 }
 
 impl From<std::io::Error> for Failure {

@@ -5,17 +5,18 @@
 //! values of flags, [`console`] talks to people, [`failure`] decides the exit code. Rules, names and
 //! defaults are in `goc-pipeline`.
 
+#[macro_use]
+mod failure;
+
 mod choices;
 mod commands;
 mod console;
-mod failure;
 mod long_table;
 mod measured_table;
 mod star_table;
 
+use crate::failure::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-
-use failure::Failure;
 
 /// Cluster objects whose measurements have error bars.
 #[derive(Parser)]
@@ -68,15 +69,15 @@ fn numbers_may_be_negative(command: clap::Command) -> clap::Command {
         .mut_subcommands(numbers_may_be_negative)
 }
 
-fn run(goc: Goc) -> Result<(), Failure> {
+fn run(goc: Goc) -> Result<()> {
     if let Some(threads) = goc.threads {
         if threads == 0 {
-            return Err(Failure::usage("--threads must be at least 1"));
+            return Err(usage!("--threads must be at least 1"));
         }
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build_global()
-            .map_err(|e| Failure::failed(format!("cannot start {threads} threads: {e}")))?;
+            .map_err(|e| failed!("cannot start {threads} threads: {e}"))?;
     }
     match goc.command {
         Command::Demo(demo) => demo.run(),

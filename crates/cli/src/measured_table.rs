@@ -1,5 +1,6 @@
 //! Which columns of a measured table are what, as flags.
 
+use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -11,7 +12,6 @@ use goc_tables::{Missing, Table};
 
 use crate::choices::words;
 use crate::console::Console;
-use crate::failure::Failure;
 
 /// Which columns of a measured table are what.
 #[derive(Args, Clone, Debug)]
@@ -54,12 +54,8 @@ impl MeasuredArgs {
     }
 
     /// Reads the table.
-    pub fn open(&self) -> Result<Table, Failure> {
-        let table = goc_tables::read(&self.input)?;
-        if table.rows() == 0 {
-            return Err(Failure::failed(format!("{}: the table has no rows", self.input.display())));
-        }
-        Ok(table)
+    pub fn open(&self) -> Result<Table> {
+        Ok(goc_pipeline::open(&self.input)?)
     }
 
     /// What messages call the table.
@@ -73,7 +69,7 @@ impl MeasuredArgs {
         table: &Table,
         shape: Option<Shape>,
         star: Option<(&StarColumns, Angles)>,
-    ) -> Result<Measured, Failure> {
+    ) -> Result<Measured> {
         let (source, missing) = (self.source(), Missing::parse(&self.missing)?);
         let columns = TableColumns::new(table, &source);
         let object = columns.object(self.object.as_deref())?;

@@ -1,13 +1,12 @@
 //! How a star catalogue is read, and the model of the Galaxy, as flags.
 
+use crate::failure::Result;
 use clap::Args;
 use goc_galaxy::actions::Variant;
 use goc_galaxy::catalogue::Angles;
 use goc_galaxy::catalogue::schema::Quantity;
 use goc_galaxy::frames::{JphiSign, Sun};
 use goc_pipeline::StarModel;
-
-use crate::failure::Failure;
 
 /// How a star catalogue is read, and the model of the Galaxy.
 #[derive(Args, Clone, Debug)]
@@ -44,15 +43,15 @@ pub struct StarArgs {
 
 impl StarArgs {
     /// What they say.
-    pub fn model(&self) -> Result<StarModel, Failure> {
+    pub fn model(&self) -> Result<StarModel> {
         let mut other_names = Vec::new();
         for pair in self.columns.iter().filter(|pair| !pair.trim().is_empty()) {
             let named = pair.split_once('=').map(|(name, column)| (name.trim().parse(), column.trim()));
             let Some((Ok(quantity), column)) = named else {
-                return Err(Failure::usage(format!(
+                return Err(usage!(
                     "--columns {pair}: give NAME=COLUMN, with NAME one of {}",
-                    Quantity::ALL.map(Quantity::name).join(", ")
-                )));
+                    Quantity::ALL.iter().map(|own| own.name()).collect::<Vec<_>>().join(", ")
+                ));
             };
             other_names.push((quantity, column.to_string()));
         }

@@ -16,7 +16,6 @@
 //!   with factors for the proper motions. The two Galactic ones get the root mean square of pmra's and
 //!   pmdec's errors, which is what a turn by an unknown angle makes of them.
 //!
-//! Radial velocities of DR3 depend on the kind of star too: [`dr3_radial_velocity_error`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -89,20 +88,6 @@ pub enum ErrorModelError {
         limit: f64,
         /// What to do.
         instead: &'static str,
-    },
-    /// A star of a kind whose radial velocities Gaia does not publish.
-    #[error("no DR3 radial velocity error for a star of {teff} K and log g {logg}; give the error yourself")]
-    NoSuchStar {
-        /// Effective temperature, K.
-        teff: f64,
-        /// Logarithm of the surface gravity in cm/s^2.
-        logg: f64,
-    },
-    /// An error so large that Gaia leaves the radial velocity out.
-    #[error("the radial velocity error would be {value} km/s; DR3 has none above 20 km/s")]
-    TooUncertain {
-        /// The error, km/s.
-        value: f64,
     },
     /// A name that is not among the choices.
     #[error("{found:?} are no errors; use `paper`, `gaia-dr3`, `gaia-dr4` or `gaia-dr5`")]
@@ -221,69 +206,6 @@ impl Release {
     }
 }
 
-/// A kind of star in the model of radial velocity errors: the bounds of its temperature (K) and log g,
-/// whether the upper ones belong to it, and the coefficients of `floor + b exp(a (G_RVS - zero))`.
-struct Kind {
-    teff: (f64, f64, bool),
-    logg: (f64, f64, bool),
-    a: f64,
-    b: f64,
-    floor: f64,
-    zero: f64,
-}
-
-const fn kind(teff: (f64, f64, bool), logg: (f64, f64, bool), [a, b, floor, zero]: [f64; 4]) -> Kind {
-    Kind { teff, logg, a, b, floor, zero }
-}
-
-/// ESA's Gaia science performance, spectroscopy: seven kinds of dwarfs, then giants.
-const KINDS: [Kind; 12] = [
-    kind((3000.0, 4000.0, false), (4.0, 5.0, true), [0.95, 5.0, 0.32, 13.5]),
-    kind((4000.0, 5000.0, false), (4.0, 5.0, true), [0.90, 5.0, 0.13, 14.0]),
-    kind((5000.0, 6000.0, false), (3.5, 5.0, true), [0.90, 7.0, 0.13, 14.0]),
-    kind((6000.0, 7000.0, false), (3.5, 5.0, true), [0.85, 9.0, 0.13, 14.0]),
-    kind((7000.0, 8000.0, false), (3.5, 5.0, true), [0.80, 5.0, 0.45, 12.0]),
-    kind((8000.0, 10000.0, false), (3.5, 5.0, true), [0.80, 11.0, 0.80, 12.0]),
-    kind((10000.0, 14500.0, true), (3.5, 5.0, true), [1.00, 3.0, 1.00, 10.0]),
-    kind((3000.0, 4750.0, true), (-0.5, 1.0, false), [1.00, 6.0, 0.16, 14.0]),
-    kind((3500.0, 5250.0, true), (1.0, 2.0, false), [1.00, 5.5, 0.13, 14.0]),
-    kind((4000.0, 5500.0, true), (2.0, 3.0, false), [1.00, 6.0, 0.12, 14.0]),
-    kind((4500.0, 5500.0, true), (3.0, 3.5, false), [1.00, 7.0, 0.12, 14.0]),
-    kind((4500.0, 5000.0, false), (3.5, 4.0, false), [1.00, 7.0, 0.12, 14.0]),
-];
-
-/// The error of a DR3 radial velocity, km/s, for a star of magnitude G_RVS, effective temperature (K) and log
-/// g (cm/s^2).
-///
-/// ```
-/// use goc_galaxy::gaia_errors::dr3_radial_velocity_error;
-/// let giant = dr3_radial_velocity_error(13.0, 5000.0, 2.5)?;
-/// assert!((giant - 2.33).abs() < 0.01);
-/// # Ok::<(), goc_galaxy::gaia_errors::ErrorModelError>(())
-/// ```
-pub fn dr3_radial_velocity_error(g_rvs: f64, teff: f64, logg: f64) -> Result<f64, ErrorModelError> {
-    check_finite("magnitude G_RVS", g_rvs)?;
-    check_finite("effective temperature", teff)?;
-    check_finite("log g", logg)?;
-    let limit = 14.0;
-    if g_rvs > limit {
-        return Err(ErrorModelError::TooFaint {
-            model: "radial velocities of gaia-dr3",
-            magnitude: g_rvs,
-            limit,
-            instead: "DR3 has no radial velocity for the star",
-        });
-    }
-    let within =
-        |(low, high, closed): (f64, f64, bool), x: f64| x >= low && (x < high || closed && x == high);
-    let kind = KINDS
-        .iter()
-        .find(|kind| within(kind.teff, teff) && within(kind.logg, logg))
-        .ok_or(ErrorModelError::NoSuchStar { teff, logg })?;
-    let value = kind.floor + kind.b * libm::exp(kind.a * (g_rvs - kind.zero));
-    if value > 20.0 { Err(ErrorModelError::TooUncertain { value }) } else { Ok(value) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -324,49 +246,6 @@ mod tests {
             }
             let [pml, pmb] = errors.galactic_proper_motion;
             assert!((pml * pml + pmb * pmb - pmra * pmra - pmdec * pmdec).abs() < 1e-15 * pmra * pmra);
-        }
-    }
-
-    /// PyGaia 3.2.2: `radial_velocity_uncertainty(grvs, teff, logg, release="dr3")`; NaN there is an error
-    /// here.
-    #[test]
-    fn radial_velocity_errors_are_those_of_pygaia() {
-        for (g_rvs, teff, logg, want) in [
-            (10.0, 3500.0, 4.5, 0.49986259376714837),
-            (13.9, 3500.0, 4.5, 7.631422947171126),
-            (9.0, 4000.0, 4.0, 0.18554498269121153),
-            (12.5, 4500.0, 4.2, 1.4262013032294574),
-            (13.0, 5500.0, 4.5, 2.9759876181841936),
-            (12.2, 6500.0, 4.0, 2.0788210058440626),
-            (11.0, 7500.0, 4.0, 2.696644820586108),
-            (11.9, 9000.0, 3.5, 10.954279810252999),
-            (9.5, 12000.0, 4.0, 2.8195919791379005),
-            (9.5, 14500.0, 5.0, 2.8195919791379005),
-            (13.0, 4000.0, 0.5, 2.367276647028654),
-            (13.5, 4750.0, -0.5, 3.7991839582758007),
-            (13.0, 5250.0, 1.5, 2.1533369264429325),
-            (13.0, 5000.0, 2.5, 2.327276647028654),
-            (14.0, 5500.0, 3.2, 7.12),
-            (12.0, 4700.0, 3.7, 1.067346982656289),
-            (10.0, 5000.0, 1.9999, 0.230736013888038),
-        ] {
-            let got = dr3_radial_velocity_error(g_rvs, teff, logg).unwrap();
-            assert!((got / want - 1.0).abs() < 1e-14, "{g_rvs} {teff} {logg}: {got}, not {want}");
-        }
-        for (g_rvs, teff, logg, message) in [
-            (
-                14.1,
-                5000.0,
-                2.5,
-                "the magnitude 14.1 is fainter than the errors `radial velocities of gaia-dr3` go (14)",
-            ),
-            (13.5, 14000.0, 4.0, "the radial velocity error would be 100.3"),
-            (10.0, 2900.0, 4.5, "no DR3 radial velocity error for a star of 2900 K"),
-            (10.0, 6000.0, 2.0, "no DR3 radial velocity error for a star of 6000 K and log g 2;"),
-            (f64::NAN, 6000.0, 2.0, "the magnitude G_RVS NaN is not a finite number"),
-        ] {
-            let error = dr3_radial_velocity_error(g_rvs, teff, logg).unwrap_err().to_string();
-            assert!(error.starts_with(message), "{error}");
         }
     }
 

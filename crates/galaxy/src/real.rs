@@ -126,42 +126,33 @@ macro_rules! lanewise {
     }};
 }
 
+/// Methods that do the same in each lane.
+macro_rules! in_each_lane {
+    ($($name:ident($x:ident $(, $other:ident)?) $body:expr;)+) => {$(
+        #[inline(always)]
+        fn $name(self $(, $other: Self)?) -> Self {
+            let $x = self;
+            lanewise!(|$x $(, $other)?| $body)
+        }
+    )+};
+}
+
 impl Real for Lanes {
     type Mask = [bool; LANES];
+
+    in_each_lane! {
+        sqrt(x) x.sqrt();
+        abs(x) x.abs();
+        max(x, other) Real::max(x, other);
+        min(x, other) Real::min(x, other);
+        exp(x) exp(x);
+        ln(x) ln_normal(x);
+        floor(x) floor(x);
+    }
 
     #[inline(always)]
     fn splat(x: f64) -> Self {
         Lanes([x; LANES])
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        let x = self;
-        lanewise!(|x| x.sqrt())
-    }
-    #[inline(always)]
-    fn abs(self) -> Self {
-        let x = self;
-        lanewise!(|x| x.abs())
-    }
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        let x = self;
-        lanewise!(|x, other| Real::max(x, other))
-    }
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        let x = self;
-        lanewise!(|x, other| Real::min(x, other))
-    }
-    #[inline(always)]
-    fn exp(self) -> Self {
-        let x = self;
-        lanewise!(|x| exp(x))
-    }
-    #[inline(always)]
-    fn ln(self) -> Self {
-        let x = self;
-        lanewise!(|x| ln_normal(x))
     }
     #[inline(always)]
     fn less(self, than: Self) -> Self::Mask {
@@ -189,11 +180,6 @@ impl Real for Lanes {
             }
         }
         out
-    }
-    #[inline(always)]
-    fn floor(self) -> Self {
-        let x = self;
-        lanewise!(|x| floor(x))
     }
 }
 

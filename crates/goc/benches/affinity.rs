@@ -86,7 +86,7 @@ fn main() {
             for q in [0.5, 0.9] {
                 let oracle = Affinity::default().preference(Preference::Quantile(q));
                 let fit = oracle.fit_matrix(tables.get(distance), &mut stream(1, 0)).expect("exemplars");
-                let what = format!("affinity {} q={q}, {} rounds", distance.name(), fit.iterations());
+                let what = format!("affinity {} q={q}, {} rounds", distance.name(), fit.iterations);
                 least(&what, 5, || {
                     oracle.fit_matrix(tables.get(distance), &mut stream(1, 0)).expect("exemplars")
                 });

@@ -208,11 +208,8 @@ impl CandidatesBuilder {
             });
         }
         if !penalties.is_empty() && penalties.len() != m {
-            return Err(CandidatesError::PenaltyCount {
-                object: object(),
-                penalties: penalties.len(),
-                candidates: m,
-            });
+            let (object, penalties, candidates) = (object(), penalties.len(), m);
+            return Err(CandidatesError::PenaltyCount { object, penalties, candidates });
         }
         if let Some(at) = penalties.iter().position(|p| !(p.is_finite() && *p >= 0.0)) {
             return Err(CandidatesError::Penalty { object: object(), candidate: at, value: penalties[at] });
@@ -264,12 +261,8 @@ impl CandidatesBuilder {
             return Err(CandidatesError::Weight { object: object(), candidate: at, value: weights[at] });
         }
         if weights.len() * self.features != rows.len() {
-            let candidates = rows.len() / self.features.max(1);
-            return Err(CandidatesError::PenaltyCount {
-                object: object(),
-                penalties: weights.len(),
-                candidates,
-            });
+            let (penalties, candidates) = (weights.len(), rows.len() / self.features.max(1));
+            return Err(CandidatesError::PenaltyCount { object: object(), penalties, candidates });
         }
         let largest = weights.iter().copied().fold(0.0, f64::max);
         if largest == 0.0 {
@@ -340,11 +333,8 @@ impl Candidates {
     /// The same candidates with these penalties, one each in the order of all candidates.
     pub fn with_penalties(mut self, penalties: &[f64]) -> Result<Self, CandidatesError> {
         if penalties.len() != self.total() {
-            return Err(CandidatesError::PenaltyCount {
-                object: "all".into(),
-                penalties: penalties.len(),
-                candidates: self.total(),
-            });
+            let (penalties, candidates) = (penalties.len(), self.total());
+            return Err(CandidatesError::PenaltyCount { object: "all".into(), penalties, candidates });
         }
         if let Some(at) = penalties.iter().position(|p| !(p.is_finite() && *p >= 0.0)) {
             let i = self.offsets.partition_point(|first| *first <= at) - 1;

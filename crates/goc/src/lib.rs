@@ -18,6 +18,9 @@
 //!
 //! This crate knows numbers only: no files, no terminal, no stars.
 
+#[macro_use]
+mod setters;
+
 pub mod baselines;
 pub mod candidates;
 pub mod choice;

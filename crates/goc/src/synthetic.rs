@@ -90,34 +90,17 @@ pub enum SyntheticError {
 }
 
 impl SyntheticParams {
-    /// Number of groups.
-    pub fn groups(mut self, groups: usize) -> Self {
-        self.groups = groups;
-        self
-    }
-
-    /// Members of the largest group: groups have 1, 2, … so many members, then 1 again.
-    pub fn most_members(mut self, members: usize) -> Self {
-        self.most_members = members;
-        self
-    }
-
-    /// Standard deviation of the features within a group, in units of the dispersion of the groups' velocities.
-    pub fn spread(mut self, spread: f64) -> Self {
-        self.spread = spread;
-        self
-    }
-
-    /// Largest relative error of a parallax. Each object has its own, between half of this and this.
-    pub fn parallax_error(mut self, error: f64) -> Self {
-        self.parallax_error = error;
-        self
-    }
-
-    /// Largest error of motion and speed, relative to the object's velocity. Each object has its own.
-    pub fn other_error(mut self, error: f64) -> Self {
-        self.other_error = error;
-        self
+    setters! {
+        /// Number of groups.
+        groups: usize;
+        /// Members of the largest group: groups have 1, 2, … so many members, then 1 again.
+        most_members: usize;
+        /// Standard deviation of the features within a group, in units of the dispersion of the groups' velocities.
+        spread: f64;
+        /// Largest relative error of a parallax. Each object has its own, between half of this and this.
+        parallax_error: f64;
+        /// Largest error of motion and speed, relative to the object's velocity. Each object has its own.
+        other_error: f64;
     }
 
     /// Draws a catalogue.

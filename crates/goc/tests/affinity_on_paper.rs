@@ -56,9 +56,9 @@ fn the_papers_table_the_labels_of_r_and_the_score_of_linkage_come_out() {
             for (p, q) in QUANTILES.into_iter().enumerate() {
                 let oracle_of = Affinity::default().preference(Preference::Quantile(q));
                 let fit: AffinityFit = oracle_of.fit_matrix(tables.get(distance), &mut stream(1, 0)).unwrap();
-                let scores = Scores::of(fit.partition().labels(), &set.truth).unwrap();
+                let scores = Scores::of(fit.partition.labels(), &set.truth).unwrap();
                 let agreement =
-                    nmi(fit.partition().labels(), &theirs[&(d + 1, (10.0 * q).round() as usize, seed)])
+                    nmi(fit.partition.labels(), &theirs[&(d + 1, (10.0 * q).round() as usize, seed)])
                         .unwrap();
                 if d < 3 {
                     alike += usize::from(agreement >= 0.99);
@@ -74,12 +74,12 @@ fn the_papers_table_the_labels_of_r_and_the_score_of_linkage_come_out() {
                     println!(
                         "{} q={q} set {seed}: NMI with R {agreement:.4}, rounds {} converged {}, scores {:.4} {theirs:.4}",
                         distance.name(),
-                        fit.iterations(),
-                        fit.converged(),
+                        fit.iterations,
+                        fit.converged,
                         scores.nmi,
                     );
                 }
-                let k = fit.exemplars().len() as f64;
+                let k = fit.exemplars.len() as f64;
                 for (sum, value) in sums[d][p].iter_mut().zip([scores.nmi, scores.f, k, theirs]) {
                     *sum += value / 10.0;
                 }

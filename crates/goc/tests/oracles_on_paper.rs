@@ -49,10 +49,10 @@ fn k_medoids_finds_losses_not_above_those_of_cluster_r() {
                 .unwrap();
             let means = common::paper_means(&folder, seed);
             let fit = KMedoids::default().fit(&means, Start::K(k), &mut stream(1, 0)).unwrap();
-            assert!(fit.converged());
-            assert!(fit.loss() < 1.01 * losses[row], "set {seed}, K = {k}: {} {}", fit.loss(), losses[row]);
+            assert!(fit.converged);
+            assert!(fit.loss < 1.01 * losses[row], "set {seed}, K = {k}: {} {}", fit.loss, losses[row]);
             // The same medoids summed in another order differ in the last digits.
-            not_above += usize::from(fit.loss() <= losses[row] * (1.0 + 1e-12));
+            not_above += usize::from(fit.loss <= losses[row] * (1.0 + 1e-12));
         }
         assert!(not_above >= 9, "K = {k}: {not_above} of 10 sets");
     }

@@ -8,34 +8,26 @@ use goc::oracle::k_means::KMeans;
 use goc::oracle::k_medoids::KMedoids;
 use goc::oracle::mclust::{Mclust, Model};
 
-/// The oracles of the paper, each as the paper used it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PaperOracle {
-    /// Hartigan-Wong, as in R.
-    KMeans,
-    /// FasterPAM.
-    KMedoids,
-    /// Diagonal Gaussian mixture, as in ClusterR.
-    GmmDiag,
-    /// mclust, one sphere for all.
-    MclustEii,
-    /// mclust, a sphere each.
-    MclustVii,
-    /// mclust, any covariances.
-    MclustVvv,
+goc_pipeline::words! {
+    /// The oracles of the paper, each as the paper used it.
+    #[non_exhaustive]
+    pub enum PaperOracle {
+        /// Hartigan-Wong, as in R.
+        KMeans = "k-means",
+        /// FasterPAM.
+        KMedoids = "k-medoids",
+        /// Diagonal Gaussian mixture, as in ClusterR.
+        GmmDiag = "gmm-diag",
+        /// mclust, one sphere for all.
+        MclustEii = "mclust-eii",
+        /// mclust, a sphere each.
+        MclustVii = "mclust-vii",
+        /// mclust, any covariances.
+        MclustVvv = "mclust-vvv",
+    }
 }
 
 use PaperOracle::{GmmDiag as Gmm, KMeans as Means, KMedoids as Medoids, MclustEii, MclustVii, MclustVvv};
-
-goc::choice!(PaperOracle {
-    KMeans = "k-means",
-    KMedoids = "k-medoids",
-    GmmDiag = "gmm-diag",
-    MclustEii = "mclust-eii",
-    MclustVii = "mclust-vii",
-    MclustVvv = "mclust-vvv",
-});
 
 /// The seed of the paper's mixture: `ClusterR::GMM` sets it itself, to 1 unless told.
 const CLUSTER_R_SEED: i32 = 1;

@@ -11,19 +11,18 @@ use crate::affinity::{self, AffinityOutcome};
 use crate::cells::{CELLS, Cell, EXPERIMENTS, Experiment, Printed};
 use crate::run::{Outcome, Step};
 
-/// How tables are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Layout {
-    /// For reading, and for pages.
-    Markdown,
-    /// With booktabs, for a paper.
-    Latex,
-    /// For programs.
-    Csv,
+goc_pipeline::words! {
+    /// How tables are written.
+    #[non_exhaustive]
+    pub enum Layout {
+        /// For reading, and for pages.
+        Markdown = "markdown",
+        /// With booktabs, for a paper.
+        Latex = "latex",
+        /// For programs.
+        Csv = "csv",
+    }
 }
-
-goc::choice!(Layout { Markdown = "markdown", Latex = "latex", Csv = "csv" });
 
 /// One table of the paper.
 pub(crate) struct Block {
@@ -71,24 +70,21 @@ impl Value {
 
 impl Block {
     fn text(&self, layout: Layout, beside: bool) -> String {
-        let title = self.title;
+        let (title, head) = (self.title, self.head(beside));
+        let lined = |line: &dyn Fn(Vec<String>) -> String| -> (String, String) {
+            (line(head.clone()), self.cells(layout, beside).map(line).collect())
+        };
         match layout {
             Layout::Markdown => {
-                let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-                let head = self.head(beside);
-                let rule = "---|".repeat(head.len());
-                let rows: String = self.cells(layout, beside).map(line).collect();
-                format!("\n## {title}\n\n{}|{rule}\n{rows}", line(head))
+                let (first, rows) = lined(&|cells| format!("| {} |\n", cells.join(" | ")));
+                format!("\n## {title}\n\n{first}|{}\n{rows}", "---|".repeat(head.len()))
             }
             Layout::Latex => {
-                let line = |cells: Vec<String>| format!("{} \\\\\n", cells.join(" & "));
-                let head = self.head(beside);
+                let (first, rows) = lined(&|cells| format!("{} \\\\\n", cells.join(" & ")));
                 let columns = "r".repeat(head.len() - 1);
-                let rows: String = self.cells(layout, beside).map(line).collect();
                 format!(
-                    "% {title}\n\\begin{{tabular}}{{l{columns}}}\n\\toprule\n{}\\midrule\n{rows}\
-                     \\bottomrule\n\\end{{tabular}}\n\n",
-                    line(head)
+                    "% {title}\n\\begin{{tabular}}{{l{columns}}}\n\\toprule\n{first}\\midrule\n{rows}\
+                     \\bottomrule\n\\end{{tabular}}\n\n"
                 )
             }
             Layout::Csv => self.csv(),

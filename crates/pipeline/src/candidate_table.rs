@@ -1,30 +1,27 @@
 //! Candidates as a long table, one row per candidate: one way to write a data set.
 
+use crate::error::Result;
 use std::borrow::Cow;
 
 use goc::{Candidates, Ids};
 use goc_tables::{Column, Data, Table};
 
 use crate::dataset::Dataset;
-use crate::error::PipelineError;
+use crate::labels::described;
 use crate::sampling::{Loss, Origin};
 
 /// The long table: object, candidate, the features, what is carried along, penalty; then the columns `kept` of
 /// the input. Its metadata are the provenance.
-pub fn candidate_table(dataset: &Dataset, origin: &Origin, kept: &[&Column]) -> Result<Table, PipelineError> {
+pub fn candidate_table(dataset: &Dataset, origin: &Origin, kept: &[&Column]) -> Result<Table> {
     long_table(Cow::Borrowed(dataset), origin, kept)
 }
 
 /// As [`candidate_table`], of a data set that is no longer needed: what it carries along is not copied.
-pub fn into_candidate_table(
-    dataset: Dataset,
-    origin: &Origin,
-    kept: &[&Column],
-) -> Result<Table, PipelineError> {
+pub fn into_candidate_table(dataset: Dataset, origin: &Origin, kept: &[&Column]) -> Result<Table> {
     long_table(Cow::Owned(dataset), origin, kept)
 }
 
-fn long_table(dataset: Cow<'_, Dataset>, origin: &Origin, kept: &[&Column]) -> Result<Table, PipelineError> {
+fn long_table(dataset: Cow<'_, Dataset>, origin: &Origin, kept: &[&Column]) -> Result<Table> {
     let sets = &dataset.candidates;
     let counts: Vec<usize> = (0..sets.objects()).map(|i| sets.count(i)).collect();
     let object = match sets.ids() {
@@ -34,8 +31,8 @@ fn long_table(dataset: Cow<'_, Dataset>, origin: &Origin, kept: &[&Column]) -> R
     };
     let candidate = counts.iter().flat_map(|&m| 0..m as i32).collect();
     let mut columns = vec![
-        Column::new("object", object).with_description("object, as the input names it"),
-        Column::new("candidate", Data::I32(candidate)).with_description("candidate of the object, from 0"),
+        described("object", object, "object, as the input names it"),
+        described("candidate", Data::I32(candidate), "candidate of the object, from 0"),
     ];
     for (f, feature) in dataset.features.iter().enumerate() {
         let column = Column::new(feature.name.clone(), Data::F64(all(sets, |i| sets.feature(i, f))));
@@ -51,14 +48,14 @@ fn long_table(dataset: Cow<'_, Dataset>, origin: &Origin, kept: &[&Column]) -> R
         columns.push(column.with_unit(extra.feature.unit.unwrap_or_default()));
     }
     if let Some(penalty) = penalty {
-        columns.push(Column::new("penalty", Data::F64(penalty)).with_description("penalty, not scaled"));
+        columns.push(described("penalty", Data::F64(penalty), "penalty, not scaled"));
     }
     for column in kept {
         if columns.iter().any(|c| c.name() == column.name()) {
-            return Err(PipelineError::Usage(format!(
+            return Err(usage!(
                 "{{keep}} {}: the candidates have a column of that name already",
                 column.name()
-            )));
+            ));
         }
         columns.push(repeat_column(column, &counts, &origin.rows)?);
     }
@@ -77,12 +74,12 @@ fn all<'c>(sets: &'c Candidates, values: impl Fn(usize) -> &'c [f64]) -> Vec<f64
 }
 
 /// A row for each object that lost points: drawn, kept, why.
-pub fn loss_table(origin: &Origin) -> Result<Table, PipelineError> {
+pub fn loss_table(origin: &Origin) -> Result<Table> {
     let losses = &origin.losses;
     let count =
         |number: &dyn Fn(&Loss) -> usize| Data::I32(losses.iter().map(|loss| number(loss) as i32).collect());
     Ok(Table::new(vec![
-        Column::new("object", Data::Text(origin.lost.clone())),
+        Column::new("object", Data::Text(losses.iter().map(|loss| loss.name.clone()).collect())),
         Column::new("drawn", count(&|loss| loss.drawn)),
         Column::new("kept", count(&|loss| loss.kept)),
         Column::new("reasons", Data::Text(losses.iter().map(|loss| loss.reasons.to_string()).collect())),
@@ -99,7 +96,7 @@ fn repeat<T: Clone>(counts: &[usize], value: impl Fn(usize) -> T) -> Vec<T> {
 }
 
 /// A column of the input, which has a row for each object, with a row for each candidate.
-fn repeat_column(column: &Column, counts: &[usize], rows: &[usize]) -> Result<Column, PipelineError> {
+fn repeat_column(column: &Column, counts: &[usize], rows: &[usize]) -> Result<Column> {
     let data = match column.data() {
         Data::Bool(v) => Data::Bool(repeat(counts, |i| v[rows[i]])),
         Data::U8(v) => Data::U8(repeat(counts, |i| v[rows[i]])),

@@ -3,6 +3,7 @@
 //! A row is the settings that differ from the default, so that each can be run again alone. Methods run
 //! one after another, that their times may be compared; each uses all threads where it can.
 
+use crate::error::Result;
 use std::time::Instant;
 
 use goc::baselines::boxes::BoxDistance;
@@ -11,7 +12,6 @@ use goc::method::Grouped;
 use goc::metrics::Scores;
 use goc::pessimistic::Reading;
 
-use crate::error::PipelineError;
 use crate::methods::Run;
 use crate::names::{MethodName, OracleName, SetDistanceName};
 use crate::prepared::Prepared;
@@ -36,10 +36,13 @@ impl Row {
         Self { changes: vec![("method", name.clone())], name, draws }
     }
 
-    fn with(mut self, setting: &'static str, value: &str) -> Self {
-        self.name = format!("{}/{value}", self.name);
-        self.changes.push((setting, value.to_string()));
-        self
+    /// With every word that a setting may be; `draws` says for which the answer depends on the seed.
+    fn with_each<C: Choice>(&self, setting: &'static str, draws: impl Fn(C) -> bool) -> Vec<Self> {
+        let with = |(choice, word, _): &(C, &str, &str)| {
+            let changes = [&self.changes[..], &[(setting, word.to_string())]].concat();
+            Self { name: format!("{}/{word}", self.name), changes, draws: draws(*choice) }
+        };
+        C::ALL.iter().map(with).collect()
     }
 
     /// Whether `name` is this row's or the beginning of it, up to a slash.
@@ -61,7 +64,7 @@ impl Row {
     }
 
     /// The settings of this row, all else as in `base`.
-    pub fn settings(&self, base: &Settings) -> Result<Settings, PipelineError> {
+    pub fn settings(&self, base: &Settings) -> Result<Settings> {
         let mut settings = base.clone();
         for (name, value) in &self.changes {
             settings.set(name, value)?;
@@ -74,29 +77,21 @@ impl Row {
 pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for (method, ..) in MethodName::ALL {
-        let row = |draws| Row::new(*method, draws);
+        let row = Row::new(*method, !matches!(method, MethodName::Fdbscan));
         match method {
-            MethodName::Goc | MethodName::UkMeans => {
-                let oracles = OracleName::ALL.iter();
-                rows.extend(oracles.map(|(oracle, word, _)| row(oracle.draws()).with("oracle", word)));
-            }
-            MethodName::Gpc => {
-                rows.extend(Reading::ALL.iter().map(|(_, word, _)| row(true).with("reading", word)));
-            }
-            MethodName::Boxes => {
-                rows.extend(BoxDistance::ALL.iter().map(|(_, word, _)| row(true).with("box_distance", word)));
-            }
+            MethodName::Goc | MethodName::UkMeans => rows.extend(row.with_each("oracle", OracleName::draws)),
+            MethodName::Gpc => rows.extend(row.with_each("reading", |_: Reading| true)),
+            MethodName::Boxes => rows.extend(row.with_each("box_distance", |_: BoxDistance| true)),
             MethodName::Affinity | MethodName::Medoids | MethodName::Linkage => {
                 let draws = *method == MethodName::Medoids;
-                let all = SetDistanceName::ALL.iter();
-                rows.extend(all.map(|(_, word, _)| row(draws).with("set_distance", word)));
+                rows.extend(row.with_each("set_distance", |_: SetDistanceName| draws));
             }
             // Plain points are no uncertain objects: UK-means is the oracle on the means of the sets.
             MethodName::Oracle => {}
-            _ => rows.push(row(*method != MethodName::Fdbscan)),
+            _ => rows.push(row.clone()),
         }
         if *method == MethodName::Goc {
-            let mut best = row(true);
+            let mut best = row;
             best.name = "goc-best-of-10".into();
             let more = [("k_rule", "constant"), ("starts", "10"), ("swaps", "150")];
             best.changes.extend(more.map(|(name, value)| (name, value.to_string())));
@@ -104,6 +99,20 @@ pub fn rows() -> Vec<Row> {
         }
     }
     rows
+}
+
+/// The rows that are called by one of these names, all if there are none; else the name that no row has, and
+/// the kinds there are.
+pub fn rows_called(only: Option<&[String]>) -> Result<Vec<Row>, (String, String)> {
+    let mut all = rows();
+    let Some(only) = only else { return Ok(all) };
+    if let Some(name) = only.iter().find(|name| !all.iter().any(|row| row.is_called(name))) {
+        let mut kinds: Vec<&str> = all.iter().map(Row::kind).collect();
+        kinds.dedup();
+        return Err((name.clone(), kinds.join(", ")));
+    }
+    all.retain(|row| only.iter().any(|name| row.is_called(name)));
+    Ok(all)
 }
 
 /// What one run gave.
@@ -126,19 +135,14 @@ pub struct Outcome {
 }
 
 /// Runs a method on prepared data, and nothing beside: no K is looked for, nothing is judged.
-pub fn group(
-    prepared: &Prepared,
-    settings: &Settings,
-    seed: u64,
-    watch: &dyn Watch,
-) -> Result<Grouped, PipelineError> {
+pub fn group(prepared: &Prepared, settings: &Settings, seed: u64, watch: &dyn Watch) -> Result<Grouped> {
     let strength = settings.penalty_strength.unwrap_or_else(|| prepared.penalty_strength());
     let settings = &Settings { penalty_strength: Some(strength), ..settings.clone() };
     Run { settings, oracle: None, weights: None, watch }.group(&prepared.data.candidates, seed)
 }
 
 /// One run of a row.
-pub fn outcome(prepared: &Prepared, settings: &Settings, seed: u64) -> Result<Outcome, PipelineError> {
+pub fn outcome(prepared: &Prepared, settings: &Settings, seed: u64) -> Result<Outcome> {
     let began = Instant::now();
     let found = group(prepared, settings, seed, &Unwatched)?;
     let seconds = began.elapsed().as_secs_f64();

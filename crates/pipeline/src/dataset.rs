@@ -5,8 +5,10 @@
 //! of actions, scaled features): those are a [`super::Prepared`], made from a data set without another
 //! copy where the data set is no longer needed.
 
-use goc::candidates::{CandidatesError, PENALTY_STRENGTH};
-use goc::{Candidates, Ids, Points};
+use crate::error::Result;
+use goc::Candidates;
+use goc::candidates::PENALTY_STRENGTH;
+use goc_galaxy::catalogue::schema::RowNames;
 use sha2::{Digest, Sha256};
 
 /// A feature as the input names it.
@@ -92,8 +94,8 @@ pub struct Dataset {
     pub weight_column: Option<String>,
     /// The row of the input that each candidate came from; none: the same order.
     pub rows: Option<Vec<usize>>,
-    /// Whether each candidate was a row of a table.
-    pub from_table: bool,
+    /// How messages call the rows of the table, where each candidate was one of them.
+    pub row_names: Option<RowNames>,
     /// What messages call the input: its file.
     pub source: Option<String>,
     /// [`Dataset::digest`], where the candidates are no longer in the units of the input.
@@ -106,25 +108,6 @@ const PENALTY_KEY: &str = "goc_penalty";
 const SAMPLER_KEY: &str = "goc_sampler";
 /// How the sampler and the kind of penalty are called that follow the density of the errors.
 const DENSITY: &str = "density";
-
-/// Parts that do not make a data set.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum DatasetError {
-    /// Not one of something for each object or feature.
-    #[error("{found} {what} where {wanted} are needed")]
-    Count {
-        /// What there is one each of: "features".
-        what: &'static str,
-        /// Given.
-        found: usize,
-        /// Needed.
-        wanted: usize,
-    },
-    /// The candidates themselves.
-    #[error(transparent)]
-    Candidates(#[from] CandidatesError),
-}
 
 impl Dataset {
     /// Candidates of which nothing else is known; features are called `x0`, `x1`, ...
@@ -142,38 +125,20 @@ impl Dataset {
             dropped_candidates: 0,
             weight_column: None,
             rows: None,
-            from_table: false,
+            row_names: None,
             source: None,
             digest: None,
         }
     }
 
-    /// Plain points: one candidate each.
-    pub fn from_points(points: &Points) -> Result<Self, DatasetError> {
-        Ok(Self::new(Candidates::from_points(points)?))
-    }
-
     /// With names for the features.
-    pub fn named<N: Into<String>>(
-        mut self,
-        names: impl IntoIterator<Item = N>,
-    ) -> Result<Self, DatasetError> {
+    pub fn named<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Result<Self> {
         let features: Vec<Feature> = names.into_iter().map(|name| Feature::new(name)).collect();
         let (found, wanted) = (features.len(), self.candidates.features());
         if found != wanted {
-            return Err(DatasetError::Count { what: "features", found, wanted });
+            return Err(failed!("{found} features where {wanted} are needed"));
         }
         self.features = features;
-        Ok(self)
-    }
-
-    /// With the true groups.
-    pub fn with_truth(mut self, truth: Vec<String>) -> Result<Self, DatasetError> {
-        let (found, wanted) = (truth.len(), self.candidates.objects());
-        if found != wanted {
-            return Err(DatasetError::Count { what: "true groups", found, wanted });
-        }
-        self.truth = Some(truth);
         Ok(self)
     }
 
@@ -194,11 +159,6 @@ impl Dataset {
         self.rows.as_ref().map_or(at, |rows| rows[at])
     }
 
-    /// As [`Dataset::row`], where the candidates came from a table with a row each.
-    pub fn source_row(&self, i: usize, j: usize) -> Option<usize> {
-        self.from_table.then(|| self.row(i, j))
-    }
-
     /// A copy without the extra columns, which no method looks at.
     pub fn without_extras(&self) -> Self {
         Self {
@@ -211,6 +171,7 @@ impl Dataset {
             object_weights: self.object_weights.clone(),
             weight_column: self.weight_column.clone(),
             rows: self.rows.clone(),
+            row_names: self.row_names.clone(),
             source: self.source.clone(),
             digest: self.digest.clone(),
             ..*self
@@ -271,10 +232,5 @@ impl Dataset {
     /// The name of object `i`.
     pub fn name(&self, i: usize) -> String {
         self.candidates.name(i)
-    }
-
-    /// The ids of the objects.
-    pub fn ids(&self) -> &Ids {
-        self.candidates.ids()
     }
 }

@@ -1,12 +1,29 @@
 //! Why a fit has no answer: what to change in the settings, or what failed.
 
+use goc::candidates::CandidatesError;
 use goc::choose_k::ChooseError;
 use goc::confidence::ConfidenceError;
+use goc::marginal::ModelError;
 use goc::method::MethodError;
 use goc::metrics::MetricsError;
 use goc::optimistic::hierarchy::HierarchyError;
+use goc::points::PointsError;
+use goc::scale::ScaleError;
 
 use crate::Speech;
+
+/// The settings are to be changed; what is said is formatted.
+macro_rules! usage {
+    ($($said:tt)+) => { $crate::PipelineError::Usage(format!($($said)+)) };
+}
+
+/// The data or the work failed; what is said is formatted.
+macro_rules! failed {
+    ($($said:tt)+) => { $crate::PipelineError::Failed(format!($($said)+)) };
+}
+
+/// What the pipeline gives, or why it stops.
+pub type Result<T, E = PipelineError> = std::result::Result<T, E>;
 
 /// Why the pipeline stops. Messages name settings in braces; [`PipelineError::said`] puts their names in.
 #[derive(Debug, thiserror::Error)]
@@ -52,26 +69,23 @@ impl PipelineError {
     }
 }
 
-impl From<ChooseError> for PipelineError {
-    fn from(error: ChooseError) -> Self {
-        Self::Failed(error.to_string())
-    }
-}
-
 impl From<HierarchyError> for PipelineError {
     fn from(error: HierarchyError) -> Self {
         Self::Method(error.into())
     }
 }
 
-impl From<MetricsError> for PipelineError {
-    fn from(error: MetricsError) -> Self {
-        Self::Failed(error.to_string())
-    }
+/// Errors of the library that are about the data or the work.
+macro_rules! failures {
+    ($($error:ty),+ $(,)?) => {
+        $(impl From<$error> for PipelineError {
+            fn from(error: $error) -> Self {
+                Self::Failed(error.to_string())
+            }
+        })+
+    };
 }
 
-impl From<ConfidenceError<PipelineError>> for PipelineError {
-    fn from(error: ConfidenceError<PipelineError>) -> Self {
-        Self::Failed(error.to_string())
-    }
+failures! {
+    CandidatesError, ChooseError, ConfidenceError<PipelineError>, MetricsError, ModelError, PointsError, ScaleError
 }

@@ -21,14 +21,6 @@ pub struct FeatureMap {
 }
 
 impl FeatureMap {
-    /// One feature vector as it is clustered, in place.
-    pub fn apply_row(&self, row: &mut [f64]) {
-        for (value, _) in row.iter_mut().zip(&self.roots).filter(|(_, root)| **root) {
-            *value = value.sqrt();
-        }
-        self.scaler.apply_row(row);
-    }
-
     /// One feature vector back in the units of the input, in place.
     pub fn invert_row(&self, row: &mut [f64]) {
         self.scaler.invert_row(row);
@@ -74,6 +66,11 @@ impl FeatureMap {
     pub fn name(&self) -> &'static str {
         if self.roots.contains(&true) { "actions" } else { "none" }
     }
+}
+
+/// The name of a feature, or of its square root.
+pub(crate) fn rooted(name: &str, root: bool) -> String {
+    if root { format!("sqrt({name})") } else { name.to_string() }
 }
 
 /// The column whose square root is meant: `sqrt(Jr)`.

@@ -4,6 +4,7 @@
 //! asks for stability, significance and noise as the settings say. Whatever the method, the answer is one
 //! [`Fit`].
 
+use crate::error::Result;
 use std::time::Instant;
 
 use goc::choose_k::lambda::{LambdaFound, lambda};
@@ -19,9 +20,9 @@ use goc::oracle::Oracle;
 use goc::{Candidates, Partition, Points};
 
 use crate::dataset::Dataset;
-use crate::error::PipelineError;
 use crate::judge;
 use crate::methods::Run;
+use crate::model_file::ModelFile;
 use crate::names::MethodName;
 use crate::prepared::Prepared;
 use crate::scores::scores_of;
@@ -86,17 +87,12 @@ pub struct AutoFound {
 /// assert_eq!(found.labels()[0], found.labels()[1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn fit(data: &Dataset, settings: &Settings, seed: u64, watch: &dyn Watch) -> Result<Fit, PipelineError> {
+pub fn fit(data: &Dataset, settings: &Settings, seed: u64, watch: &dyn Watch) -> Result<Fit> {
     fit_owned(data.without_extras(), settings, seed, watch)
 }
 
 /// As [`fit()`], of a data set that is not needed any more: its candidates are changed where they are.
-pub fn fit_owned(
-    data: Dataset,
-    settings: &Settings,
-    seed: u64,
-    watch: &dyn Watch,
-) -> Result<Fit, PipelineError> {
+pub fn fit_owned(data: Dataset, settings: &Settings, seed: u64, watch: &dyn Watch) -> Result<Fit> {
     fit_with(Prepared::of(data, settings, watch)?, settings, None, seed, watch)
 }
 
@@ -107,7 +103,7 @@ pub fn fit_with(
     oracle: Option<&dyn Oracle>,
     seed: u64,
     watch: &dyn Watch,
-) -> Result<Fit, PipelineError> {
+) -> Result<Fit> {
     let began = Instant::now();
     asked.check()?;
     let mixture = asked.method == MethodName::Marginal;
@@ -191,7 +187,7 @@ impl<'j> Job<'j> {
         mut settings: Settings,
         candidates: &Candidates,
         seed: u64,
-    ) -> Result<(Settings, AutoFound), PipelineError> {
+    ) -> Result<(Settings, AutoFound)> {
         let mut found = AutoFound::default();
         let strength = settings.penalty_strength.unwrap_or(goc::candidates::PENALTY_STRENGTH);
         let quiet = Job { watch: &crate::watch::Quiet(self.watch), ..*self };
@@ -229,12 +225,7 @@ impl<'j> Job<'j> {
         Ok((settings, found))
     }
 
-    fn solution(
-        &self,
-        settings: &Settings,
-        candidates: &Candidates,
-        seed: u64,
-    ) -> Result<Solution, PipelineError> {
+    fn solution(&self, settings: &Settings, candidates: &Candidates, seed: u64) -> Result<Solution> {
         let mut found = self.with(settings).group(candidates, seed)?;
         let places = found.take_places(candidates);
         Ok(Solution { partition: found.partition, places })
@@ -303,23 +294,26 @@ impl Fit {
 
     /// What the mixture keeps to judge new objects by; none for other methods, or where noise was taken
     /// from the clusters.
-    pub fn model(&self) -> Option<Result<Model, PipelineError>> {
+    pub fn model(&self) -> Option<Result<ModelFile>> {
         let posterior = self.grouped.posterior.as_ref().filter(|_| self.grouped.noise.is_empty())?;
-        let objects = self.prepared.objects();
-        let mixture = self.settings.mixture(objects.objects());
-        let failed = |error: goc::marginal::ModelError| {
-            PipelineError::Failed(format!("the model cannot be kept: {error}"))
+        let (prepared, objects) = (&self.prepared, self.prepared.objects());
+        let model = Model::fit(&self.settings.mixture(objects.objects()), &objects, posterior);
+        let kept = |model| ModelFile {
+            features: prepared.data.features.clone(),
+            map: prepared.map.clone(),
+            penalty_divisor: prepared.penalty_divisor.unwrap_or(1.0),
+            model,
         };
-        Some(Model::fit(&mixture, &objects, posterior).map_err(failed))
+        Some(model.map(kept).map_err(|error| failed!("the model cannot be kept: {error}")))
     }
 
     /// The tree over the clusters, for a method that chooses candidates.
-    pub fn tree(&self) -> Result<Hierarchy<'_>, PipelineError> {
+    pub fn tree(&self) -> Result<Hierarchy<'_>> {
         let chosen = self.grouped.chosen.as_ref().ok_or_else(|| {
-            PipelineError::Usage(format!(
+            usage!(
                 "a tree needs a method that chooses candidates, such as goc; {} does not",
                 self.settings.method
-            ))
+            )
         })?;
         let (candidates, lambda) = (&self.prepared.data.candidates, self.settings.lambda());
         Ok(Hierarchy::new(candidates, &self.grouped.partition, chosen, lambda)?)

@@ -10,6 +10,16 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use crate::settings::{Kind, LIST, Setting, Settings};
 use crate::speech::Speech;
 
+/// Words as values of a flag, each with its help.
+pub fn possible_values(
+    words: impl IntoIterator<Item = (&'static str, &'static str)>,
+) -> PossibleValuesParser {
+    PossibleValuesParser::new(words.into_iter().map(|(word, about)| match about {
+        "" => PossibleValue::new(word),
+        about => PossibleValue::new(word).help(Speech::Flags.of(about)),
+    }))
+}
+
 /// The flag of a setting.
 fn flag(setting: &'static Setting) -> Arg {
     let kind = (setting.kind)();
@@ -30,13 +40,7 @@ fn flag(setting: &'static Setting) -> Arg {
         arg = arg.default_value(default);
     }
     match kind {
-        Kind::Words(words) => {
-            let possible = words.into_iter().map(|(word, about)| match about {
-                "" => PossibleValue::new(word),
-                about => PossibleValue::new(word).help(Speech::Flags.of(about)),
-            });
-            arg.value_parser(PossibleValuesParser::new(possible))
-        }
+        Kind::Words(words) => arg.value_parser(possible_values(words)),
         _ => arg.value_parser(move |text: &str| {
             setting.set(&mut Settings::default(), text).map(|()| text.to_string())
         }),

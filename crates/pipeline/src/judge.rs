@@ -3,21 +3,21 @@
 //! The method that made the labels is repeated with its own settings, silently; [`goc::confidence`] does
 //! the rest, and docs/confidence.md says how to read it.
 
+use crate::error::Result;
 use goc::confidence::noise::{self, ODDS, SOLITUDE};
 use goc::confidence::{Repeats, Significance};
 use goc::oracle::k_means::means;
 use goc::{Candidates, Partition};
 
-use crate::error::PipelineError;
 use crate::fit::{Fit, Job};
 use crate::settings::{Auto, Settings};
 use crate::watch::Quiet;
 
 /// Judges the answer and, where noise is asked for, changes it.
-pub(crate) fn judge(fit: &mut Fit, job: &Job<'_>) -> Result<(), PipelineError> {
+pub(crate) fn judge(fit: &mut Fit, job: &Job<'_>) -> Result<()> {
     let settings = fit.settings.clone();
     let quiet = Job { watch: &Quiet(job.watch), weights: None, ..*job };
-    let repeat = |candidates: &Candidates, seed: u64| -> Result<Partition, PipelineError> {
+    let repeat = |candidates: &Candidates, seed: u64| -> Result<Partition> {
         // The bootstrap has fewer objects than the method may have been asked for clusters.
         let k = match settings.k {
             Some(Auto::Number(k)) => Some(Auto::Number(k.min(candidates.objects()))),
@@ -29,8 +29,8 @@ pub(crate) fn judge(fit: &mut Fit, job: &Job<'_>) -> Result<(), PipelineError> {
     let candidates = &fit.prepared.data.candidates;
     let tick = || job.watch.tick();
     if (settings.stability.is_some() || settings.background_runs().is_some()) && job.weights.is_some() {
-        return Err(PipelineError::Usage(
-            "{stability}, {significance} and {noise} do not go with weights of objects".into(),
+        return Err(usage!(
+            "{{stability}}, {{significance}} and {{noise}} do not go with weights of objects"
         ));
     }
     if let Some(each) = settings.stability {

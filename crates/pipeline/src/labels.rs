@@ -1,5 +1,6 @@
 //! What a fit is as tables: a row per object, per cluster, per iteration, and what the mixture adds.
 
+use crate::error::Result;
 use std::path::Path;
 
 use goc::choice::Choice;
@@ -13,9 +14,9 @@ use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
 use crate::dataset::{Dataset, Feature};
-use crate::error::PipelineError;
 use crate::fit::{AutoFound, Fit};
 use crate::long_table::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY};
+use crate::sampling::plain;
 use crate::scores::scores_of;
 
 /// Metadata key of the way the objective went: for each iteration K, the objective, the objects that
@@ -28,7 +29,46 @@ pub const DIGEST_KEY: &str = "goc_candidates";
 /// What the features of an object are where it has no chosen candidate.
 pub const MEAN_FEATURES: &str = "mean over the candidates, by their probability";
 
-type Made<T> = Result<T, PipelineError>;
+/// What the columns of the label table hold.
+const OF_LABELS: &[(&str, &str)] = &[
+    (
+        "stability",
+        "how many of the object's fellow members it keeps when the method is repeated, from 0 to 1",
+    ),
+    ("cluster_stability", "how well its cluster comes back when the method is repeated, from 0 to 1"),
+    ("solitude", "expected value of one over the size of the object's cluster"),
+    ("log_odds", "log odds of the object's cluster against the background; empty: alone"),
+    ("p_value", "of its cluster, as it was found, against backgrounds without groups"),
+    ("q_value", "false-discovery rate at which its cluster is significant"),
+    ("probability", "how sure the method is of the label, from 0 to 1"),
+    ("candidate", "chosen candidate, from 0, among those of the object that were not dropped"),
+    ("row", "row of the input table, from 0, of that candidate"),
+    ("penalty", "penalty of the chosen candidate, as scaled"),
+    ("distance", "distance of the representative to its cluster's centre, in scaled features"),
+    ("runner_up", "the next best cluster"),
+    ("runner_up_probability", "probability of that cluster"),
+    ("alone", "probability of belonging to no group"),
+];
+
+/// Those of the cluster table.
+const OF_CLUSTERS: &[(&str, &str)] = &[
+    ("stability", "mean agreement with the best match in repeats, from 0 to 1"),
+    ("evidence", "median of the members' log odds against the background"),
+    ("q_value", "false-discovery rate at which the cluster is significant"),
+    ("probability", "mean of the members' probabilities"),
+    ("label", "cluster, from 0"),
+    ("size", "members"),
+];
+
+/// Those of the table of candidates.
+const OF_CANDIDATES: &[(&str, &str)] = &[
+    ("candidate", "from 0, among those of the object that were not dropped"),
+    ("row", "row of the input table, from 0"),
+    ("weight", "probability beforehand, from its penalty or weight; sum 1 for an object"),
+    ("posterior", "probability given the groups; sum 1 for an object"),
+];
+
+type Made<T> = Result<T>;
 
 /// Refuses labels that belong to other candidates: they keep a digest of their own. Candidates that were
 /// read in another way (other features or weights) cannot be compared, and labels of other programs have
@@ -38,26 +78,21 @@ pub fn check_candidates(data: &Dataset, labels: &Table, file: &Path, candidates:
     let alike = same(FEATURES_KEY, Some(&data.feature_names().join(",")))
         && same("goc_weight", data.weight_column.as_deref());
     match labels.get_metadata(DIGEST_KEY) {
-        Some(digest) if alike && digest != data.digest() => Err(PipelineError::Failed(format!(
+        Some(digest) if alike && digest != data.digest() => Err(failed!(
             "{}: these are not the candidates that {} was made from (digest {}, but the labels keep {digest}); give that \
              table, read with the same --missing",
             candidates.display(),
             file.display(),
             data.digest()
-        ))),
+        )),
         _ => Ok(()),
     }
-}
-
-/// A setting as metadata hold it.
-pub fn text_of(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
 /// Puts settings into the metadata of a table.
 pub fn describe(table: &mut Table, settings: &[(&str, Value)]) {
     for (key, value) in settings {
-        table.set_metadata(format!("goc_{key}"), text_of(value));
+        table.set_metadata(format!("goc_{key}"), plain(value));
     }
 }
 
@@ -179,55 +214,28 @@ impl Fit {
         let (data, grouped) = (&self.prepared.data, &self.grouped);
         let candidates = &data.candidates;
         let n = candidates.objects();
-        let distance: Vec<f64> = (0..n)
-            .map(|i| {
-                if self.is_noise(i) {
-                    return f64::NAN;
-                }
-                let centre = self.centres.row(grouped.partition.labels()[i] as usize);
-                squared_distance(self.places.row(i), centre).sqrt()
-            })
-            .collect();
+        let centre = |i: usize| self.centres.row(grouped.partition.labels()[i] as usize);
+        let away = |i| squared_distance(self.places.row(i), centre(i)).sqrt();
+        let distance = (0..n).map(|i| if self.is_noise(i) { f64::NAN } else { away(i) }).collect();
         let meaning =
             if grouped.noise.is_empty() { "cluster, from 0" } else { "cluster, from 0; -1: in no cluster" };
-        let mut columns = vec![
-            data.object_column(),
-            Column::new("label", Data::I32(self.labels())).with_description(meaning),
-        ];
+        let mut columns = vec![data.object_column(), described("label", Data::I32(self.labels()), meaning)];
         if let Some(p) = &grouped.posterior {
             columns.extend(certainty_columns(grouped.confidence.clone(), &p.runner_up, p.alone.clone())?);
         } else if !grouped.confidence.is_empty() {
-            columns.push(
-                Column::new("probability", Data::F64(grouped.confidence.clone()))
-                    .with_description("how sure the method is of the label, from 0 to 1"),
-            );
+            columns.push(Column::new("probability", Data::F64(grouped.confidence.clone())));
         }
-        columns.extend(self.sure_columns()?);
+        self.add_sure_columns(&mut columns)?;
         if let Some(chosen) = &grouped.chosen {
             let penalties = (0..n).map(|i| candidates.penalty(i, chosen[i] as usize)).collect();
-            columns.push(
-                Column::new("candidate", Data::I32(chosen.iter().map(|&j| j as i32).collect()))
-                    .with_description(
-                        "chosen candidate, from 0, among those of the object that were not dropped",
-                    ),
-            );
+            columns.push(Column::new("candidate", Data::I32(chosen.iter().map(|&j| j as i32).collect())));
             let rows = (0..n).map(|i| data.row(i, chosen[i] as usize) as i64).collect();
-            columns.push(
-                Column::new("row", Data::I64(rows))
-                    .with_description("row of the input table, from 0, of that candidate"),
-            );
-            columns.push(
-                Column::new("penalty", Data::F64(penalties))
-                    .with_description("penalty of the chosen candidate, as scaled"),
-            );
+            columns.push(Column::new("row", Data::I64(rows)));
+            columns.push(Column::new("penalty", Data::F64(penalties)));
         }
-        columns.push(
-            Column::new("distance", Data::F64(distance))
-                .with_description(
-                    "distance of the representative to its cluster's centre, in scaled features",
-                )
-                .with_valid((0..n).map(|i| !self.is_noise(i)).collect())?,
-        );
+        let valid = (0..n).map(|i| !self.is_noise(i)).collect();
+        columns.push(Column::new("distance", Data::F64(distance)).with_valid(valid)?);
+        let mut columns = told(columns, OF_LABELS);
         let what = grouped.posterior.as_ref().map(|_| MEAN_FEATURES);
         columns.extend(data.feature_columns(&self.input_places(), what));
         columns.extend(data.truth_column());
@@ -261,41 +269,23 @@ impl Fit {
     }
 
     /// Columns for the label table: of the object, and of the cluster it was found in.
-    fn sure_columns(&self) -> Made<Vec<Column>> {
+    fn add_sure_columns(&self, columns: &mut Vec<Column>) -> Made<()> {
         let of_cluster = |values: &[f64]| -> Vec<f64> {
             self.found.labels().iter().map(|&label| values[label as usize]).collect()
         };
-        let mut columns = Vec::new();
         if let Some(stability) = &self.stability {
-            columns.push(known("stability", stability.objects.clone())?.with_description(
-                "how many of the object's fellow members it keeps when the method is repeated, from 0 to 1",
-            ));
-            columns.push(known("cluster_stability", of_cluster(&stability.clusters))?.with_description(
-                "how well its cluster comes back when the method is repeated, from 0 to 1",
-            ));
+            columns.push(known("stability", stability.objects.clone())?);
+            columns.push(known("cluster_stability", of_cluster(&stability.clusters))?);
         }
         if !self.solitude.is_empty() {
-            columns.push(
-                known("solitude", self.solitude.clone())?
-                    .with_description("expected value of one over the size of the object's cluster"),
-            );
+            columns.push(known("solitude", self.solitude.clone())?);
         }
         if let Some(verdict) = &self.significance {
-            columns.push(
-                known("log_odds", verdict.evidence.objects.clone())?.with_description(
-                    "log odds of the object's cluster against the background; empty: alone",
-                ),
-            );
-            columns.push(
-                known("p_value", of_cluster(&verdict.p))?
-                    .with_description("of its cluster, as it was found, against backgrounds without groups"),
-            );
-            columns.push(
-                known("q_value", of_cluster(&verdict.q))?
-                    .with_description("false-discovery rate at which its cluster is significant"),
-            );
+            columns.push(known("log_odds", verdict.evidence.objects.clone())?);
+            columns.push(known("p_value", of_cluster(&verdict.p))?);
+            columns.push(known("q_value", of_cluster(&verdict.q))?);
         }
-        Ok(columns)
+        Ok(())
     }
 
     /// A row per cluster that is left: label, size, centre, spread, and how sure it is.
@@ -312,17 +302,15 @@ impl Fit {
         let of_found = |values: &[f64]| -> Vec<f64> {
             rows.iter().map(|&(_, i)| values[self.found.labels()[i] as usize]).collect()
         };
-        let mut columns = vec![
-            Column::new("label", Data::I32(rows.iter().map(|row| row.0 as i32).collect()))
-                .with_description("cluster, from 0"),
-            Column::new("size", Data::I64(rows.iter().map(|row| sizes[row.0] as i64).collect()))
-                .with_description("members"),
+        let columns = vec![
+            Column::new("label", Data::I32(rows.iter().map(|row| row.0 as i32).collect())),
+            Column::new("size", Data::I64(rows.iter().map(|row| sizes[row.0] as i64).collect())),
         ];
+        let mut columns = told(columns, OF_CLUSTERS);
         // Both where people read them: a root that was taken of a feature is undone first.
         let q = data.features.len();
         let centres = self.input_centres();
-        let places = Points::new(self.prepared.map.invert(&self.places), q)
-            .map_err(|error| PipelineError::Failed(error.to_string()))?;
+        let places = Points::new(self.prepared.map.invert(&self.places), q)?;
         let spreads = summary::spreads(&places, &grouped.partition);
         for (f, feature) in data.features.iter().enumerate() {
             let centre = rows.iter().map(|row| centres[row.0 * q + f]).collect();
@@ -333,36 +321,26 @@ impl Fit {
             let column = column.with_description("standard deviation of the members' places");
             columns.push(with_unit(column, feature));
         }
+        let mut sure = Vec::new();
         if let Some(stability) = &self.stability {
-            columns.push(
-                known("stability", of_found(&stability.clusters))?
-                    .with_description("mean agreement with the best match in repeats, from 0 to 1"),
-            );
+            sure.push(known("stability", of_found(&stability.clusters))?);
             for (kind, name) in
                 ["stability_seeds", "stability_candidates", "stability_objects"].into_iter().enumerate()
             {
                 let values: Vec<f64> = stability.by_kind.iter().map(|kinds| kinds[kind]).collect();
-                columns.push(known(name, of_found(&values))?);
+                sure.push(known(name, of_found(&values))?);
             }
         }
         if let Some(verdict) = &self.significance {
-            columns.push(
-                known("evidence", of_found(&verdict.evidence.clusters))?
-                    .with_description("median of the members' log odds against the background"),
-            );
-            columns.push(known("p_value", of_found(&verdict.p))?);
-            columns.push(
-                known("q_value", of_found(&verdict.q))?
-                    .with_description("false-discovery rate at which the cluster is significant"),
-            );
+            sure.push(known("evidence", of_found(&verdict.evidence.clusters))?);
+            sure.push(known("p_value", of_found(&verdict.p))?);
+            sure.push(known("q_value", of_found(&verdict.q))?);
         }
         if !grouped.confidence.is_empty() {
             let mean = summary::cluster_means(&grouped.confidence, &grouped.partition);
-            columns.push(
-                known("probability", rows.iter().map(|row| mean[row.0]).collect())?
-                    .with_description("mean of the members' probabilities"),
-            );
+            sure.push(known("probability", rows.iter().map(|row| mean[row.0]).collect())?);
         }
+        columns.extend(told(sure, OF_CLUSTERS));
         Ok(Table::new(columns)?)
     }
 
@@ -409,16 +387,16 @@ impl Fit {
         Ok(Some(Table::new(vec![
             named("object_a", candidates, &a),
             named("object_b", candidates, &b),
-            Column::new("probability", Data::F64(probability)).with_description("of being in one group"),
+            described("probability", Data::F64(probability), "of being in one group"),
         ])?))
     }
 
     /// The probability of each number of clusters; none without a posterior.
     pub fn k_table(&self) -> Made<Option<Table>> {
         let Some(posterior) = &self.grouped.posterior else { return Ok(None) };
+        let k = posterior.k.iter().map(|(k, _)| *k as i64).collect();
         Ok(Some(Table::new(vec![
-            Column::new("k", Data::I64(posterior.k.iter().map(|(k, _)| *k as i64).collect()))
-                .with_description("number of clusters, those of one object too"),
+            described("k", Data::I64(k), "number of clusters, those of one object too"),
             Column::new("probability", Data::F64(posterior.k.iter().map(|(_, p)| *p).collect())),
         ])?))
     }
@@ -431,18 +409,29 @@ impl Fit {
         let weights = self.settings.mixture(candidates.objects()).weights(&self.prepared.objects());
         let each = || (0..candidates.objects()).flat_map(|i| (0..candidates.count(i)).map(move |j| (i, j)));
         let objects: Vec<usize> = each().map(|(i, _)| i).collect();
-        Ok(Some(Table::new(vec![
+        let columns = vec![
             named("object", candidates, &objects),
-            Column::new("candidate", Data::I32(each().map(|(_, j)| j as i32).collect()))
-                .with_description("from 0, among those of the object that were not dropped"),
-            Column::new("row", Data::I64(each().map(|(i, j)| data.row(i, j) as i64).collect()))
-                .with_description("row of the input table, from 0"),
-            Column::new("weight", Data::F64(weights))
-                .with_description("probability beforehand, from its penalty or weight; sum 1 for an object"),
-            Column::new("posterior", Data::F64(posterior.candidates.clone()))
-                .with_description("probability given the groups; sum 1 for an object"),
-        ])?))
+            Column::new("candidate", Data::I32(each().map(|(_, j)| j as i32).collect())),
+            Column::new("row", Data::I64(each().map(|(i, j)| data.row(i, j) as i64).collect())),
+            Column::new("weight", Data::F64(weights)),
+            Column::new("posterior", Data::F64(posterior.candidates.clone())),
+        ];
+        Ok(Some(Table::new(told(columns, OF_CANDIDATES))?))
     }
+}
+
+/// A column and what it holds.
+pub(crate) fn described(name: &str, data: Data, what: &str) -> Column {
+    Column::new(name, data).with_description(what)
+}
+
+/// The columns with what is said of those with these names.
+fn told(columns: Vec<Column>, what: &[(&str, &str)]) -> Vec<Column> {
+    let tell = |column: Column| match what.iter().find(|(name, _)| *name == column.name()) {
+        Some((_, what)) => column.with_description(*what),
+        None => column,
+    };
+    columns.into_iter().map(tell).collect()
 }
 
 /// Numbers, null where they are not finite.
@@ -462,17 +451,13 @@ pub fn certainty_columns(
     let valid: Vec<bool> = runner_up.iter().map(Option::is_some).collect();
     let labels = runner_up.iter().map(|next| next.map_or(-1, |(label, _)| label as i32)).collect();
     let shares = runner_up.iter().map(|next| next.map_or(0.0, |(_, p)| p)).collect();
-    Ok(vec![
-        Column::new("probability", Data::F64(probability))
-            .with_description("how sure the method is of the label, from 0 to 1"),
-        Column::new("runner_up", Data::I32(labels))
-            .with_description("the next best cluster")
-            .with_valid(valid.clone())?,
-        Column::new("runner_up_probability", Data::F64(shares))
-            .with_description("probability of that cluster")
-            .with_valid(valid)?,
-        Column::new("alone", Data::F64(alone)).with_description("probability of belonging to no group"),
-    ])
+    let columns = vec![
+        Column::new("probability", Data::F64(probability)),
+        Column::new("runner_up", Data::I32(labels)).with_valid(valid.clone())?,
+        Column::new("runner_up_probability", Data::F64(shares)).with_valid(valid)?,
+        Column::new("alone", Data::F64(alone)),
+    ];
+    Ok(told(columns, OF_LABELS))
 }
 
 /// What the summary and the metadata say of the chains. `whole`: with the probabilities of K too.

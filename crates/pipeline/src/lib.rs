@@ -14,11 +14,15 @@
 //!
 //! The command and the Python package convert, call and convert back; whatever is a rule stands here.
 
+#[macro_use]
+mod error;
+#[macro_use]
+mod words;
+
 #[cfg(feature = "tables")]
 pub mod candidate_table;
 pub mod compare;
 pub mod dataset;
-mod error;
 pub mod feature_map;
 mod fit;
 #[cfg(feature = "clap")]
@@ -31,7 +35,6 @@ pub mod long_table;
 pub mod measured;
 mod methods;
 pub mod mock_catalogue;
-#[cfg(feature = "tables")]
 pub mod model_file;
 mod names;
 #[cfg(feature = "tables")]
@@ -49,12 +52,16 @@ pub mod star_model;
 pub mod table_columns;
 mod watch;
 
-pub use dataset::{Dataset, DatasetError, Extra, Feature, PenaltyKind};
+pub use dataset::{Dataset, Extra, Feature, PenaltyKind};
 pub use error::PipelineError;
 pub use fit::{AutoFound, Fit, NOISE, fit, fit_owned, fit_with};
+#[cfg(feature = "clap")]
+pub use flags::possible_values;
 pub use judge::counted;
 pub use measured::{Measured, MeasuredColumns};
 pub use names::{BackgroundName, FeatureMapName, MethodName, OracleName, PenaltyScale, SetDistanceName};
+#[cfg(feature = "tables")]
+pub use open::open;
 pub use prepared::Prepared;
 pub use sampling::{Loss, Origin, Sampling, Transformation, star_candidates};
 pub use sampling_names::{BadRows, PenaltyName, SamplerName, Shape, TransformName, WhenEmpty};

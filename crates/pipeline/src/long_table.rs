@@ -6,18 +6,23 @@
 //! as missing; an object that loses all its candidates is an error that names it. Objects keep the order
 //! in which the table first names them; their rows need not stand together.
 
+use crate::error::Result;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use goc::candidates::{CandidatesBuilder, PENALTY_STRENGTH};
 use goc::{Candidates, Ids};
+use goc_galaxy::catalogue::schema::Columns;
 use goc_tables::{Column, Data, Missing, Table, TableError};
 
 use crate::dataset::{Dataset, Feature, PenaltyKind};
 use crate::error::PipelineError;
-use crate::feature_map::{ACTIONS, root_of};
+use crate::feature_map::{ACTIONS, root_of, rooted};
 use crate::judge::counted;
+use crate::measured::name;
+use crate::open::open;
+use crate::table_columns::TableColumns;
 use crate::watch::Watch;
 
 pub use crate::sampling::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY};
@@ -74,22 +79,18 @@ impl LongTable {
     }
 
     /// Reads the file and groups its rows; says what was assumed and dropped.
-    pub fn read(&self, watch: &dyn Watch) -> Result<Dataset, PipelineError> {
-        let table = goc_tables::read(&self.input)?;
-        if table.rows() == 0 {
-            return Err(PipelineError::Failed(format!("{}: the table has no rows", self.input.display())));
-        }
-        self.group(&table, watch)
+    pub fn read(&self, watch: &dyn Watch) -> Result<Dataset> {
+        self.group(&open(&self.input)?, watch)
     }
 
     /// Groups the rows of a table that is read already.
-    pub fn group(&self, table: &Table, watch: &dyn Watch) -> Result<Dataset, PipelineError> {
+    pub fn group(&self, table: &Table, watch: &dyn Watch) -> Result<Dataset> {
         let say = |remark: String| watch.note(&remark);
         if self.weight.is_some() && !(self.penalty_strength.is_finite() && self.penalty_strength > 0.0) {
-            return Err(PipelineError::Usage(format!(
+            return Err(usage!(
                 "{{penalty_strength}} is {}, but --weight needs a finite number above 0",
                 self.penalty_strength
-            )));
+            ));
         }
         let missing = Missing::parse(&self.missing)?;
         let object = named(table, self.object.as_deref(), &OBJECT_NAMES)?;
@@ -105,11 +106,8 @@ impl LongTable {
             Some(names) => names.iter().filter(|n| !n.is_empty()).map(|n| root_of(n).is_some()).collect(),
             None => vec![false; features.len()],
         };
-        let names: Vec<String> = features
-            .iter()
-            .zip(&asked)
-            .map(|(c, root)| if *root { format!("sqrt({})", c.name()) } else { c.name().to_string() })
-            .collect();
+        let names = features.iter().zip(&asked).map(|(c, root)| rooted(c.name(), *root));
+        let names: Vec<String> = names.collect();
         if object.is_none() {
             say(format!(
                 "{}: no column names the object (looked for {}); every row is an object of its own",
@@ -167,30 +165,22 @@ impl LongTable {
                 }
             }
             if row_values.is_empty() {
-                let why = match weight {
-                    Some(column) => format!(
-                        "have a missing feature or the weight 0; drop the object or mend column `{}`",
-                        column.name()
-                    ),
-                    None => "have a missing feature; drop the object or change --missing".to_string(),
+                let why = match weight.map(Column::name) {
+                    Some(name) => &format!(" or the weight 0; drop the object or mend column `{name}`"),
+                    None => "; drop the object or change --missing",
                 };
-                return Err(PipelineError::Failed(format!(
-                    "{}: object {} has no candidates left: all {} {why}",
-                    self.input.display(),
-                    ids.name(o),
-                    groups.rows(o).count()
-                )));
+                let (input, object, all) = (self.input.display(), name(&ids, o), groups.rows(o).count());
+                return Err(failed!(
+                    "{input}: object {object} has no candidates left: all {all} have a missing feature{why}"
+                ));
             }
-            let pushed = match weight {
-                Some(_) => {
-                    builder.push_weighted(&row_values, &row_penalties, self.penalty_strength).map(|_| ())
-                }
-                None => builder.push(&row_values, &row_penalties).map(|_| ()),
-            };
-            pushed.map_err(|e| PipelineError::Failed(e.to_string()))?;
+            if weight.is_some() {
+                builder.push_weighted(&row_values, &row_penalties, self.penalty_strength)?;
+            } else {
+                builder.push(&row_values, &row_penalties)?;
+            }
         }
-        let candidates =
-            builder.build_with(ids.into_ids()).map_err(|e| PipelineError::Failed(e.to_string()))?;
+        let candidates = builder.build_with(ids)?;
         let truth = truth.map(|column| truth_of(column, &groups, &candidates)).transpose()?;
         let unknown = truth.iter().flatten().filter(|truth| truth.is_empty()).count();
         if unknown > 0 {
@@ -219,6 +209,7 @@ impl LongTable {
             None if of_goc => data.said_penalties(),
             None => PenaltyKind::Unknown,
         };
+        let source = self.input.display().to_string();
         Ok(Dataset {
             features: features.collect(),
             truth,
@@ -227,8 +218,8 @@ impl LongTable {
             dropped_candidates: dropped + weightless,
             weight_column: weight.map(|column| column.name().to_string()),
             rows: (!plain).then_some(kept_rows),
-            from_table: true,
-            source: Some(self.input.display().to_string()),
+            row_names: Some(TableColumns::new(table, &source).rows()),
+            source: Some(source),
             ..data
         })
     }
@@ -239,16 +230,12 @@ impl LongTable {
         table: &'t Table,
         taken: &[Option<&Column>],
         say: &dyn Fn(String),
-    ) -> Result<Vec<&'t Column>, PipelineError> {
+    ) -> Result<Vec<&'t Column>> {
         if let Some(names) = &self.features {
-            let mut columns = Vec::new();
-            for name in names.iter().filter(|n| !n.is_empty()) {
-                columns.push(table.require(root_of(name).unwrap_or(name))?);
-            }
-            if columns.is_empty() {
-                return Err(PipelineError::Usage("--features names no column".into()));
-            }
-            return Ok(columns);
+            let names = names.iter().filter(|n| !n.is_empty());
+            let columns: Vec<&Column> =
+                names.map(|name| table.require(root_of(name).unwrap_or(name))).collect::<Result<_, _>>()?;
+            return if columns.is_empty() { Err(usage!("--features names no column")) } else { Ok(columns) };
         }
         if let Some(names) = table.get_metadata(FEATURES_KEY) {
             return Ok(names.split(',').map(|n| table.require(n.trim())).collect::<Result<_, _>>()?);
@@ -273,16 +260,14 @@ impl LongTable {
         let columns: Vec<&Column> = table.columns().iter().filter(free).collect();
         if columns.is_empty() {
             let (input, names) = (self.input.display(), table.names().join(", "));
-            return Err(PipelineError::Usage(match whole[..] {
-                [] => format!(
-                    "{input}: no feature columns found; name them with --features (the table has {names})"
-                ),
+            let (listed, typed) = (whole.join(", "), whole.join(","));
+            let way = match whole[..] {
+                [] => format!("name them with --features (the table has {names})"),
                 _ => format!(
-                    "{input}: no feature columns found; columns of whole numbers ({}) are features only if named: --features {}",
-                    whole.join(", "),
-                    whole.join(",")
+                    "columns of whole numbers ({listed}) are features only if named: --features {typed}"
                 ),
-            }));
+            };
+            return Err(usage!("{input}: no feature columns found; {way}"));
         }
         let names: Vec<&str> = columns.iter().map(|c| c.name()).collect();
         if let Some(error) = names.iter().find(|name| is_error_bar(table, name)) {
@@ -290,34 +275,75 @@ impl LongTable {
         }
         say(format!("features: {}", names.join(", ")));
         if !whole.is_empty() {
-            say(format!(
-                "not used, as they hold whole numbers: {} (name them with --features)",
-                whole.join(", ")
-            ));
+            let whole = whole.join(", ");
+            say(format!("not used, as they hold whole numbers: {whole} (name them with --features)"));
         }
         Ok(columns)
     }
 
     /// An error bar is not a feature: this is a catalogue, and the step before was left out.
     pub fn error_bar(&self, error: &str) -> PipelineError {
-        PipelineError::Usage(format!(
+        usage!(
             "{}: column `{error}` looks like an error bar: make candidates first (goc candidates), or name the features with --features",
             self.input.display()
-        ))
+        )
     }
 }
 
 /// The column that a flag names (`none`: no column), or the first of the usual names that is there.
-pub fn named<'t>(
-    table: &'t Table,
-    flag: Option<&str>,
-    usual: &[&str],
-) -> Result<Option<&'t Column>, PipelineError> {
+pub fn named<'t>(table: &'t Table, flag: Option<&str>, usual: &[&str]) -> Result<Option<&'t Column>> {
     match flag {
         Some("none") => Ok(None),
         Some(name) => Ok(Some(table.require(name)?)),
         None => Ok(usual.iter().find_map(|name| table.column(name))),
     }
+}
+
+/// As [`named`]; where there is none an error says what was looked for, and `hint`. `what` is what the column holds.
+pub fn require_named<'t>(
+    table: &'t Table,
+    path: &Path,
+    flag: Option<&str>,
+    usual: &[&str],
+    what: &str,
+    hint: &str,
+) -> Result<&'t Column> {
+    named(table, flag, usual)?.ok_or_else(|| {
+        let (path, usual, names) = (path.display(), usual.join(", "), table.names().join(", "));
+        failed!("{path}: no {what} column (looked for {usual}; the table has {names}){hint}")
+    })
+}
+
+/// The row of each object in a table with a row an object, in any order: each object once and none too many.
+/// `left_out` are rows that may be of no object; a row of one needs a label, and
+/// `check` may find what else is wrong with it.
+pub fn rows_of_objects(
+    candidates: &Candidates,
+    path: &Path,
+    objects: &Column,
+    labels: &Column,
+    left_out: &dyn Fn(usize) -> bool,
+    check: &dyn Fn(usize) -> Result<()>,
+) -> Result<Vec<usize>> {
+    let at: HashMap<String, usize> = (0..candidates.objects()).map(|i| (candidates.name(i), i)).collect();
+    let mut found: Vec<Option<usize>> = vec![None; candidates.objects()];
+    for row in 0..objects.len() {
+        let Some(&i) = at.get(objects.text(row).as_ref()) else {
+            if left_out(row) {
+                continue;
+            }
+            return Err(objects.value_error(row, "is not an object of the candidates").into());
+        };
+        if labels.is_null(row) {
+            return Err(labels.value_error(row, "is null where a label is needed").into());
+        }
+        if found[i].replace(row).is_some() {
+            return Err(objects.value_error(row, "is labelled twice").into());
+        }
+        check(row)?;
+    }
+    let none = |i| failed!("{}: object {} has no label", path.display(), candidates.name(i));
+    found.into_iter().enumerate().map(|(i, row)| row.ok_or_else(|| none(i))).collect()
 }
 
 /// What is wrong with a value that is not a finite number, and what to do.
@@ -330,35 +356,6 @@ pub fn not_finite(column: &Column, row: usize) -> TableError {
         "is not a finite number; mend it, or drop such rows with --missing nan"
     };
     column.value_error(row, problem)
-}
-
-/// How the objects of a table are called.
-pub(crate) enum Names {
-    /// By their position.
-    Position,
-    /// By a number.
-    Integer(Vec<i64>),
-    /// By a text.
-    Text(Vec<String>),
-}
-
-impl Names {
-    /// The name of object `i`.
-    pub fn name(&self, i: usize) -> String {
-        match self {
-            Names::Position => i.to_string(),
-            Names::Integer(v) => v[i].to_string(),
-            Names::Text(v) => v[i].clone(),
-        }
-    }
-
-    fn into_ids(self) -> Ids {
-        match self {
-            Names::Position => Ids::Position,
-            Names::Integer(v) => Ids::Integer(v),
-            Names::Text(v) => Ids::Text(v),
-        }
-    }
 }
 
 /// The rows of each object, objects in order of appearance.
@@ -381,20 +378,20 @@ impl Groups {
 }
 
 /// Groups the rows by object; without an object column every row is one.
-pub(crate) fn group(table: &Table, object: Option<&Column>) -> Result<(Groups, Names), PipelineError> {
+pub(crate) fn group(table: &Table, object: Option<&Column>) -> Result<(Groups, Ids)> {
     let Some(column) = object else {
         let groups = Groups { order: None, offsets: (0..=table.rows()).collect() };
-        return Ok((groups, Names::Position));
+        return Ok((groups, Ids::Position));
     };
     if let Data::Text(texts) = column.data() {
         if let Some(row) = (0..table.rows()).find(|&r| column.is_null(r)) {
             return Err(column.value_error(row, "is null where an object is named").into());
         }
         let (groups, names) = group_by(texts);
-        Ok((groups, Names::Text(names)))
+        Ok((groups, Ids::Text(names)))
     } else {
         let (groups, names) = group_by(&column.integers()?);
-        Ok((groups, Names::Integer(names)))
+        Ok((groups, Ids::Integer(names)))
     }
 }
 
@@ -432,77 +429,33 @@ fn group_by<K: std::hash::Hash + Eq + Clone>(keys: &[K]) -> (Groups, Vec<K>) {
 }
 
 /// A column as numbers, without a copy where it holds just that.
-fn numbers(column: &Column) -> Result<Cow<'_, [f64]>, PipelineError> {
+fn numbers(column: &Column) -> Result<Cow<'_, [f64]>> {
     match (column.data(), column.valid()) {
         (Data::F64(values), None) => Ok(Cow::Borrowed(values)),
         _ => Ok(Cow::Owned(column.numbers()?)),
     }
 }
 
-fn truth_of(column: &Column, groups: &Groups, candidates: &Candidates) -> Result<Vec<String>, PipelineError> {
+fn truth_of(column: &Column, groups: &Groups, candidates: &Candidates) -> Result<Vec<String>> {
     (0..groups.len())
         .map(|i| {
             let truth = groups.rows(i).next().map_or_else(String::new, |row| column.text(row).into_owned());
-            match groups.rows(i).find(|&row| column.text(row) != truth.as_str()) {
-                None => Ok(truth),
-                Some(row) => {
-                    let problem = format!("contradicts {truth} for the same object {}", candidates.name(i));
-                    Err(column.value_error(row, problem).into())
-                }
-            }
+            let other = groups.rows(i).find(|&row| column.text(row) != truth.as_str());
+            let problem = || format!("contradicts {truth} for the same object {}", candidates.name(i));
+            other.map_or(Ok(()), |row| Err(column.value_error(row, problem())))?;
+            Ok(truth)
         })
         .collect()
 }
 
-/// Labels by object from a table: one row an object, in any order, each object once and none too many.
-pub fn labels_for(
-    candidates: &Candidates,
-    path: &Path,
-    label_names: &[&str],
-) -> Result<Vec<String>, PipelineError> {
+/// Labels by object from a table, as [`rows_of_objects`] finds them.
+pub fn labels_for(candidates: &Candidates, path: &Path, label_names: &[&str]) -> Result<Vec<String>> {
     let table = goc_tables::read(path)?;
-    let objects = match named(&table, None, &["object", "source_id", "i", "star", "id"])? {
-        Some(column) => column,
-        None => return Err(PipelineError::Failed(format!("{}: no column names the object", path.display()))),
-    };
-    let labels = match label_names.iter().find_map(|n| table.column(n)) {
-        Some(column) => column,
-        None => {
-            return Err(PipelineError::Failed(format!(
-                "{}: no label column (looked for {}; the table has {})",
-                path.display(),
-                label_names.join(", "),
-                table.names().join(", ")
-            )));
-        }
-    };
-    let at: HashMap<String, usize> = (0..candidates.objects()).map(|i| (candidates.name(i), i)).collect();
-    let mut found: Vec<Option<String>> = vec![None; candidates.objects()];
-    for row in 0..table.rows() {
-        let name = objects.text(row);
-        let Some(&i) = at.get(name.as_ref()) else {
-            return Err(objects.value_error(row, "is not an object of the candidates").into());
-        };
-        if labels.is_null(row) {
-            return Err(labels.value_error(row, "is null where a label is needed").into());
-        }
-        if found[i].replace(labels.text(row).into_owned()).is_some() {
-            return Err(objects.value_error(row, "is labelled twice").into());
-        }
-    }
-    found
-        .into_iter()
-        .enumerate()
-        .map(|(i, label)| {
-            label.ok_or_else(|| {
-                PipelineError::Failed(format!(
-                    "{}: object {} has no label",
-                    path.display(),
-                    candidates.name(i)
-                ))
-            })
-        })
-        .collect()
+    let objects = named(&table, None, &["object", "source_id", "i", "star", "id"])?
+        .ok_or_else(|| failed!("{}: no column names the object", path.display()))?;
+    let labels = require_named(&table, path, None, label_names, "label", "")?;
+    let rows = rows_of_objects(candidates, path, objects, labels, &|_| false, &|_| Ok(()))?;
+    Ok(rows.into_iter().map(|row| labels.text(row).into_owned()).collect())
 }
 
 /// A column by its name, or by its name in any case where just one has it.
@@ -518,22 +471,20 @@ fn is_error_bar(table: &Table, name: &str) -> bool {
 }
 
 /// The weight of each object: the same in all its rows.
-fn weights_of(column: &Column, groups: &Groups, candidates: &Candidates) -> Result<Vec<f64>, PipelineError> {
+fn weights_of(column: &Column, groups: &Groups, candidates: &Candidates) -> Result<Vec<f64>> {
     let numbers = numbers(column)?;
     (0..groups.len())
         .map(|i| {
-            let mut rows = groups.rows(i);
-            let first = rows.next().map_or(f64::NAN, |row| numbers[row]);
-            match groups.rows(i).find(|&row| numbers[row] != first || !(first.is_finite() && first >= 0.0)) {
-                None => Ok(first),
-                Some(row) => {
-                    let object = candidates.name(i);
-                    let problem = format!(
-                        "is no weight of object {object}: weights are finite, not below 0, and one per object"
-                    );
-                    Err(column.value_error(row, problem).into())
-                }
-            }
+            let first = groups.rows(i).next().map_or(f64::NAN, |row| numbers[row]);
+            let weighs = first.is_finite() && first >= 0.0;
+            let Some(row) = groups.rows(i).find(|&row| numbers[row] != first || !weighs) else {
+                return Ok(first);
+            };
+            let object = candidates.name(i);
+            let problem = format!(
+                "is no weight of object {object}: weights are finite, not below 0, and one per object"
+            );
+            Err(column.value_error(row, problem).into())
         })
         .collect()
 }

@@ -9,6 +9,7 @@
 //! counts as exact: its error, a few mas, is nothing beside the others. Correlations of a star that
 //! contradict each other are weakened just enough, which is said.
 
+use crate::error::Result;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -75,55 +76,37 @@ pub struct Measured {
     error_names: Vec<String>,
     /// Pairs of values that have a correlation, and those.
     correlations: Vec<(usize, usize, Vec<f64>)>,
-    star: bool,
+    /// Whether these are stars.
+    pub star: bool,
     called: RowNames,
 }
 
-/// What a number cannot be.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Impossible {
-    NotFinite,
-    Negative,
-    NoCorrelation,
-}
+/// What a number cannot be: in short, and with what to do.
+type Impossible = [&'static str; 2];
 
-impl Impossible {
-    fn text(self) -> &'static str {
-        match self {
-            Self::NotFinite => "is not a finite number",
-            Self::Negative => "is negative",
-            Self::NoCorrelation => "is no correlation",
-        }
-    }
-
-    /// What is wrong, and what to do.
-    fn problem(self, number: f64, null: bool) -> &'static str {
-        match self {
-            Self::NotFinite if null => {
-                "is null where a number is needed; fill it, or drop such rows with {missing=nan}"
-            }
-            Self::NotFinite if number.is_nan() => {
-                "is not a finite number; mend it, or drop such rows with {missing=nan}"
-            }
-            Self::NotFinite => "is not a finite number; mend it, or {bad_rows=drop}",
-            Self::Negative => "is negative where an error is needed; 0 is exact, else {bad_rows=drop}",
-            Self::NoCorrelation => "is no correlation; mend it, {bad_rows=drop}, or {shape=box}",
-        }
-    }
-}
+const INFINITE: Impossible =
+    ["is not a finite number", "is not a finite number; mend it, or {bad_rows=drop}"];
+const NAN: Impossible =
+    [INFINITE[0], "is not a finite number; mend it, or drop such rows with {missing=nan}"];
+const NULL: Impossible =
+    [INFINITE[0], "is null where a number is needed; fill it, or drop such rows with {missing=nan}"];
+const NEGATIVE: Impossible =
+    ["is negative", "is negative where an error is needed; 0 is exact, else {bad_rows=drop}"];
+const NO_CORRELATION: Impossible =
+    ["is no correlation", "is no correlation; mend it, {bad_rows=drop}, or {shape=box}"];
 
 /// A schema's error as the pipeline has it.
-pub(crate) fn of_schema<C: Columns>(error: SchemaError<C::Error>, columns: &C) -> PipelineError
-where
-    C::Error: Into<PipelineError>,
-{
+pub(crate) fn of_schema<C: Columns<Error: Into<PipelineError>>>(
+    error: SchemaError<C::Error>,
+    columns: &C,
+) -> PipelineError {
     let source = columns.rows().source();
     match error {
         SchemaError::Columns(error) => error.into(),
         SchemaError::NoStars { places, columns } => {
-            PipelineError::Usage(format!("{source}{}", no_stars(places, "with {columns}", &columns)))
+            usage!("{source}{}", no_stars(places, "with {columns}", &columns))
         }
-        SchemaError::NotMeasured => PipelineError::Usage(format!("{source}{error} (see {{columns}})")),
+        SchemaError::NotMeasured => usage!("{source}{error} (see {{columns}})"),
         other => PipelineError::Usage(other.to_string()),
     }
 }
@@ -131,20 +114,17 @@ where
 impl MeasuredColumns<'_> {
     /// Checks every number that is used. Without a shape, correlations make it an ellipsoid. `ids` call the
     /// objects, one for each row; `star` has the columns of a star catalogue and the unit of its positions.
-    pub fn measure<C: Columns>(
+    pub fn measure<C: Columns<Error: Into<PipelineError>>>(
         &self,
         columns: &C,
         ids: Ids,
         star: Option<(&StarColumns, Angles)>,
         shape: Option<Shape>,
         watch: &dyn Watch,
-    ) -> Result<Measured, PipelineError>
-    where
-        C::Error: Into<PipelineError>,
-    {
+    ) -> Result<Measured> {
         let (there, called) = (columns.names(), columns.rows());
         if self.errors.is_some() && self.values.is_none() && star.is_none() {
-            return Err(PipelineError::Usage("{errors} needs {values}".into()));
+            return Err(usage!("{{errors}} needs {{values}}"));
         }
         let asked = match star {
             Some((star, _)) => Some(&star.names[2..]),
@@ -180,66 +160,56 @@ impl MeasuredColumns<'_> {
 
         let n = values[0].numbers.len();
         if n == 0 {
-            return Err(PipelineError::Failed(format!("{}the table has no rows", called.source())));
+            return Err(failed!("{}the table has no rows", called.source()));
         }
+        let all = || values.iter().chain(&errors).chain(&pairs);
         let bad = |row: usize| -> Option<(&NumberColumn, Impossible)> {
-            let infinite = |c: &&NumberColumn| !c.numbers[row].is_finite();
-            let find = |column: Option<_>, problem| column.map(|column| (column, problem));
-            find(values.iter().chain(&errors).chain(&pairs).find(infinite), Impossible::NotFinite)
-                .or_else(|| find(errors.iter().find(|c| c.numbers[row] < 0.0), Impossible::Negative))
-                .or_else(|| {
-                    find(pairs.iter().find(|c| c.numbers[row].abs() > 1.0), Impossible::NoCorrelation)
-                })
+            if let Some(column) = all().find(|c| !c.numbers[row].is_finite()) {
+                let null = columns.is_null(&column.name, row);
+                let nan = if column.numbers[row].is_nan() { NAN } else { INFINITE };
+                return Some((column, if null { NULL } else { nan }));
+            }
+            let negative = errors.iter().find(|c| c.numbers[row] < 0.0).map(|column| (column, NEGATIVE));
+            let beyond = || pairs.iter().find(|c| c.numbers[row].abs() > 1.0);
+            negative.or_else(|| beyond().map(|column| (column, NO_CORRELATION)))
         };
         let mut rows = Vec::with_capacity(n);
         let (mut dropped, mut missed, mut refused) = (Vec::new(), Vec::new(), Vec::new());
         for row in 0..n {
-            let missing = |c: &&NumberColumn| (self.missing)(c.numbers[row]);
-            if let Some(column) = values.iter().chain(&errors).chain(&pairs).find(missing) {
+            if let Some(column) = all().find(|c| (self.missing)(c.numbers[row])) {
                 missed.push(row);
                 dropped.push((row, format!("{} missing", column.name)));
                 continue;
             }
-            let Some((column, what)) = bad(row) else {
+            let Some((column, [short, problem])) = bad(row) else {
                 rows.push(row);
                 continue;
             };
             let (name, number) = (&column.name, column.numbers[row]);
             if self.bad_rows == BadRows::Refuse {
-                let problem = what.problem(number, columns.is_null(name, row));
                 return Err(PipelineError::Failed(columns.complaint(name, row, number, problem)));
             }
             refused.push(row);
-            dropped.push((row, format!("{name} {} {}", columns.text(name, row, number), what.text())));
+            dropped.push((row, format!("{name} {} {}", columns.text(name, row, number), short)));
         }
         if let Some([first, second]) = named_twice(&ids) {
-            return Err(PipelineError::Failed(format!(
-                "{}object {} stands in rows {} and {}; one row an object is needed",
-                called.source(),
-                name(&ids, first),
-                called.first + first as u64,
-                called.first + second as u64
-            )));
+            let (source, object) = (called.source(), name(&ids, first));
+            let [first, second] = [first, second].map(|row| called.first + row as u64);
+            return Err(failed!(
+                "{source}object {object} stands in rows {first} and {second}; one row an object is needed"
+            ));
         }
         if rows.is_empty() {
-            return Err(PipelineError::Failed(format!(
+            return Err(failed!(
                 "{}no objects left: all {n} miss a value or an error, or have a number that cannot be",
                 called.source()
-            )));
+            ));
         }
-        for (rows, why) in [
-            (&missed, "a value or an error is missing"),
-            (&refused, "a number is not possible ({bad_rows=drop})"),
-        ] {
-            if !rows.is_empty() {
-                let some: Vec<String> = rows.iter().take(NAMED).map(|&row| name(&ids, row)).collect();
-                let more = if rows.len() > some.len() { ", …" } else { "" };
-                watch.note(&format!(
-                    "dropped {} of {n} objects, {why}: {}{more}",
-                    rows.len(),
-                    some.join(", ")
-                ));
-            }
+        let said = ["a value or an error is missing", "a number is not possible ({bad_rows=drop})"];
+        for (rows, why) in [missed, refused].iter().zip(said).filter(|(rows, _)| !rows.is_empty()) {
+            let some: Vec<String> = rows.iter().take(NAMED).map(|&row| name(&ids, row)).collect();
+            let (count, more) = (rows.len(), if rows.len() > some.len() { ", …" } else { "" });
+            watch.note(&format!("dropped {count} of {n} objects, {why}: {}{more}", some.join(", ")));
         }
         let units = match star {
             Some(_) => needed.iter().map(|unit| unit.map(|unit| unit.name().to_string())).collect(),
@@ -265,15 +235,12 @@ impl MeasuredColumns<'_> {
     }
 
     /// The measured columns and those of their errors.
-    fn columns<C: Columns>(
+    fn columns<C: Columns<Error: Into<PipelineError>>>(
         &self,
         columns: &C,
         there: &[String],
         asked: Option<&[String]>,
-    ) -> Result<(Vec<String>, Vec<String>), PipelineError>
-    where
-        C::Error: Into<PipelineError>,
-    {
+    ) -> Result<(Vec<String>, Vec<String>)> {
         let source = || columns.rows().source();
         let Some(asked) = asked else {
             let object = |name: &String| self.object == Some(name.as_str());
@@ -286,18 +253,18 @@ impl MeasuredColumns<'_> {
                 })
                 .collect();
             if pairs.is_empty() {
-                return Err(PipelineError::Usage(format!(
+                return Err(usage!(
                     "{}no values with errors found (x with x_error, x_err, sigma_x or e_x); name them with \
                      {{values}} and {{errors}} (the table has {})",
                     source(),
                     there.join(", ")
-                )));
+                ));
             }
             return Ok(pairs.into_iter().unzip());
         };
         let names: Vec<String> = asked.iter().filter(|name| !name.is_empty()).cloned().collect();
         if names.is_empty() {
-            return Err(PipelineError::Usage("{values} names no column".into()));
+            return Err(usage!("{{values}} names no column"));
         }
         if let Some((at, name)) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
             let number = at + 1;
@@ -316,20 +283,18 @@ impl MeasuredColumns<'_> {
             }
             Some(errors) => {
                 let (e, v) = (errors.len(), names.len());
-                return Err(PipelineError::Usage(format!("{{errors}} names {e} columns for {v} values")));
+                return Err(usage!("{{errors}} names {e} columns for {v} values"));
             }
-            None => names
-                .iter()
-                .map(|name| {
-                    error_column(there, name).ok_or_else(|| {
-                        PipelineError::Usage(format!(
-                            "{}no error column for `{name}` (looked for {}); name it with {{errors}}",
-                            source(),
-                            error_names(name).join(", ")
-                        ))
-                    })
-                })
-                .collect::<Result<_, _>>()?,
+            None => {
+                let none = |name: &String| {
+                    let (source, tried) = (source(), error_names(name).join(", "));
+                    usage!(
+                        "{source}no error column for `{name}` (looked for {tried}); name it with {{errors}}"
+                    )
+                };
+                let found = names.iter().map(|name| error_column(there, name).ok_or_else(|| none(name)));
+                found.collect::<Result<_, _>>()?
+            }
         };
         Ok((names, errors))
     }
@@ -368,7 +333,7 @@ fn correlations(there: &[String], names: &[String], exact: usize) -> Vec<(usize,
 }
 
 /// How the object of a row is called.
-fn name(ids: &Ids, row: usize) -> String {
+pub fn name(ids: &Ids, row: usize) -> String {
     match ids {
         Ids::Integer(ids) => ids[row].to_string(),
         Ids::Text(ids) => ids[row].clone(),
@@ -408,21 +373,16 @@ impl Measured {
         name(&self.ids, row)
     }
 
-    /// Whether these are stars.
-    pub fn is_star(&self) -> bool {
-        self.star
-    }
-
     /// What messages call the table.
     pub fn source(&self) -> Option<&str> {
         self.called.source.as_deref()
     }
 
     /// Which of the values has this name.
-    pub fn coordinate(&self, name: &str) -> Result<usize, PipelineError> {
+    pub fn coordinate(&self, name: &str) -> Result<usize> {
         self.names.iter().position(|own| own == name).ok_or_else(|| {
             let all = self.names.join(", ");
-            PipelineError::Usage(format!("`{name}` is none of the values; those are {all}"))
+            usage!("`{name}` is none of the values; those are {all}")
         })
     }
 
@@ -441,7 +401,7 @@ impl Measured {
     }
 
     /// The uncertainty set of a row.
-    pub fn set(&self, row: usize, size: Size, watch: &dyn Watch) -> Result<UncertaintySet, PipelineError> {
+    pub fn set(&self, row: usize, size: Size, watch: &dyn Watch) -> Result<UncertaintySet> {
         let value = self.value(row);
         let errors: Vec<f64> = self.errors.iter().map(|column| column[row]).collect();
         let set = match self.shape {
@@ -490,17 +450,12 @@ impl Measured {
         errors: &[f64],
         size: Size,
         watch: &dyn Watch,
-    ) -> Result<UncertaintySet, PipelineError> {
-        let mut correlations = [0.0; 3];
-        for (a, b, numbers) in &self.correlations {
-            // Depth and the two proper motions are values 2, 3 and 4; the radial velocity, 5, was measured by others.
-            match (a, b) {
-                (2, 3) => correlations[0] = numbers[row],
-                (2, 4) => correlations[1] = numbers[row],
-                (3, 4) => correlations[2] = numbers[row],
-                _ => {}
-            }
-        }
+    ) -> Result<UncertaintySet> {
+        // Depth and the two proper motions are values 2, 3 and 4; the radial velocity, 5, was measured by others.
+        let correlations = [(2, 3), (2, 4), (3, 4)].map(|pair| {
+            let found = self.correlations.iter().find(|(a, b, _)| (*a, *b) == pair);
+            found.map_or(0.0, |(.., numbers)| numbers[row])
+        });
         let covariance = GaiaCovariance::new([errors[2], errors[3], errors[4], errors[5]])
             .correlations(correlations)
             .when_indefinite(WhenIndefinite::Shrink)
@@ -521,6 +476,6 @@ impl Measured {
 
     /// A failure at a row, named by table, row and object.
     pub fn failed(&self, row: usize, problem: &str) -> PipelineError {
-        PipelineError::Failed(format!("{}: object {}: {problem}", self.called.at(row), self.name(row)))
+        failed!("{}: object {}: {problem}", self.called.at(row), self.name(row))
     }
 }

@@ -1,5 +1,6 @@
 //! From settings to the method and the oracle themselves: the one place that knows them all.
 
+use crate::error::Result;
 use goc::Candidates;
 use goc::baselines::boxes::Boxes;
 use goc::baselines::clusterer::Clusterer;
@@ -43,6 +44,18 @@ use crate::watch::Watch;
 /// Starts of the methods that descend by themselves, unless told.
 const OWN_STARTS: usize = 10;
 
+/// Settings that may be left open: whoever builds has a default then.
+trait Told: Sized {
+    fn told<V>(self, value: Option<V>, set: impl FnOnce(Self, V) -> Self) -> Self {
+        match value {
+            Some(value) => set(self, value),
+            None => self,
+        }
+    }
+}
+
+impl<T> Told for T {}
+
 /// A method with everything it needs but the candidates.
 pub(crate) struct Run<'r> {
     pub settings: &'r Settings,
@@ -55,7 +68,7 @@ pub(crate) struct Run<'r> {
 
 impl Run<'_> {
     /// Groups scaled candidates; K and lambda are numbers by now.
-    pub fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, PipelineError> {
+    pub fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped> {
         let s = self.settings;
         let named;
         let oracle = match self.oracle {
@@ -73,65 +86,47 @@ impl Run<'_> {
             let means = s.method != MethodName::Goc;
             return self.run(&WeightedGreedy { params, weights, means }, candidates, seed);
         }
-        match s.method {
-            MethodName::Goc => self.run(&Greedy { params: s.greedy(k), oracle }, candidates, seed),
+        let sets = |clusterer| self.by_set_distance(clusterer);
+        let method: Box<dyn Method + '_> = match s.method {
+            MethodName::Goc => Box::new(Greedy { params: s.greedy(k), oracle }),
             MethodName::GocTree => {
-                let params = s.greedy(k);
-                self.run(&GreedyTree { k, params, lambda: s.lambda(), oracle }, candidates, seed)
+                Box::new(GreedyTree { k, params: s.greedy(k), lambda: s.lambda(), oracle })
             }
             MethodName::GocHull | MethodName::GocBox => {
                 let region = if s.method == MethodName::GocHull { Region::Hull } else { Region::Box };
                 // Hulls and boxes are searched by squared distance, whatever the preset.
-                let params = match s.distance {
-                    None => s.greedy(k).distance(Distance::Squared),
-                    Some(_) => s.greedy(k),
-                };
-                self.run(&GreedyOver { region, params, oracle }, candidates, seed)
+                let params = s.greedy(k).distance(s.distance.unwrap_or(Distance::Squared));
+                Box::new(GreedyOver { region, params, oracle })
             }
-            MethodName::Gpc => self.run(&Worst { params: s.pessimistic(k), oracle }, candidates, seed),
-            MethodName::UkMeans => self.run(&UkMeans { oracle, k }, candidates, seed),
+            MethodName::Gpc => Box::new(Worst { params: s.pessimistic(k), oracle }),
+            MethodName::UkMeans => Box::new(UkMeans { oracle, k }),
             MethodName::Oracle => {
                 let single_is_noise = s.oracle == OracleName::Hdbscan && s.min_cluster_size > 1;
-                self.run(&Plain { oracle, k, single_is_noise }, candidates, seed)
+                Box::new(Plain { oracle, k, single_is_noise })
             }
-            MethodName::UkMedians => {
-                self.run(&UkMedians::new(k).max_iterations(most).starts(starts), candidates, seed)
-            }
+            MethodName::UkMedians => Box::new(UkMedians::new(k).max_iterations(most).starts(starts)),
             MethodName::ExpectedKMeans => {
-                self.run(&ExpectedKMeans::new(k).max_iterations(most).starts(starts), candidates, seed)
+                Box::new(ExpectedKMeans::new(k).max_iterations(most).starts(starts))
             }
             MethodName::Boxes => {
-                let boxes = Boxes::new(k).distance(s.box_distance);
-                self.run(&boxes.max_iterations(most).starts(starts), candidates, seed)
+                Box::new(Boxes::new(k).distance(s.box_distance).max_iterations(most).starts(starts))
             }
-            MethodName::RobustBoxes => {
-                self.run(&RobustBoxes::new(k).max_iterations(most).starts(starts), candidates, seed)
-            }
-            MethodName::Worlds => {
-                self.run(&PossibleWorlds::new(oracle, k).worlds(s.worlds), candidates, seed)
-            }
+            MethodName::RobustBoxes => Box::new(RobustBoxes::new(k).max_iterations(most).starts(starts)),
+            MethodName::Worlds => Box::new(PossibleWorlds::new(oracle, k).worlds(s.worlds)),
             MethodName::RepresentativeWorlds => {
-                self.run(&RepresentativeWorlds::new(oracle, k).worlds(s.worlds), candidates, seed)
+                Box::new(RepresentativeWorlds::new(oracle, k).worlds(s.worlds))
             }
-            MethodName::Fdbscan => {
-                let fdbscan = Fdbscan::new(s.min_points);
-                let fdbscan = s.eps.map_or(fdbscan.clone(), |eps| fdbscan.eps(eps));
-                self.run(&fdbscan, candidates, seed)
-            }
-            MethodName::Affinity => self.by_set_distance(Clusterer::Affinity(s.affinity()), candidates, seed),
-            MethodName::Medoids => {
-                self.by_set_distance(Clusterer::KMedoids { search: s.medoids(), k }, candidates, seed)
-            }
-            MethodName::Linkage => {
-                let linkage = Linkage::new(s.linkage);
-                self.by_set_distance(Clusterer::Linkage { linkage, k }, candidates, seed)
-            }
-            MethodName::Marginal => self.mixture(candidates, seed),
-        }
+            MethodName::Fdbscan => Box::new(Fdbscan::new(s.min_points).told(s.eps, Fdbscan::eps)),
+            MethodName::Affinity => sets(Clusterer::Affinity(s.affinity())),
+            MethodName::Medoids => sets(Clusterer::KMedoids { search: s.medoids(), k }),
+            MethodName::Linkage => sets(Clusterer::Linkage { linkage: Linkage::new(s.linkage), k }),
+            MethodName::Marginal => return self.mixture(candidates, seed),
+        };
+        self.run(method.as_ref(), candidates, seed)
     }
 
     /// The marginal mixture, of objects that are loaded one by one.
-    pub fn mixture(&self, objects: &dyn Objects, seed: u64) -> Result<Grouped, PipelineError> {
+    pub fn mixture(&self, objects: &dyn Objects, seed: u64) -> Result<Grouped> {
         let mixture = self.settings.mixture(objects.objects());
         self.begin();
         let found = mixture.run_watched(objects, seed, &|| self.watch.tick());
@@ -139,28 +134,19 @@ impl Run<'_> {
         Ok(Grouped::of_posterior(found.map_err(MethodError::from)?, mixture.sweeps()))
     }
 
-    fn by_set_distance(
-        &self,
-        clusterer: Clusterer,
-        candidates: &Candidates,
-        seed: u64,
-    ) -> Result<Grouped, PipelineError> {
+    fn by_set_distance(&self, clusterer: Clusterer) -> Box<dyn Method> {
         let distance = match self.settings.set_distance {
             SetDistanceName::S1 => SetDistance::Mean,
             SetDistanceName::S2 => SetDistance::Min,
             SetDistanceName::S3 => SetDistance::MinMax,
             SetDistanceName::Hausdorff => SetDistance::Hausdorff,
-            SetDistanceName::Kl => {
-                return self.run(&DensityClustering::new(Density::Gaussian, clusterer), candidates, seed);
-            }
-            SetDistanceName::KlKernel => {
-                return self.run(&DensityClustering::new(Density::Kernel, clusterer), candidates, seed);
-            }
+            SetDistanceName::Kl => return Box::new(DensityClustering::new(Density::Gaussian, clusterer)),
+            SetDistanceName::KlKernel => return Box::new(DensityClustering::new(Density::Kernel, clusterer)),
         };
-        self.run(&SetDistanceClustering { distance, clusterer }, candidates, seed)
+        Box::new(SetDistanceClustering { distance, clusterer })
     }
 
-    fn run(&self, method: &dyn Method, candidates: &Candidates, seed: u64) -> Result<Grouped, PipelineError> {
+    fn run(&self, method: &dyn Method, candidates: &Candidates, seed: u64) -> Result<Grouped> {
         self.begin();
         let found = method.group_watched(candidates, seed, &|| self.watch.tick());
         self.watch.end();
@@ -185,112 +171,74 @@ impl Settings {
     pub fn oracle(&self) -> Box<dyn Oracle + Send> {
         let (starts, iterations) = (self.oracle_starts, self.oracle_iterations);
         let mclust = |model| {
-            let oracle = Mclust::new(model);
-            let oracle = iterations.map_or(oracle, |most| oracle.max_iterations(most));
-            self.oracle_tolerance.map_or(oracle, |gain| oracle.tolerance(gain))
+            let oracle = Mclust::new(model).told(iterations, Mclust::max_iterations);
+            Box::new(oracle.told(self.oracle_tolerance, Mclust::tolerance))
         };
         match self.oracle {
             OracleName::KMeans => Box::new(self.k_means()),
             OracleName::KMedoids => Box::new(self.medoids()),
             OracleName::GmmDiag => {
-                let mut oracle = GmmDiag::default();
-                if let Some(starts) = starts {
-                    oracle = oracle.starts(starts);
-                }
-                if let Some(iterations) = iterations {
-                    oracle = oracle.em_iterations(iterations);
-                }
-                Box::new(oracle)
+                let oracle = GmmDiag::default().told(starts, GmmDiag::starts);
+                Box::new(oracle.told(iterations, GmmDiag::em_iterations))
             }
-            OracleName::MclustEii => Box::new(mclust(Model::Eii)),
-            OracleName::MclustVii => Box::new(mclust(Model::Vii)),
-            OracleName::MclustVvv => Box::new(mclust(Model::Vvv)),
+            OracleName::MclustEii => mclust(Model::Eii),
+            OracleName::MclustVii => mclust(Model::Vii),
+            OracleName::MclustVvv => mclust(Model::Vvv),
             OracleName::Linkage => Box::new(Linkage::new(self.linkage)),
             OracleName::Affinity => Box::new(self.affinity()),
             OracleName::MeanShift => {
-                let mut oracle = MeanShift::default();
-                if let Some(bandwidth) = self.bandwidth {
-                    oracle = oracle.bandwidth(Bandwidth::Given(bandwidth));
-                }
-                if let Some(iterations) = iterations {
-                    oracle = oracle.max_iterations(iterations);
-                }
-                Box::new(oracle)
+                let bandwidth = self.bandwidth.map(Bandwidth::Given);
+                let oracle = MeanShift::default().told(bandwidth, MeanShift::bandwidth);
+                Box::new(oracle.told(iterations, MeanShift::max_iterations))
             }
             OracleName::Spectral => Box::new(Spectral::default()),
             OracleName::Convex => {
-                let oracle = Convex::default();
-                let oracle = iterations.map_or(oracle.clone(), |most| oracle.max_iterations(most));
-                Box::new(self.oracle_tolerance.map_or(oracle.clone(), |gain| oracle.tolerance(gain)))
+                let oracle = Convex::default().told(iterations, Convex::max_iterations);
+                Box::new(oracle.told(self.oracle_tolerance, Convex::tolerance))
             }
             OracleName::Hdbscan => {
                 let oracle = Hdbscan::new(self.min_cluster_size);
-                Box::new(self.min_samples.map_or(oracle.clone(), |samples| oracle.min_samples(samples)))
+                Box::new(oracle.told(self.min_samples, Hdbscan::min_samples))
             }
         }
     }
 
     /// k-means with its own settings.
     pub fn k_means(&self) -> KMeans {
-        let mut oracle = KMeans::default().algorithm(self.algorithm).seeding(self.seeding);
-        if let Some(starts) = self.oracle_starts {
-            oracle = oracle.starts(starts);
-        }
-        if let Some(iterations) = self.oracle_iterations {
-            oracle = oracle.max_iterations(iterations);
-        }
-        oracle
+        let oracle = KMeans::default().algorithm(self.algorithm).seeding(self.seeding);
+        let oracle = oracle.told(self.oracle_starts, KMeans::starts);
+        oracle.told(self.oracle_iterations, KMeans::max_iterations)
     }
 
     /// Affinity propagation, as an oracle or on distances between sets.
     fn affinity(&self) -> Affinity {
         let affinity = Affinity::default().preference(Preference::Quantile(self.preference));
-        let affinity = self.damping.map_or(affinity.clone(), |damping| affinity.damping(damping));
-        self.oracle_iterations.map_or(affinity.clone(), |most| affinity.max_iterations(most))
+        let affinity = affinity.told(self.damping, Affinity::damping);
+        affinity.told(self.oracle_iterations, Affinity::max_iterations)
     }
 
     /// k-medoids, as an oracle or on distances between sets.
     fn medoids(&self) -> KMedoids {
-        let mut oracle = KMedoids::default().distance(self.oracle_distance);
-        if let Some(starts) = self.oracle_starts {
-            oracle = oracle.starts(starts);
-        }
-        if let Some(iterations) = self.oracle_iterations {
-            oracle = oracle.rounds(iterations);
-        }
-        oracle
+        let oracle = KMedoids::default().distance(self.oracle_distance);
+        let oracle = oracle.told(self.oracle_starts, KMedoids::starts);
+        oracle.told(self.oracle_iterations, KMedoids::rounds)
     }
 
     /// GOC with its own settings.
     pub fn greedy(&self, k: usize) -> Optimistic {
-        let mut goc = Optimistic::preset(self.preset, k)
+        Optimistic::preset(self.preset, k)
             .lambda(self.lambda())
             .tolerance(self.tolerance)
             .max_iterations(self.max_iterations)
             .starts(self.starts)
-            .swaps(self.swaps);
-        if let Some(search) = self.search {
-            goc = goc.search(search);
-        }
-        if self.full_history {
-            goc = goc.history(Detail::Full);
-        }
-        if let Some(distance) = self.distance {
-            goc = goc.distance(distance);
-        }
-        if let Some(rule) = self.k_rule {
-            goc = goc.k_rule(rule);
-        }
-        if let Some(every) = self.oracle_every {
-            goc = goc.oracle_every(every);
-        }
-        if let Some(begin) = self.begin {
-            goc = goc.beginning(begin);
-        }
-        if let Some(labels) = &self.initial_labels {
-            goc = goc.initial_labels(labels.clone());
-        }
-        goc
+            .swaps(self.swaps)
+            .told(self.search, Optimistic::search)
+            .told(self.full_history.then_some(Detail::Full), Optimistic::history)
+            .told(self.distance, Optimistic::distance)
+            .told(self.k_rule, Optimistic::k_rule)
+            .told(self.oracle_every, Optimistic::oracle_every)
+            .told(self.begin, Optimistic::beginning)
+            .told(self.initial_labels.clone(), Optimistic::initial_labels)
     }
 
     fn pessimistic(&self, k: usize) -> Pessimistic {
@@ -312,7 +260,7 @@ impl Settings {
     }
 
     /// GOC or k-means with weights on the objects; refuses what does not go with them.
-    fn weighted(&self, k: usize) -> Result<Weighted, PipelineError> {
+    fn weighted(&self, k: usize) -> Result<Weighted> {
         let usage = |text: String| Err(PipelineError::Usage(text));
         if !matches!(self.method, MethodName::Goc | MethodName::UkMeans | MethodName::Oracle) {
             return usage(format!("weights of objects need {{method}} goc or uk-means, not {}", self.method));

@@ -5,6 +5,7 @@
 //! written so that they read back to the last bit, so a file that is read and written again is the same file. Every part
 //! is checked on reading: a damaged file is an error that names the place.
 
+use crate::error::Result;
 use std::path::Path;
 
 use goc::marginal::{ClusterParts, Model, ModelParts};
@@ -12,9 +13,7 @@ use goc::scale::{Scaler, Scaling};
 use serde_json::{Value, json};
 
 use crate::dataset::Feature;
-use crate::error::PipelineError;
 use crate::feature_map::FeatureMap;
-use crate::fit::Fit;
 
 const FORMAT: &str = "goc marginal mixture";
 const VERSION: u64 = 1;
@@ -33,34 +32,21 @@ pub struct ModelFile {
 }
 
 impl ModelFile {
-    /// Of a fit; an error where it has no model to keep.
-    pub fn of(fit: &Fit) -> Result<Self, PipelineError> {
-        let model = fit.model().ok_or_else(|| {
-            PipelineError::Usage("only {method} marginal without {noise} has a model".into())
-        })??;
-        let prepared = &fit.prepared;
-        Ok(Self {
-            features: prepared.data.features.clone(),
-            map: prepared.map.clone(),
-            penalty_divisor: prepared.penalty_divisor.unwrap_or(1.0),
-            model,
-        })
-    }
-
     /// Writes it, under a temporary name first.
-    pub fn write(&self, path: &Path) -> Result<(), PipelineError> {
+    #[cfg(feature = "tables")]
+    pub fn write(&self, path: &Path) -> Result<()> {
         Ok(goc_tables::write_text(&self.to_text(), path)?)
     }
 
     /// Reads and checks it.
-    pub fn read(path: &Path) -> Result<Self, PipelineError> {
+    pub fn read(path: &Path) -> Result<Self> {
         let name = path.display();
-        let bytes = std::fs::read(path)
-            .map_err(|error| PipelineError::Failed(format!("{name}: cannot read it: {error}")))?;
-        Self::from_bytes(&bytes).map_err(|problem| PipelineError::Failed(format!("{name}: {problem}")))
+        let bytes = std::fs::read(path).map_err(|error| failed!("{name}: cannot read it: {error}"))?;
+        Self::from_bytes(&bytes).map_err(|problem| failed!("{name}: {problem}"))
     }
 
-    fn to_text(&self) -> String {
+    /// As text, which [`ModelFile::from_bytes`] reads back to the last bit.
+    pub fn to_text(&self) -> String {
         let scaler = &self.map.scaler;
         let feature = |(f, root): (&Feature, &bool)| json!({ "name": f.name, "unit": f.unit, "root": root });
         let cluster = |c: &ClusterParts| json!({ "size": c.size, "mean": c.mean, "scatter": c.scatter });
@@ -87,7 +73,8 @@ impl ModelFile {
         format!("{whole:#}\n")
     }
 
-    fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+    /// Checks and reads it; else what is wrong.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         let whole: Value = serde_json::from_slice(bytes)
             .map_err(|error| format!("is not JSON: {error}; write it again with goc cluster --save-model"))?;
         if whole["format"] != FORMAT {

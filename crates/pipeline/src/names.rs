@@ -1,52 +1,77 @@
 //! Names of methods, oracles and the other choices that only a whole fit has.
 
-use goc::choice;
 use goc::confidence::Background;
 
-/// The method that clusters uncertain objects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the words below say what each is
-pub enum MethodName {
-    Goc,
-    Gpc,
-    UkMeans,
-    UkMedians,
-    ExpectedKMeans,
-    Boxes,
-    RobustBoxes,
-    Worlds,
-    RepresentativeWorlds,
-    Fdbscan,
-    Affinity,
-    Medoids,
-    Linkage,
-    GocHull,
-    GocBox,
-    Marginal,
-    GocTree,
-    Oracle,
-}
+words! {
+    /// The method that clusters uncertain objects.
+    pub enum MethodName {
+        Goc = "goc": "Greedy optimistic clustering, the paper's",
+        Gpc = "gpc": "Greedy pessimistic clustering",
+        UkMeans = "uk-means": "The oracle on the mean of each set, the paper's baseline",
+        UkMedians = "uk-medians": "Expected distance to geometric medians (Cormode & McGregor)",
+        ExpectedKMeans = "expected-k-means": "k-means by expected squared distance, without the shortcut by means",
+        Boxes = "boxes": "k-means by the distance to bounding boxes (Ngai et al.)",
+        RobustBoxes = "robust-boxes": "k-means against the worst case within boxes (Vo et al.)",
+        Worlds = "worlds": "Possible worlds: the oracle on sampled worlds, consensus (Volk et al.)",
+        RepresentativeWorlds = "representative-worlds": "The same on worlds chosen as representatives (Liu et al.)",
+        Fdbscan = "fdbscan": "DBSCAN with probabilities of distances (Kriegel & Pfeifle)",
+        Affinity = "affinity": "Affinity propagation on distances between sets",
+        Medoids = "medoids": "k-medoids on distances between sets",
+        Linkage = "linkage": "Agglomerative linkage on distances between sets",
+        GocHull = "goc-hull": "GOC over the convex hull of each set",
+        GocBox = "goc-box": "GOC over the bounding box of each set",
+        Marginal = "marginal": "The marginal mixture: sums over the candidates, finds K itself and says how sure it is",
+        GocTree = "goc-tree": "GOC with half as many clusters again, merged to K as a tree that lets members choose anew",
+        Oracle = "oracle": "The oracle by itself, for plain points",
+    }
 
-choice!(MethodName {
-    Goc = "goc": "Greedy optimistic clustering, the paper's",
-    Gpc = "gpc": "Greedy pessimistic clustering",
-    UkMeans = "uk-means": "The oracle on the mean of each set, the paper's baseline",
-    UkMedians = "uk-medians": "Expected distance to geometric medians (Cormode & McGregor)",
-    ExpectedKMeans = "expected-k-means": "k-means by expected squared distance, without the shortcut by means",
-    Boxes = "boxes": "k-means by the distance to bounding boxes (Ngai et al.)",
-    RobustBoxes = "robust-boxes": "k-means against the worst case within boxes (Vo et al.)",
-    Worlds = "worlds": "Possible worlds: the oracle on sampled worlds, consensus (Volk et al.)",
-    RepresentativeWorlds = "representative-worlds": "The same on worlds chosen as representatives (Liu et al.)",
-    Fdbscan = "fdbscan": "DBSCAN with probabilities of distances (Kriegel & Pfeifle)",
-    Affinity = "affinity": "Affinity propagation on distances between sets",
-    Medoids = "medoids": "k-medoids on distances between sets",
-    Linkage = "linkage": "Agglomerative linkage on distances between sets",
-    GocHull = "goc-hull": "GOC over the convex hull of each set",
-    GocBox = "goc-box": "GOC over the bounding box of each set",
-    Marginal = "marginal": "The marginal mixture: sums over the candidates, finds K itself and says how sure it is",
-    GocTree = "goc-tree": "GOC with half as many clusters again, merged to K as a tree that lets members choose anew",
-    Oracle = "oracle": "The oracle by itself, for plain points",
-});
+    /// The oracle that clusters one point per object.
+    pub enum OracleName {
+        KMeans = "k-means": "Hartigan-Wong, as in R",
+        KMedoids = "k-medoids": "FasterPAM",
+        GmmDiag = "gmm-diag": "Gaussian mixture, diagonal covariances, as in ClusterR",
+        MclustEii = "mclust-eii": "Gaussian mixture, one sphere for all, number by BIC, as in mclust",
+        MclustVii = "mclust-vii": "Gaussian mixture, a sphere each, number by BIC",
+        MclustVvv = "mclust-vvv": "Gaussian mixture, any covariances, number by BIC",
+        Linkage = "linkage": "Agglomerative linkage",
+        Affinity = "affinity": "Affinity propagation; finds K itself",
+        MeanShift = "mean-shift": "Mean shift; finds K itself",
+        Spectral = "spectral": "Spectral clustering of the nearest-neighbour graph",
+        Convex = "convex": "Convex clustering (sum of norms)",
+        Hdbscan = "hdbscan": "HDBSCAN; finds K itself, noise is a cluster each",
+    }
+
+    /// A dissimilarity of two sets of candidates.
+    pub enum SetDistanceName {
+        S1 = "s1": "Mean over all pairs of candidates",
+        S2 = "s2": "The nearest pair",
+        S3 = "s3": "The paper's \"Hausdorff\": the larger of two min-max distances",
+        Hausdorff = "hausdorff": "The true one: the larger of two max-min distances",
+        Kl = "kl": "Kullback-Leibler divergence of Gaussians, both ways",
+        KlKernel = "kl-kernel": "The same of kernel densities (Jiang et al.)",
+    }
+
+    /// What is taken of the features.
+    pub enum FeatureMapName {
+        None = "none": "The features as they are",
+        Actions = "actions": "Square roots of the radial and vertical action: sqrt(Jr), sqrt(Jz), Jphi",
+        Auto = "auto": "actions where the features have those names, in any case; else none",
+    }
+
+    /// Whether penalties are scaled.
+    pub enum PenaltyScale {
+        /// Divided by the largest.
+        Max = "max",
+        /// Left as they are.
+        None = "none",
+    }
+
+    /// How a background without groups is made.
+    pub enum BackgroundName {
+        Smooth = "smooth": "Places blurred, near where they were",
+        Shuffled = "shuffled": "Uncorrelated combinations of features permuted among the objects",
+    }
+}
 
 impl MethodName {
     /// Whether it has no use for K.
@@ -89,39 +114,6 @@ impl MethodName {
     }
 }
 
-/// The oracle that clusters one point per object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum OracleName {
-    KMeans,
-    KMedoids,
-    GmmDiag,
-    MclustEii,
-    MclustVii,
-    MclustVvv,
-    Linkage,
-    Affinity,
-    MeanShift,
-    Spectral,
-    Convex,
-    Hdbscan,
-}
-
-choice!(OracleName {
-    KMeans = "k-means": "Hartigan-Wong, as in R",
-    KMedoids = "k-medoids": "FasterPAM",
-    GmmDiag = "gmm-diag": "Gaussian mixture, diagonal covariances, as in ClusterR",
-    MclustEii = "mclust-eii": "Gaussian mixture, one sphere for all, number by BIC, as in mclust",
-    MclustVii = "mclust-vii": "Gaussian mixture, a sphere each, number by BIC",
-    MclustVvv = "mclust-vvv": "Gaussian mixture, any covariances, number by BIC",
-    Linkage = "linkage": "Agglomerative linkage",
-    Affinity = "affinity": "Affinity propagation; finds K itself",
-    MeanShift = "mean-shift": "Mean shift; finds K itself",
-    Spectral = "spectral": "Spectral clustering of the nearest-neighbour graph",
-    Convex = "convex": "Convex clustering (sum of norms)",
-    Hdbscan = "hdbscan": "HDBSCAN; finds K itself, noise is a cluster each",
-});
-
 impl OracleName {
     /// Whether it finds the number of clusters itself, or at most as many as asked for.
     pub fn finds_k(self) -> bool {
@@ -140,66 +132,6 @@ impl OracleName {
         matches!(self, Self::KMeans | Self::KMedoids | Self::GmmDiag | Self::Spectral)
     }
 }
-
-/// A dissimilarity of two sets of candidates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum SetDistanceName {
-    S1,
-    S2,
-    S3,
-    Hausdorff,
-    Kl,
-    KlKernel,
-}
-
-choice!(SetDistanceName {
-    S1 = "s1": "Mean over all pairs of candidates",
-    S2 = "s2": "The nearest pair",
-    S3 = "s3": "The paper's \"Hausdorff\": the larger of two min-max distances",
-    Hausdorff = "hausdorff": "The true one: the larger of two max-min distances",
-    Kl = "kl": "Kullback-Leibler divergence of Gaussians, both ways",
-    KlKernel = "kl-kernel": "The same of kernel densities (Jiang et al.)",
-});
-
-/// What is taken of the features.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum FeatureMapName {
-    None,
-    Actions,
-    Auto,
-}
-
-choice!(FeatureMapName {
-    None = "none": "The features as they are",
-    Actions = "actions": "Square roots of the radial and vertical action: sqrt(Jr), sqrt(Jz), Jphi",
-    Auto = "auto": "actions where the features have those names, in any case; else none",
-});
-
-/// Whether penalties are scaled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PenaltyScale {
-    /// Divided by the largest.
-    Max,
-    /// Left as they are.
-    None,
-}
-
-choice!(PenaltyScale { Max = "max", None = "none" });
-
-/// How a background without groups is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum BackgroundName {
-    Smooth,
-    Shuffled,
-}
-
-choice!(BackgroundName {
-    Smooth = "smooth": "Places blurred, near where they were",
-    Shuffled = "shuffled": "Uncorrelated combinations of features permuted among the objects",
-});
 
 impl BackgroundName {
     /// What it stands for.

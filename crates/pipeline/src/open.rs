@@ -1,11 +1,11 @@
 //! Data sets straight from files, with the usual names: the short way in.
 
+use crate::error::Result;
 use std::path::Path;
 
 use goc_tables::{Missing, Table};
 
 use crate::dataset::Dataset;
-use crate::error::PipelineError;
 use crate::long_table::LongTable;
 use crate::measured::MeasuredColumns;
 use crate::sampling::{Sampling, star_candidates};
@@ -17,7 +17,7 @@ use crate::watch::Watch;
 impl Dataset {
     /// From a table with one row per candidate, such as `goc candidates` writes. [`LongTable`] names
     /// other columns.
-    pub fn read(path: impl AsRef<Path>, watch: &dyn Watch) -> Result<Self, PipelineError> {
+    pub fn read(path: impl AsRef<Path>, watch: &dyn Watch) -> Result<Self> {
         LongTable::new(path.as_ref()).read(watch)
     }
 
@@ -28,51 +28,28 @@ impl Dataset {
         sampling: &Sampling,
         seed: u64,
         watch: &dyn Watch,
-    ) -> Result<Self, PipelineError> {
+    ) -> Result<Self> {
         let path = path.as_ref();
         let (table, source) = (open(path)?, path.display().to_string());
         let columns = TableColumns::new(&table, &source);
         let object = columns.object(None)?;
         let missing = Missing::default();
-        let is_missing = |number| missing.is_missing(number);
-        let measured = usual(object.map(|column| column.name()), &is_missing);
+        let measured = MeasuredColumns {
+            values: None,
+            errors: None,
+            object: object.map(|column| column.name()),
+            missing: &|number| missing.is_missing(number),
+            bad_rows: BadRows::Refuse,
+        };
         Ok(star_candidates(&columns, columns.ids(object)?, &measured, model, sampling, seed, watch)?.0)
     }
-
-    /// From measured values with errors of any kind, one row per object: columns `x` and `x_error`.
-    pub fn read_measured(
-        path: impl AsRef<Path>,
-        sampling: &Sampling,
-        seed: u64,
-        watch: &dyn Watch,
-    ) -> Result<Self, PipelineError> {
-        let path = path.as_ref();
-        let (table, source) = (open(path)?, path.display().to_string());
-        let columns = TableColumns::new(&table, &source);
-        let object = columns.object(None)?;
-        let missing = Missing::default();
-        let is_missing = |number| missing.is_missing(number);
-        let measured = usual(object.map(|column| column.name()), &is_missing).measure(
-            &columns,
-            columns.ids(object)?,
-            None,
-            sampling.shape,
-            watch,
-        )?;
-        let f = sampling.transformation(&measured)?;
-        Ok(sampling.sample(&measured, &f, seed, watch)?.0)
-    }
 }
 
-/// The columns by their usual names; a number that cannot be stops the reading.
-fn usual<'a>(object: Option<&'a str>, missing: &'a dyn Fn(f64) -> bool) -> MeasuredColumns<'a> {
-    MeasuredColumns { values: None, errors: None, object, missing, bad_rows: BadRows::Refuse }
-}
-
-fn open(path: &Path) -> Result<Table, PipelineError> {
+/// Reads a table that has rows.
+pub fn open(path: &Path) -> Result<Table> {
     let table = goc_tables::read(path)?;
     match table.rows() {
-        0 => Err(PipelineError::Failed(format!("{}: the table has no rows", path.display()))),
+        0 => Err(failed!("{}: the table has no rows", path.display())),
         _ => Ok(table),
     }
 }

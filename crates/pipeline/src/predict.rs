@@ -4,17 +4,18 @@
 //! same number. Each is weighed against the groups that the model knows; one that fits none of them has
 //! the label -1.
 
+use crate::error::Result;
 use goc::marginal::Prediction;
-use goc_tables::{Column, Data, Table};
+use goc_tables::{Data, Table};
 
 use crate::dataset::Dataset;
-use crate::error::PipelineError;
-use crate::feature_map::root_of;
+use crate::feature_map::{root_of, rooted};
 use crate::fit::NOISE;
 use crate::judge::counted;
-use crate::labels::{MEAN_FEATURES, certainty_columns};
+use crate::labels::{MEAN_FEATURES, certainty_columns, described};
 use crate::long_table::{LongTable, any_case};
 use crate::model_file::ModelFile;
+use crate::open::open;
 use crate::prepared::Prepared;
 use crate::watch::Watch;
 
@@ -28,35 +29,25 @@ pub struct Predicted {
 
 impl ModelFile {
     /// Groups of the objects of a table; `columns` names what the model's own names do not find.
-    pub fn predict(&self, columns: &LongTable, watch: &dyn Watch) -> Result<Predicted, PipelineError> {
+    pub fn predict(&self, columns: &LongTable, watch: &dyn Watch) -> Result<Predicted> {
         let data = self.read_objects(columns, watch)?;
         let prepared = Prepared::like(data, &self.map, self.penalty_divisor)?;
-        let predictions = self
-            .model
-            .predict(&prepared.data.candidates)
-            .map_err(|error| PipelineError::Failed(error.to_string()))?;
+        let predictions = self.model.predict(&prepared.data.candidates)?;
         Ok(Predicted { prepared, predictions })
     }
 
     /// The new table, its columns found by the model's names, or by `features` in the model's order.
-    fn read_objects(&self, columns: &LongTable, watch: &dyn Watch) -> Result<Dataset, PipelineError> {
+    fn read_objects(&self, columns: &LongTable, watch: &dyn Watch) -> Result<Dataset> {
         let input = columns.input.display();
         let wanted: Vec<&str> = self.features.iter().map(|feature| feature.name.as_str()).collect();
-        let table = goc_tables::read(&columns.input)?;
-        if table.rows() == 0 {
-            return Err(PipelineError::Failed(format!("{input}: the table has no rows")));
-        }
+        let table = open(&columns.input)?;
         let mut columns = columns.clone();
         columns.penalty_strength = self.model.parts().penalty_strength;
         match &columns.features {
             Some(names) if names.len() != wanted.len() => {
-                return Err(PipelineError::Usage(format!(
-                    "--features names {} ({}), but the model has {} ({})",
-                    counted(names.len(), "column"),
-                    names.join(", "),
-                    wanted.len(),
-                    wanted.join(", ")
-                )));
+                let (named, own) = (counted(names.len(), "column"), wanted.len());
+                let (names, wanted) = (names.join(", "), wanted.join(", "));
+                return Err(usage!("--features names {named} ({names}), but the model has {own} ({wanted})"));
             }
             Some(_) => {}
             None => columns.features = Some(self.find_features(&table, &columns)?),
@@ -67,34 +58,34 @@ impl ModelFile {
             if let (Some(model), Some(unit)) = (said(&own.unit), said(&new.unit))
                 && model != unit
             {
-                return Err(PipelineError::Failed(format!(
+                return Err(failed!(
                     "{input}: column `{}` is in {unit}, but the model's {} in {model}; convert it",
-                    new.name, own.name
-                )));
+                    new.name,
+                    own.name
+                ));
             }
         }
         Ok(data)
     }
 
-    fn find_features(&self, table: &Table, columns: &LongTable) -> Result<Vec<String>, PipelineError> {
+    fn find_features(&self, table: &Table, columns: &LongTable) -> Result<Vec<String>> {
         let wanted: Vec<&str> = self.features.iter().map(|feature| feature.name.as_str()).collect();
         let mut names = Vec::new();
         for name in &wanted {
             let column = root_of(name).unwrap_or(name);
             let Some(found) = any_case(table, column) else {
-                return Err(PipelineError::Usage(format!(
+                return Err(usage!(
                     "{}: no column `{column}`: the model has the features {}, the table the columns {}; name them in the model's order with --features",
                     columns.input.display(),
                     wanted.join(", "),
                     table.names().join(", ")
-                )));
+                ));
             };
             let ends = ["_error", "_err"].map(|end| format!("{}{end}", found.name()));
             if let Some(error) = ends.iter().find(|end| table.column(end).is_some()) {
                 return Err(columns.error_bar(error));
             }
-            let root = root_of(name).is_some();
-            names.push(if root { format!("sqrt({})", found.name()) } else { found.name().to_string() });
+            names.push(rooted(found.name(), root_of(name).is_some()));
         }
         Ok(names)
     }
@@ -107,7 +98,7 @@ impl Predicted {
     }
 
     /// A row per object.
-    pub fn table(&self) -> Result<Table, PipelineError> {
+    pub fn table(&self) -> Result<Table> {
         let (found, data) = (&self.predictions, &self.prepared.data);
         let probability = found.iter().map(|p| p.probability).collect();
         let runner_up: Vec<Option<(u32, f64)>> = found.iter().map(|p| p.runner_up).collect();
@@ -115,8 +106,7 @@ impl Predicted {
         let shares: Vec<f64> = found.iter().flat_map(|p| p.candidates.iter().copied()).collect();
         let mut columns = vec![
             data.object_column(),
-            Column::new("label", Data::I32(self.labels()))
-                .with_description("cluster of the model, from 0; -1: in none of them"),
+            described("label", Data::I32(self.labels()), "cluster of the model, from 0; -1: in none of them"),
         ];
         columns.extend(certainty_columns(probability, &runner_up, alone)?);
         let means = self.prepared.map.mean_features(&data.candidates, &shares);

@@ -4,12 +4,12 @@
 //! without a copy. The marginal mixture loads objects one by one: for it nothing is changed at all, and
 //! each object is mapped as it is loaded ([`Prepared::objects`]).
 
+use crate::error::Result;
 use goc::objects::Scaled;
 use goc::scale::Scaler;
 
 use crate::dataset::{Dataset, PenaltyKind};
-use crate::error::PipelineError;
-use crate::feature_map::{ACTIONS, FeatureMap};
+use crate::feature_map::{ACTIONS, FeatureMap, rooted};
 use crate::names::{FeatureMapName, MethodName, PenaltyScale};
 use crate::settings::Settings;
 use crate::watch::Watch;
@@ -30,7 +30,7 @@ pub struct Prepared {
 
 impl FeatureMapName {
     /// Of which features, by name, the square root is taken.
-    pub fn roots(self, names: &[&str]) -> Result<Vec<bool>, PipelineError> {
+    pub fn roots(self, names: &[&str]) -> Result<Vec<bool>> {
         let is = |name: &str, action: &str| name.eq_ignore_ascii_case(action);
         let has = |action: &str| names.iter().any(|name| is(name, action));
         let roots = || names.iter().map(|name| is(name, "Jr") || is(name, "Jz")).collect();
@@ -38,22 +38,22 @@ impl FeatureMapName {
             Self::Auto if ACTIONS.iter().all(|action| has(action)) => Ok(roots()),
             Self::None | Self::Auto => Ok(vec![false; names.len()]),
             Self::Actions if has("Jr") && has("Jz") => Ok(roots()),
-            Self::Actions => Err(PipelineError::Usage(format!(
+            Self::Actions => Err(usage!(
                 "{{feature_map}} actions needs features Jr and Jz, not {}; name them with --features, or use {{feature_map}} none",
                 names.join(", ")
-            ))),
+            )),
         }
     }
 }
 
 impl Prepared {
     /// Prepares a data set that is not needed any more. Says what is worth knowing.
-    pub fn new(data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
+    pub fn new(data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self> {
         Ok(Self::lazily(data, settings, watch)?.applied())
     }
 
     /// As [`Prepared::new`], the candidates left as they are.
-    pub fn lazily(mut data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
+    pub fn lazily(mut data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self> {
         data.keep_digest();
         let roots = match settings.map() {
             // Arrays without names are taken in the order of the paper.
@@ -64,8 +64,7 @@ impl Prepared {
         };
         check_roots(&data, &roots, "use {feature_map} none")?;
         let scaling = settings.scaling();
-        let scaler = Scaler::fit_objects(scaling, &Scaled::new(&data.candidates).roots(&roots))
-            .map_err(|error| PipelineError::Failed(error.to_string()))?;
+        let scaler = Scaler::fit_objects(scaling, &Scaled::new(&data.candidates).roots(&roots))?;
         for &f in scaler.constant_features() {
             let name = &data.features[f].name;
             watch.note(&format!("feature {name} is the same everywhere; it is centred, not scaled"));
@@ -81,7 +80,7 @@ impl Prepared {
 
     /// As the method needs it: the marginal mixture loads objects one by one, unless its repeats need
     /// candidates to resample.
-    pub fn of(data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self, PipelineError> {
+    pub fn of(data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self> {
         let lazily = settings.method == MethodName::Marginal
             && settings.stability.is_none()
             && settings.significance.is_none();
@@ -89,7 +88,7 @@ impl Prepared {
     }
 
     /// Prepares new objects as those of a fit were: the same roots, scaling and divisor.
-    pub fn like(data: Dataset, map: &FeatureMap, divisor: f64) -> Result<Self, PipelineError> {
+    pub fn like(data: Dataset, map: &FeatureMap, divisor: f64) -> Result<Self> {
         check_roots(&data, &map.roots, "drop it")?;
         // Weights became penalties by the model's own strength.
         let weights = matches!(data.penalties, PenaltyKind::Weights { .. });
@@ -130,11 +129,8 @@ impl Prepared {
 
     /// The features as they are clustered, in words.
     pub fn feature_words(&self) -> Vec<String> {
-        let word = |(feature, root): (&crate::Feature, &bool)| match root {
-            true => format!("sqrt({})", feature.name),
-            false => feature.name.clone(),
-        };
-        self.data.features.iter().zip(&self.map.roots).map(word).collect()
+        let features = self.data.features.iter().zip(&self.map.roots);
+        features.map(|(feature, root)| rooted(&feature.name, *root)).collect()
     }
 
     /// What a penalty of 1 costs in log likelihood, unless told.
@@ -144,7 +140,7 @@ impl Prepared {
 }
 
 /// Names a negative value of a feature whose square root is to be taken. `way` is what else may be done.
-fn check_roots(data: &Dataset, roots: &[bool], way: &str) -> Result<(), PipelineError> {
+fn check_roots(data: &Dataset, roots: &[bool], way: &str) -> Result<()> {
     for f in (0..roots.len()).filter(|f| roots[*f]) {
         for i in 0..data.candidates.objects() {
             let values = data.candidates.feature(i, f);
@@ -152,13 +148,13 @@ fn check_roots(data: &Dataset, roots: &[bool], way: &str) -> Result<(), Pipeline
                 let (name, value) = (&data.features[f].name, values[j]);
                 let object = data.name(i);
                 let file = data.source.as_ref().map_or_else(String::new, |file| format!("{file}: "));
-                let place = match data.source_row(i, j) {
-                    Some(row) => format!("row {}, column `{name}`", row + 1),
-                    None => format!("object {object}, candidate {j}, feature {name}"),
+                let place = match &data.row_names {
+                    Some(rows) => format!("{}, column `{name}`", rows.at(data.row(i, j))),
+                    None => format!("{file}object {object}, candidate {j}, feature {name}"),
                 };
-                return Err(PipelineError::Failed(format!(
-                    "{file}{place}: {value} is negative and has no square root; mend it, or {way}"
-                )));
+                return Err(failed!(
+                    "{place}: {value} is negative and has no square root; mend it, or {way}"
+                ));
             }
         }
     }

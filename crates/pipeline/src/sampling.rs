@@ -5,6 +5,7 @@
 //! at a time and their candidates go straight into the [`Dataset`], so that the candidates of a large
 //! catalogue are in memory once. An object's candidates depend on the seed and its own name only.
 
+use crate::error::Result;
 use std::sync::Arc;
 
 use goc::candidates::CandidatesBuilder;
@@ -128,6 +129,8 @@ pub struct Transformation {
 pub struct Loss {
     /// Its row in the input.
     pub row: usize,
+    /// How it is called.
+    pub name: String,
     /// Points drawn for it.
     pub drawn: usize,
     /// Points that became candidates.
@@ -147,8 +150,6 @@ pub struct Origin {
     pub dropped: Vec<(usize, String)>,
     /// Objects that lost points, by their rows; `kept` is 0 where nothing is left.
     pub losses: Vec<Loss>,
-    /// How objects that lost points are called, in the order of `losses`.
-    pub lost: Vec<String>,
     /// The choices that made the candidates, as values.
     pub settings: Vec<(&'static str, Value)>,
 }
@@ -161,8 +162,7 @@ impl Origin {
 
     /// Objects of which nothing is left, by name.
     pub fn empty(&self) -> Vec<&str> {
-        let all = self.losses.iter().zip(&self.lost);
-        all.filter(|(loss, _)| loss.kept == 0).map(|(_, name)| name.as_str()).collect()
+        emptied(&self.losses)
     }
 
     /// For each row of the input what was dropped of it and why; empty where nothing was.
@@ -179,8 +179,13 @@ impl Origin {
     }
 }
 
+/// The names of those that kept nothing.
+fn emptied(losses: &[Loss]) -> Vec<&str> {
+    losses.iter().filter(|loss| loss.kept == 0).map(|loss| loss.name.as_str()).collect()
+}
+
 /// The candidates of a star catalogue, by their actions. `ids` call the stars, one for each row.
-pub fn star_candidates<C: Columns>(
+pub fn star_candidates<C: Columns<Error: Into<PipelineError>>>(
     columns: &C,
     ids: Ids,
     measured: &MeasuredColumns<'_>,
@@ -188,10 +193,7 @@ pub fn star_candidates<C: Columns>(
     sampling: &Sampling,
     seed: u64,
     watch: &dyn Watch,
-) -> Result<(Dataset, Origin), PipelineError>
-where
-    C::Error: Into<PipelineError>,
-{
+) -> Result<(Dataset, Origin)> {
     let stars = model.require_observed(columns, watch)?;
     let measured = measured.measure(columns, ids, Some((&stars, model.angles)), sampling.shape, watch)?;
     let f = model.actions(&stars, Arc::new(model.finder()?), sampling.distance_prior)?;
@@ -206,7 +208,7 @@ impl Sampling {
         f: &Transformation,
         seed: u64,
         watch: &dyn Watch,
-    ) -> Result<(Dataset, Origin), PipelineError> {
+    ) -> Result<(Dataset, Origin)> {
         let sampler = match &self.sampler {
             SamplerName::Uniform => Sampler::Uniform,
             SamplerName::Sobol => Sampler::Sobol,
@@ -223,17 +225,13 @@ impl Sampling {
             }
         };
         if self.draws == 0 {
-            return Err(PipelineError::Usage("at least one point must be drawn".into()));
+            return Err(usage!("at least one point must be drawn"));
         }
-        let when_empty = self.when_empty.unwrap_or(match measured.is_star() {
-            true => WhenEmpty::Drop,
-            false => WhenEmpty::Refuse,
-        });
+        let usual = if measured.star { WhenEmpty::Drop } else { WhenEmpty::Refuse };
+        let when_empty = self.when_empty.unwrap_or(usual);
         let n = measured.rows.len();
-        let too_many = || {
-            let m = self.draws;
-            PipelineError::Failed(format!("{m} candidates of {n} objects do not fit into memory; draw fewer"))
-        };
+        let too_many =
+            || failed!("{} candidates of {n} objects do not fit into memory; draw fewer", self.draws);
         let (room, q) = (n.saturating_mul(self.draws), f.features.len());
         let priced = self.penalty != PenaltyName::None;
         let mut builder = CandidatesBuilder::try_with_capacity(q, n, room, priced).map_err(|_| too_many())?;
@@ -261,18 +259,16 @@ impl Sampling {
         let (mut rows, mut losses) = (Vec::with_capacity(n), Vec::new());
         watch.begin("objects", Some(n as u64));
         for part in measured.rows.chunks(CHUNK) {
-            let objects = part
-                .iter()
-                .map(|&row| Ok(Object::new(measured.key(row), measured.set(row, self.size, watch)?)))
-                .collect::<Result<Vec<_>, PipelineError>>()?;
-            let report = propagation
-                .propagate_into(&objects, &mut builder, &mut extras)
-                .map_err(|error| explain(error, measured, part))?;
+            let object = |&row| Ok(Object::new(measured.key(row), measured.set(row, self.size, watch)?));
+            let objects = part.iter().map(object).collect::<Result<Vec<_>>>()?;
+            let report = propagation.propagate_into(&objects, &mut builder, &mut extras);
+            let report = report.map_err(|error| explain(error, measured, part))?;
             rows.extend(report.objects().iter().map(|&i| part[i]));
             let mut lost: Vec<_> = report.losses().iter().chain(report.left_out()).collect();
             lost.sort_by_key(|loss| loss.object);
             losses.extend(lost.into_iter().map(|loss| Loss {
                 row: part[loss.object],
+                name: measured.name(part[loss.object]),
                 drawn: loss.drawn,
                 kept: loss.drawn - loss.reasons.total(),
                 reasons: loss.reasons.clone(),
@@ -280,10 +276,9 @@ impl Sampling {
             part.iter().for_each(|_| watch.tick());
         }
         watch.end();
-        let lost: Vec<String> = losses.iter().map(|loss| measured.name(loss.row)).collect();
-        let dropped = say(&losses, &lost, measured, watch);
+        let dropped = say(&losses, measured, watch);
         if rows.is_empty() {
-            return Err(PipelineError::Failed("no object has candidates".into()));
+            return Err(failed!("no object has candidates"));
         }
         let candidates = builder.build_with(ids_of(measured, &rows));
         let settings = self.settings(measured, f, seed);
@@ -298,23 +293,23 @@ impl Sampling {
             provenance: provenance(&settings, &f.features, &dropped),
             dropped,
             source: measured.source().map(str::to_string),
-            ..Dataset::new(candidates.map_err(|error| PipelineError::Failed(error.to_string()))?)
+            ..Dataset::new(candidates?)
         };
         let (table_rows, gone) = (measured.table_rows(), measured.dropped.clone());
-        Ok((dataset, Origin { table_rows, rows, dropped: gone, losses, lost, settings }))
+        Ok((dataset, Origin { table_rows, rows, dropped: gone, losses, settings }))
     }
 
     /// f for values that are not stars.
-    pub fn transformation(&self, measured: &Measured) -> Result<Transformation, PipelineError> {
+    pub fn transformation(&self, measured: &Measured) -> Result<Transformation> {
         let numbered = |prefix: &str, q: usize| -> Vec<Feature> {
             (1..=q).map(|c| Feature::new(format!("{prefix}{c}"))).collect()
         };
         let centres = || {
             let rows: Vec<Vec<f64>> = measured.rows.iter().map(|&row| measured.value(row)).collect();
-            Points::from_rows(&rows).map_err(|error| PipelineError::Failed(error.to_string()))
+            Ok::<_, PipelineError>(Points::from_rows(&rows)?)
         };
-        let unfit = |error: TransformError| PipelineError::Usage(format!("{{transform}}: {error}"));
-        let kernel_pca = |kernel, q| -> Result<Box<dyn Transform + Send>, PipelineError> {
+        let unfit = |error: TransformError| usage!("{{transform}}: {error}");
+        let kernel_pca = |kernel, q| -> Result<Box<dyn Transform + Send>> {
             Ok(Box::new(KernelPca::fit(&centres()?, kernel, q).map_err(unfit)?))
         };
         let name = self.transform.unwrap_or(TransformName::None);
@@ -332,16 +327,16 @@ impl Sampling {
             }
             TransformName::Coasting => {
                 if measured.names != synthetic::COORDINATES {
-                    return Err(PipelineError::Usage(format!(
+                    return Err(usage!(
                         "{{transform}} coasting takes the values {} in this order, not {}",
                         synthetic::COORDINATES.join(", "),
                         measured.names.join(", ")
-                    )));
+                    ));
                 }
                 (Box::new(Coasting), synthetic::FEATURES.map(Feature::new).into())
             }
             TransformName::Actions => {
-                return Err(PipelineError::Usage("{transform} actions needs a star catalogue".into()));
+                return Err(usage!("{{transform}} actions needs a star catalogue"));
             }
         };
         let (extras, prior, settings) = (Vec::new(), None, Vec::new());
@@ -368,7 +363,7 @@ impl Sampling {
     }
 }
 
-/// A value as metadata write it.
+/// A value as metadata hold it.
 pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
@@ -400,7 +395,7 @@ fn ids_of(measured: &Measured, rows: &[usize]) -> Ids {
 
 /// What was lost, by reason, and the objects of which nothing is left, by name: said, and given back as
 /// sentences together with what was dropped before anything was drawn (which has been said).
-fn say(losses: &[Loss], lost: &[String], measured: &Measured, watch: &dyn Watch) -> Vec<String> {
+fn say(losses: &[Loss], measured: &Measured, watch: &dyn Watch) -> Vec<String> {
     let mut sentences = Vec::new();
     let (all_rows, left) = (measured.table_rows(), measured.rows.len());
     if left < all_rows {
@@ -418,8 +413,7 @@ fn say(losses: &[Loss], lost: &[String], measured: &Measured, watch: &dyn Watch)
     if all.total() > 0 {
         said(format!("{} points of {} objects were rejected: {all}", all.total(), losses.len()));
     }
-    let empty = losses.iter().zip(lost).filter(|(loss, _)| loss.kept == 0);
-    let empty: Vec<&str> = empty.map(|(_, name)| name.as_str()).collect();
+    let empty = emptied(losses);
     if !empty.is_empty() {
         let more = if empty.len() > NAMED { ", …" } else { "" };
         let named = empty[..empty.len().min(NAMED)].join(", ");
@@ -432,16 +426,15 @@ fn say(losses: &[Loss], lost: &[String], measured: &Measured, watch: &dyn Watch)
 fn explain(error: PropagateError, measured: &Measured, part: &[usize]) -> PipelineError {
     let row = |i: usize| part.get(i).copied().unwrap_or(part[0]);
     match error {
-        PropagateError::AllRejected { object, drawn, reasons } => measured.failed(
-            row(object.parse().unwrap_or(0)),
-            &format!(
-                "all {drawn} points were rejected ({reasons}); mend its values, or use {{when_empty=drop}}"
-            ),
-        ),
+        PropagateError::AllRejected { object, drawn, reasons } => {
+            let way = "mend its values, or use {when_empty=drop}";
+            let problem = format!("all {drawn} points were rejected ({reasons}); {way}");
+            measured.failed(row(object.parse().unwrap_or(0)), &problem)
+        }
         PropagateError::Penalty { object, draw, value } => {
             measured.failed(row(object), &format!("draw {draw}: the penalty {value} is not a finite number"))
         }
-        PropagateError::PenaltyTwice { .. } => PipelineError::Usage("{penalty} names a column twice".into()),
+        PropagateError::PenaltyTwice { .. } => usage!("{{penalty}} names a column twice"),
         other => PipelineError::Failed(other.to_string()),
     }
 }

@@ -6,46 +6,30 @@
 use std::fmt;
 use std::str::FromStr;
 
-use goc::choice;
+words! {
+    /// The form of an uncertainty set.
+    pub enum Shape {
+        Box = "box": "A half-width for every value",
+        Ellipsoid = "ellipsoid": "The level set of normal errors, with correlations where there are columns x_y_corr",
+        Ball = "ball": "An ellipsoid whose errors are the same for all values",
+        L1 = "l1": "The level set of Laplace errors",
+    }
 
-/// The form of an uncertainty set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the words below say what each is
-pub enum Shape {
-    Box,
-    Ellipsoid,
-    Ball,
-    L1,
+    /// What becomes of a row with a number that cannot be: infinite, a negative error, a correlation beyond 1.
+    #[derive(Default)]
+    pub enum BadRows {
+        #[default] Refuse = "refuse": "Stop and name it",
+        Drop = "drop": "Leave it out, counted and named",
+    }
+
+    /// What becomes of an object none of whose points has features.
+    pub enum WhenEmpty {
+        /// Stop and name it.
+        Refuse = "refuse",
+        /// Go on without it, and name it.
+        Drop = "drop",
+    }
 }
-
-choice!(Shape {
-    Box = "box": "A half-width for every value",
-    Ellipsoid = "ellipsoid": "The level set of normal errors, with correlations where there are columns x_y_corr",
-    Ball = "ball": "An ellipsoid whose errors are the same for all values",
-    L1 = "l1": "The level set of Laplace errors",
-});
-
-/// What becomes of a row with a number that cannot be: infinite, a negative error, a correlation beyond 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum BadRows {
-    #[default]
-    Refuse,
-    Drop,
-}
-
-choice!(BadRows { Refuse = "refuse": "Stop and name it", Drop = "drop": "Leave it out, counted and named" });
-
-/// What becomes of an object none of whose points has features.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhenEmpty {
-    /// Stop and name it.
-    Refuse,
-    /// Go on without it, and name it.
-    Drop,
-}
-
-choice!(WhenEmpty { Refuse = "refuse", Drop = "drop" });
 
 /// How points are taken from a set, with a column by its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -108,19 +92,19 @@ impl FromStr for TransformName {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let known = "give actions, none, pca:Q, kernel-pca:Q, kernel-pca-poly:Q or coasting, with Q the number of features";
-        let Some((name, q)) = text.split_once(':') else {
-            return match text {
-                "actions" => Ok(Self::Actions),
-                "none" => Ok(Self::None),
-                "coasting" => Ok(Self::Coasting),
-                _ => Err(known.into()),
-            };
+        let (name, q) = match text.split_once(':') {
+            Some((name, q)) => {
+                (name, Some(q.parse().ok().filter(|&q| q > 0).ok_or("Q must be a whole number from 1")?))
+            }
+            None => (text, None),
         };
-        let q = q.parse().ok().filter(|&q| q > 0).ok_or("Q must be a whole number from 1")?;
-        match name {
-            "pca" => Ok(Self::Pca(q)),
-            "kernel-pca" => Ok(Self::KernelPca(q)),
-            "kernel-pca-poly" => Ok(Self::KernelPcaPoly(q)),
+        match (name, q) {
+            ("actions", None) => Ok(Self::Actions),
+            ("none", None) => Ok(Self::None),
+            ("coasting", None) => Ok(Self::Coasting),
+            ("pca", Some(q)) => Ok(Self::Pca(q)),
+            ("kernel-pca", Some(q)) => Ok(Self::KernelPca(q)),
+            ("kernel-pca-poly", Some(q)) => Ok(Self::KernelPcaPoly(q)),
             _ => Err(known.into()),
         }
     }

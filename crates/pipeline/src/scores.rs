@@ -21,6 +21,20 @@ pub fn scores_of<L: Copy + Ord>(labels: &[L], truth: &[String]) -> Result<Option
     Ok(Some(Scores::of(&labels, &numbered_groups(&truth))?))
 }
 
+/// Every score by its name.
+pub fn by_name(scores: &Scores) -> [(&'static str, f64); 8] {
+    [
+        ("nmi", scores.nmi),
+        ("f", scores.f),
+        ("ari", scores.ari),
+        ("ami", scores.ami),
+        ("homogeneity", scores.homogeneity),
+        ("completeness", scores.completeness),
+        ("v_measure", scores.v_measure),
+        ("purity", scores.purity),
+    ]
+}
+
 /// Labels of any text as numbers, equal texts alike.
 pub fn numbered(labels: &[String]) -> Vec<i64> {
     let mut seen: HashMap<&str, i64> = HashMap::new();

@@ -5,6 +5,7 @@
 //! (feature `clap`), Python's keywords and their documentation, and the test that holds both doors
 //! together all follow from these rows.
 
+use crate::error::Result;
 use std::fmt;
 use std::str::FromStr;
 
@@ -77,28 +78,11 @@ macro_rules! word_value {
     };
 }
 
-word_value!(
-    Algorithm,
-    BackgroundName,
-    Beginning,
-    BoxDistance,
-    Criterion,
-    Distance,
-    k_medoids::Distance,
-    FeatureMapName,
-    KRule,
-    LinkageMethod,
-    MethodName,
-    OracleEvery,
-    OracleName,
-    PenaltyScale,
-    Preset,
-    Reading,
-    Scaling,
-    Search,
-    Seeding,
-    SetDistanceName,
-);
+word_value! {
+    Algorithm, BackgroundName, Beginning, BoxDistance, Criterion, Distance, FeatureMapName, KRule, LinkageMethod,
+    MethodName, OracleEvery, OracleName, PenaltyScale, Preset, Reading, Scaling, Search, Seeding, SetDistanceName,
+    k_medoids::Distance
+}
 
 macro_rules! plain_value {
     ($type:ty, $kind:expr) => {
@@ -395,10 +379,9 @@ impl Settings {
     }
 
     /// Sets one by the name of its field.
-    pub fn set(&mut self, name: &str, text: &str) -> Result<(), PipelineError> {
-        let setting = Setting::named(name)
-            .ok_or_else(|| PipelineError::Usage(format!("there is no setting `{name}`")))?;
-        let problem = |problem| PipelineError::Usage(format!("{{{name}}} {text}: {problem}"));
+    pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
+        let setting = Setting::named(name).ok_or_else(|| usage!("there is no setting `{name}`"))?;
+        let problem = |problem| usage!("{{{name}}} {text}: {problem}");
         setting.set(self, text).map_err(problem)
     }
 
@@ -408,17 +391,12 @@ impl Settings {
     }
 
     /// The number of clusters asked for; 1 for a method that has no use for it.
-    pub fn wanted(&self) -> Result<usize, PipelineError> {
+    pub fn wanted(&self) -> Result<usize> {
         match self.k {
             Some(Auto::Number(k)) => Ok(k),
             _ if self.method.finds_k() => Ok(1),
-            Some(Auto::Auto) => {
-                Err(PipelineError::Usage("{k} auto is not for this command; give a number".into()))
-            }
-            None => Err(PipelineError::Usage(format!(
-                "{{method}} {} needs {{k}}, the number of clusters; see --help",
-                self.method
-            ))),
+            Some(Auto::Auto) => Err(usage!("{{k}} auto is not for this command; give a number")),
+            None => Err(usage!("{{method}} {} needs {{k}}, the number of clusters; see --help", self.method)),
         }
     }
 
@@ -428,7 +406,7 @@ impl Settings {
     }
 
     /// What can be said before there are any data.
-    pub fn check(&self) -> Result<(), PipelineError> {
+    pub fn check(&self) -> Result<()> {
         let usage = |text: &str| Err(PipelineError::Usage(text.into()));
         if self.k_by.is_some() && !self.looks_for_k() {
             return usage("{k_by} is a way to find K: it needs {k} auto and a method that takes K");
@@ -458,7 +436,7 @@ impl Settings {
     }
 
     /// Whether first labels can go with the rest; they may be on their way still.
-    pub fn check_initial_labels(&self, given: bool) -> Result<(), PipelineError> {
+    pub fn check_initial_labels(&self, given: bool) -> Result<()> {
         let usage = |text: &str| Err(PipelineError::Usage(text.into()));
         if given && self.looks_for_k() {
             return usage("--init-labels fixes K, so it cannot go with {k} auto");
@@ -524,52 +502,36 @@ impl Settings {
 
     /// The choices that made a result, as its metadata keep them. Those of the preset go by its name.
     pub fn described(&self, seed: u64) -> Vec<(&'static str, Json)> {
-        let mut all =
-            vec![("version", json!(env!("CARGO_PKG_VERSION"))), ("method", json!(self.method.word()))];
-        let mut put = |key, value: Json| all.push((key, value));
-        if self.method.uses_oracle() {
-            put("oracle", json!(self.oracle.word()));
-        }
-        if self.method.compares_sets() {
-            put("set_distance", json!(self.set_distance.word()));
-        }
-        if self.method.is_greedy() {
-            put("preset", json!(self.preset.word()));
-        }
-        for name in ["distance", "k_rule", "oracle_every", "begin"] {
-            if let Some(word) = Setting::named(name).and_then(|setting| setting.get(self)) {
-                put(name_of(name), json!(word));
-            }
-        }
-        if let Some(starts) = self.oracle_starts {
-            put("oracle_starts", json!(starts));
-        }
-        if self.tolerance != 0.0 {
-            put("tolerance", json!(self.tolerance));
-        }
-        if self.method == MethodName::Goc {
-            put("starts", json!(self.starts));
-            put("swaps", json!(self.swaps));
-            if let Some(search) = self.search {
-                put("search", json!(search.word()));
-            }
-        }
-        if self.method == MethodName::Marginal {
-            put("chains", json!(self.chains));
-            put("sweeps", json!(self.burn + self.keep));
-            put("burn", json!(self.burn));
-            put("strength", json!(self.penalty_strength));
-        }
-        put("penalty_scale", json!(self.penalty_scale.word()));
-        put("max_iterations", json!(self.max_iterations));
-        put("k_asked", json!(self.wanted().ok().filter(|_| self.k.is_some())));
-        put("lambda", json!(self.lambda()));
-        put("scale", json!(self.scaling().word()));
-        put("seed", json!(seed));
-        all
+        let (method, word) =
+            (self.method, |name: &str| Setting::named(name).and_then(|known| known.get(self)));
+        let (goc, mixture) = (method == MethodName::Goc, method == MethodName::Marginal);
+        let preset = |name| (word(name).is_some(), name, json!(word(name)));
+        let all = [
+            (true, "version", json!(env!("CARGO_PKG_VERSION"))),
+            (true, "method", json!(method.word())),
+            (method.uses_oracle(), "oracle", json!(self.oracle.word())),
+            (method.compares_sets(), "set_distance", json!(self.set_distance.word())),
+            (method.is_greedy(), "preset", json!(self.preset.word())),
+            preset("distance"),
+            preset("k_rule"),
+            preset("oracle_every"),
+            preset("begin"),
+            (self.oracle_starts.is_some(), "oracle_starts", json!(self.oracle_starts)),
+            (self.tolerance != 0.0, "tolerance", json!(self.tolerance)),
+            (goc, "starts", json!(self.starts)),
+            (goc, "swaps", json!(self.swaps)),
+            (goc && self.search.is_some(), "search", json!(word("search"))),
+            (mixture, "chains", json!(self.chains)),
+            (mixture, "sweeps", json!(self.burn + self.keep)),
+            (mixture, "burn", json!(self.burn)),
+            (mixture, "strength", json!(self.penalty_strength)),
+            (true, "penalty_scale", json!(self.penalty_scale.word())),
+            (true, "max_iterations", json!(self.max_iterations)),
+            (true, "k_asked", json!(self.wanted().ok().filter(|_| self.k.is_some()))),
+            (true, "lambda", json!(self.lambda())),
+            (true, "scale", json!(self.scaling().word())),
+            (true, "seed", json!(seed)),
+        ];
+        all.into_iter().filter(|(told, ..)| *told).map(|(_, key, value)| (key, value)).collect()
     }
-}
-
-fn name_of(name: &str) -> &'static str {
-    Setting::named(name).map_or("", |setting| setting.name)
 }

@@ -1,9 +1,10 @@
 //! Stars: how a catalogue is read, the model of the Galaxy, and the transformation to actions made of both.
 
+use crate::error::Result;
 use std::sync::Arc;
 
-use goc_galaxy::actions::{ActionFinder, Variant};
-use goc_galaxy::catalogue::schema::{Columns, DepthError, Quantity, StarColumns};
+use goc_galaxy::actions::{ActionFinder, Outcome, Variant};
+use goc_galaxy::catalogue::schema::{Columns, DepthError, Quantity, SchemaError, StarColumns};
 use goc_galaxy::catalogue::{Angles, Catalogue, DistancePrior};
 use goc_galaxy::frames::{Galactocentric, JphiSign, Sun};
 use goc_galaxy::potential::{MWPotential2014, Potential, ini};
@@ -59,46 +60,49 @@ impl Default for StarModel {
 /// A star's place, or why there is none.
 pub type Place = Result<Galactocentric, String>;
 
+/// Jr, Jz, Jphi and energy, NaN where there are none, and why there are no actions.
+pub fn told_actions(outcome: &Outcome, sign: JphiSign) -> ([f64; 4], String) {
+    let none = |energy, why: &str| ([f64::NAN, f64::NAN, f64::NAN, energy], why.to_string());
+    match outcome {
+        Outcome::Bound(a) => ([a.jr, a.jz, sign.of(a.jphi), a.energy], String::new()),
+        // The energy is known all the same, as in the authors' tables.
+        Outcome::Unbound { energy } => none(*energy, "unbound"),
+        Outcome::Undefined(reason) => none(f64::NAN, &reason.to_string()),
+        _ => none(f64::NAN, "no actions"),
+    }
+}
+
 impl StarModel {
     /// The columns of a star catalogue, if the table is one.
-    pub fn find<C: Columns>(&self, columns: &C) -> Result<Option<StarColumns>, PipelineError>
-    where
-        C::Error: Into<PipelineError>,
-    {
+    pub fn find<C: Columns<Error: Into<PipelineError>>>(&self, columns: &C) -> Result<Option<StarColumns>> {
         StarColumns::find(columns, &self.other_names).map_err(|error| of_schema(error, columns))
     }
 
     /// The columns of stars, measured or not; says which, and what is converted.
-    pub fn require<C: Columns>(&self, columns: &C, watch: &dyn Watch) -> Result<StarColumns, PipelineError>
-    where
-        C::Error: Into<PipelineError>,
-    {
-        let found = StarColumns::require(columns, &self.other_names);
-        self.said(columns, found.map_err(|error| of_schema(error, columns))?, watch)
+    pub fn require<C: Columns<Error: Into<PipelineError>>>(
+        &self,
+        columns: &C,
+        watch: &dyn Watch,
+    ) -> Result<StarColumns> {
+        self.said(columns, StarColumns::require(columns, &self.other_names), watch)
     }
 
     /// As [`Self::require`], for values that were measured.
-    pub fn require_observed<C: Columns>(
+    pub fn require_observed<C: Columns<Error: Into<PipelineError>>>(
         &self,
         columns: &C,
         watch: &dyn Watch,
-    ) -> Result<StarColumns, PipelineError>
-    where
-        C::Error: Into<PipelineError>,
-    {
-        let found = StarColumns::require_observed(columns, &self.other_names);
-        self.said(columns, found.map_err(|error| of_schema(error, columns))?, watch)
+    ) -> Result<StarColumns> {
+        self.said(columns, StarColumns::require_observed(columns, &self.other_names), watch)
     }
 
-    fn said<C: Columns>(
+    fn said<C: Columns<Error: Into<PipelineError>>>(
         &self,
         columns: &C,
-        stars: StarColumns,
+        found: Result<StarColumns, SchemaError<C::Error>>,
         watch: &dyn Watch,
-    ) -> Result<StarColumns, PipelineError>
-    where
-        C::Error: Into<PipelineError>,
-    {
+    ) -> Result<StarColumns> {
+        let stars = found.map_err(|error| of_schema(error, columns))?;
         watch.note(&format!("star columns: {}", stars.names.join(", ")));
         let converted = stars.conversions(columns, self.angles);
         for conversion in converted.map_err(|error| of_schema(error, columns))? {
@@ -116,7 +120,7 @@ impl StarModel {
     }
 
     /// How rows become Galactocentric places; none for rows that are places.
-    pub fn catalogue(&self, stars: &StarColumns) -> Result<Option<Catalogue>, PipelineError> {
+    pub fn catalogue(&self, stars: &StarColumns) -> Result<Option<Catalogue>> {
         stars.catalogue(self.angles, self.sun, self.zero_point).map_err(|error| {
             PipelineError::Usage(match error {
                 DepthError::NoParallax => {
@@ -128,15 +132,12 @@ impl StarModel {
     }
 
     /// Where each star is, or why that is not known. `missing` says which numbers stand for none, beside NaN.
-    pub fn places<C: Columns>(
+    pub fn places<C: Columns<Error: Into<PipelineError>>>(
         &self,
         columns: &C,
         stars: &StarColumns,
         missing: &dyn Fn(f64) -> bool,
-    ) -> Result<Vec<Place>, PipelineError>
-    where
-        C::Error: Into<PipelineError>,
-    {
+    ) -> Result<Vec<Place>> {
         let rows = stars.read(columns, self.angles).map_err(|error| of_schema(error, columns))?;
         let catalogue = self.catalogue(stars)?;
         let place = |row: usize| -> Place {
@@ -160,22 +161,19 @@ impl StarModel {
     }
 
     /// The action finder; its tables are made here.
-    pub fn finder(&self) -> Result<ActionFinder, PipelineError> {
-        let failed =
-            |error: &dyn std::fmt::Display| PipelineError::Failed(format!("{}: {error}", self.potential));
+    pub fn finder(&self) -> Result<ActionFinder> {
+        let failed = |error: &dyn std::fmt::Display| failed!("{}: {error}", self.potential);
         let potential: Arc<dyn Potential> = match self.potential.to_ascii_lowercase().as_str() {
-            "mcmillan17" => {
-                return ActionFinder::milky_way(self.variant).map_err(|error| failed(&error));
-            }
+            "mcmillan17" => return ActionFinder::milky_way(self.variant).map_err(|error| failed(&error)),
             "mwpotential2014" => Arc::new(MWPotential2014::new()),
             name if name.ends_with(".ini") => {
                 let text = std::fs::read_to_string(&self.potential).map_err(|error| failed(&error))?;
                 Arc::new(ini::parse(&text).map_err(|error| failed(&error))?)
             }
             other => {
-                return Err(PipelineError::Usage(format!(
+                return Err(usage!(
                     "{{potential}} {other}: give mcmillan17, mwpotential2014 or a file that ends in .ini"
-                )));
+                ));
             }
         };
         ActionFinder::new(potential, self.variant).map_err(|error| failed(&error))
@@ -187,7 +185,7 @@ impl StarModel {
         stars: &StarColumns,
         finder: Arc<ActionFinder>,
         prior: Option<DistancePrior>,
-    ) -> Result<Transformation, PipelineError> {
+    ) -> Result<Transformation> {
         let Some(catalogue) = self.catalogue(stars)? else {
             let message = "candidates need a catalogue of measured values, not Galactocentric ones";
             return Err(PipelineError::Usage(message.into()));

@@ -1,10 +1,10 @@
 //! A table's columns as the schema of catalogues reads them.
 
+use crate::error::Result;
 use goc::Ids;
 use goc_galaxy::catalogue::schema::{Columns, RowNames};
 use goc_tables::{Column, Data, Table, TableError};
 
-use crate::error::PipelineError;
 use crate::long_table::{OBJECT_NAMES, named};
 
 /// The columns of a table; messages call it `source`.
@@ -21,12 +21,12 @@ impl<'t> TableColumns<'t> {
     }
 
     /// The column that names the objects: the one that is given (`none`: no column), or one of the usual.
-    pub fn object(&self, given: Option<&str>) -> Result<Option<&'t Column>, PipelineError> {
+    pub fn object(&self, given: Option<&str>) -> Result<Option<&'t Column>> {
         named(self.table, given, &OBJECT_NAMES)
     }
 
     /// How the object of each row is called; by its position where no column says it.
-    pub fn ids(&self, object: Option<&Column>) -> Result<Ids, PipelineError> {
+    pub fn ids(&self, object: Option<&Column>) -> Result<Ids> {
         let Some(column) = object else { return Ok(Ids::Position) };
         let Data::Text(texts) = column.data() else { return Ok(Ids::Integer(column.integers()?)) };
         match (0..texts.len()).find(|&row| column.is_null(row)) {

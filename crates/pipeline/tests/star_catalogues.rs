@@ -149,7 +149,7 @@ fn numbers_that_stand_for_missing_are_found_before_they_are_converted() {
     columns.0.iter_mut().find(|column| column.0 == "radial_velocity").unwrap().2[2] = -9999.0;
     let (data, origin) = made(&columns).unwrap();
     assert_eq!(origin.dropped, [(2, "radial_velocity missing".to_string())]);
-    assert_eq!(data.ids(), &Ids::Integer(vec![0, 1, 3, 4, 5]));
+    assert_eq!(data.candidates.ids(), &Ids::Integer(vec![0, 1, 3, 4, 5]));
     assert_eq!(data.dropped, ["dropped 1 of 6 objects: a value is missing or not possible"]);
     assert_eq!(origin.notes()[2], "radial_velocity missing");
 }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result, TableError};
 
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -167,12 +167,13 @@ impl Column {
     /// The same column, null wherever `valid` is false.
     ///
     /// The value under a null is replaced (by 0, NaN, false or an empty text): it was none.
-    pub fn with_valid(mut self, valid: Vec<bool>) -> Result<Self, TableError> {
+    pub fn with_valid(mut self, valid: Vec<bool>) -> Result<Self> {
         if valid.len() != self.len() {
-            return Err(TableError::Malformed {
-                place: self.origin.place().column(&self.name),
-                problem: format!("a mask of {} rows for {} values", valid.len(), self.len()),
-            });
+            return Err(self.origin.place().column(&self.name).malformed(format!(
+                "a mask of {} rows for {} values",
+                valid.len(),
+                self.len()
+            )));
         }
         for (row, _) in valid.iter().enumerate().filter(|(_, valid)| !**valid) {
             self.data.blank(row);
@@ -210,11 +211,6 @@ impl Column {
     /// The values; at a null the stand-in (0, NaN, false, empty).
     pub fn data(&self) -> &Data {
         &self.data
-    }
-
-    /// The values themselves, without a copy.
-    pub fn into_data(self) -> Data {
-        self.data
     }
 
     /// The type's name; see [`Data::kind`].
@@ -272,7 +268,7 @@ impl Column {
     ///
     /// An integer above 2^53 is rounded to the nearest `f64`. A text column is an error that names its
     /// first value which is not a number, even if others are: guessing belongs to the CSV reader.
-    pub fn numbers(&self) -> Result<Vec<f64>, TableError> {
+    pub fn numbers(&self) -> Result<Vec<f64>> {
         let mut numbers: Vec<f64> = match &self.data {
             Data::Bool(v) => v.iter().map(|&x| f64::from(u8::from(x))).collect(),
             Data::U8(v) => v.iter().map(|&x| x.into()).collect(),
@@ -295,7 +291,7 @@ impl Column {
 
     /// All values as `i64`; floats must be whole. Null is an error that names the row: an integer
     /// has nothing to stand for it.
-    pub fn integers(&self) -> Result<Vec<i64>, TableError> {
+    pub fn integers(&self) -> Result<Vec<i64>> {
         if let Some(row) = self.valid.as_ref().and_then(|valid| valid.iter().position(|v| !v)) {
             return Err(self.value_error(row, "is null where an integer is needed; fill it or drop the row"));
         }
@@ -311,7 +307,7 @@ impl Column {
         })
     }
 
-    fn whole(&self, values: impl Iterator<Item = f64>) -> Result<Vec<i64>, TableError> {
+    fn whole(&self, values: impl Iterator<Item = f64>) -> Result<Vec<i64>> {
         // From 2^53 on neighbouring integers share a float: two ids would become one.
         const LIMIT: f64 = 9_007_199_254_740_992.0;
         values
@@ -338,10 +334,11 @@ impl Column {
             .position(|(row, text)| !self.is_null(row) && text.trim().parse::<f64>().is_err());
         match bad {
             Some(row) => self.value_error(row, "is not a number"),
-            None => TableError::Malformed {
-                place: self.origin.place().column(&self.name),
-                problem: "holds text, not numbers; store it as a number".into(),
-            },
+            None => self
+                .origin
+                .place()
+                .column(&self.name)
+                .malformed("holds text, not numbers; store it as a number"),
         }
     }
 

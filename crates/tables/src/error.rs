@@ -50,6 +50,18 @@ impl Place {
         self.column = Some(column.to_string());
         self
     }
+
+    pub(crate) fn malformed(self, problem: impl Into<String>) -> TableError {
+        TableError::Malformed { place: self, problem: problem.into() }
+    }
+
+    pub(crate) fn cut_off(self, missing: impl Into<String>) -> TableError {
+        TableError::CutOff { place: self, missing: missing.into() }
+    }
+
+    pub(crate) fn cannot_hold(self, problem: impl Into<String>) -> TableError {
+        TableError::CannotHold { place: self, problem: problem.into() }
+    }
 }
 
 impl fmt::Display for Place {
@@ -70,6 +82,9 @@ impl fmt::Display for Place {
         if parts.is_empty() { Ok(()) } else { write!(f, "{}: ", parts.join(", ")) }
     }
 }
+
+/// What can go wrong with a table.
+pub type Result<T, E = TableError> = std::result::Result<T, E>;
 
 /// Why a table cannot be read, made or written.
 #[derive(Debug, thiserror::Error)]

@@ -13,7 +13,7 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
 use crate::column::Origin;
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result, TableError};
 use crate::{Format, Table, csv, ecsv, fits, parquet, votable};
 
 /// On 270 000 rows of floats as CSV, level 1 takes 0.77 s for 10.96 MB and the usual 6 takes 2.79 s for 10.24 MB.
@@ -36,7 +36,7 @@ impl<'a> Input<'a> {
         Self { reader: Box::new(bytes), len: Some(bytes.len() as u64), taken: 0, file: None, broken: None }
     }
 
-    fn open(path: &Path, gzip: bool) -> Result<Self, TableError> {
+    fn open(path: &Path, gzip: bool) -> Result<Self> {
         let io = |source| TableError::Io { file: path.to_path_buf(), doing: "read", source };
         let file = File::open(path).map_err(io)?;
         let metadata = file.metadata().map_err(io)?;
@@ -62,7 +62,7 @@ impl<'a> Input<'a> {
     }
 
     /// Fills `buffer` as far as the input goes; returns how many bytes it got.
-    pub fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, TableError> {
+    pub fn fill(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let mut got = 0;
         while got < buffer.len() {
             match self.reader.read(&mut buffer[got..]) {
@@ -77,7 +77,7 @@ impl<'a> Input<'a> {
     }
 
     /// Reads over `bytes` bytes; returns how many there were.
-    pub fn pass(&mut self, bytes: u64) -> Result<u64, TableError> {
+    pub fn pass(&mut self, bytes: u64) -> Result<u64> {
         match io::copy(&mut self.reader.by_ref().take(bytes), &mut io::sink()) {
             Ok(got) => {
                 self.taken += got;
@@ -89,7 +89,7 @@ impl<'a> Input<'a> {
 
     /// Reads what is left of a compressed input, because its check sum comes last. A plain file has
     /// none, so there is nothing to learn from its rest.
-    pub fn check_rest(&mut self) -> Result<(), TableError> {
+    pub fn check_rest(&mut self) -> Result<()> {
         if self.len.is_none() {
             self.pass(u64::MAX)?;
         }
@@ -100,7 +100,7 @@ impl<'a> Input<'a> {
     }
 
     /// Everything that is left.
-    pub fn rest(&mut self) -> Result<Vec<u8>, TableError> {
+    pub fn rest(&mut self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         if let Some(len) = self.len {
             // One byte more, so that reading the end does not double the buffer.
@@ -118,14 +118,10 @@ impl<'a> Input<'a> {
     fn failed(&mut self, error: io::Error) -> TableError {
         self.broken = Some(error.kind().into());
         match error.kind() {
-            io::ErrorKind::UnexpectedEof => TableError::CutOff {
-                place: self.place(),
-                missing: "the compressed data end too early".into(),
-            },
-            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => TableError::Malformed {
-                place: self.place(),
-                problem: format!("the compressed data are damaged ({error}); fetch or write the file again"),
-            },
+            io::ErrorKind::UnexpectedEof => self.place().cut_off("the compressed data end too early"),
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => self.place().malformed(format!(
+                "the compressed data are damaged ({error}); fetch or write the file again"
+            )),
             _ => TableError::Io { file: self.file.clone().unwrap_or_default(), doing: "read", source: error },
         }
     }
@@ -138,7 +134,7 @@ impl<'a> Input<'a> {
 /// let parallax = table.require("parallax")?.numbers()?;
 /// # Ok::<(), goc_tables::TableError>(())
 /// ```
-pub fn read(path: &Path) -> Result<Table, TableError> {
+pub fn read(path: &Path) -> Result<Table> {
     let (format, gzip) = Format::of(path)?;
     let input = Input::open(path, gzip)?;
     if format == Format::Parquet {
@@ -154,11 +150,11 @@ pub fn read(path: &Path) -> Result<Table, TableError> {
 }
 
 /// Reads a table from bytes in memory.
-pub fn from_bytes(bytes: &[u8], format: Format) -> Result<Table, TableError> {
+pub fn from_bytes(bytes: &[u8], format: Format) -> Result<Table> {
     read_input(Input::of_bytes(bytes), format)
 }
 
-fn read_input(input: Input<'_>, format: Format) -> Result<Table, TableError> {
+fn read_input(input: Input<'_>, format: Format) -> Result<Table> {
     match format {
         Format::Csv => csv::read(input, b','),
         Format::Tsv => csv::read(input, b'\t'),
@@ -186,7 +182,7 @@ fn read_input(input: Input<'_>, format: Format) -> Result<Table, TableError> {
 /// # std::fs::remove_dir_all(&folder).unwrap();
 /// # Ok::<(), goc_tables::TableError>(())
 /// ```
-pub fn write(table: &Table, path: &Path) -> Result<(), TableError> {
+pub fn write(table: &Table, path: &Path) -> Result<()> {
     let (format, gzip) = Format::of(path)?;
     write_beside(path, |out| {
         if gzip {
@@ -200,12 +196,12 @@ pub fn write(table: &Table, path: &Path) -> Result<(), TableError> {
 }
 
 /// Writes a text that is no table, such as a tree, as [`write()`] writes tables: under another name, then renamed.
-pub fn write_text(text: &str, path: &Path) -> Result<(), TableError> {
+pub fn write_text(text: &str, path: &Path) -> Result<()> {
     write_bytes(text.as_bytes(), path)
 }
 
 /// Writes bytes that are no table, such as a picture, in the same way.
-pub fn write_bytes(bytes: &[u8], path: &Path) -> Result<(), TableError> {
+pub fn write_bytes(bytes: &[u8], path: &Path) -> Result<()> {
     write_beside(path, |out| out.write_all(bytes).map_err(failed(path, "write")))
 }
 
@@ -214,10 +210,7 @@ fn failed(path: &Path, doing: &'static str) -> impl Fn(io::Error) -> TableError 
 }
 
 /// Fills a new file beside `path`, and gives it that name once it is complete.
-fn write_beside(
-    path: &Path,
-    fill: impl FnOnce(&mut BufWriter<File>) -> Result<(), TableError>,
-) -> Result<(), TableError> {
+fn write_beside(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let (temporary, file) = create_beside(path, &name).map_err(failed(path, "create"))?;
     let written = (|| {
@@ -248,18 +241,13 @@ fn create_beside(path: &Path, name: &str) -> io::Result<(PathBuf, File)> {
 }
 
 /// Writes a table to bytes in memory.
-pub fn to_bytes(table: &Table, format: Format) -> Result<Vec<u8>, TableError> {
+pub fn to_bytes(table: &Table, format: Format) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     write_to(table, format, &mut bytes, Path::new("memory"))?;
     Ok(bytes)
 }
 
-fn write_to<W: Write + Send>(
-    table: &Table,
-    format: Format,
-    out: &mut W,
-    path: &Path,
-) -> Result<(), TableError> {
+fn write_to<W: Write + Send>(table: &Table, format: Format, out: &mut W, path: &Path) -> Result<()> {
     match format {
         Format::Csv => csv::write(table, out, b',', path),
         Format::Tsv => csv::write(table, out, b'\t', path),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::error::TableError;
+use crate::error::{Result, TableError};
 
 /// The formats of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,7 +34,7 @@ impl Format {
     /// assert_eq!(Format::of("STARS.FITS".as_ref())?, (Format::Fits, false));
     /// # Ok::<(), goc_tables::TableError>(())
     /// ```
-    pub fn of(path: &Path) -> Result<(Self, bool), TableError> {
+    pub fn of(path: &Path) -> Result<(Self, bool)> {
         let unknown = || TableError::UnknownFormat { file: path.to_path_buf() };
         let name = path.file_name().ok_or_else(unknown)?.to_string_lossy().to_lowercase();
         let (stem, gzip) = name.strip_suffix(".gz").map_or((name.as_str(), false), |stem| (stem, true));

@@ -4,7 +4,7 @@
 //! widened to the next signed one; unsigned 64-bit values stay integers while they fit.
 
 use crate::column::unsigned;
-use crate::error::TableError;
+use crate::error::Result;
 use crate::{Column, Data};
 
 /// A type as a file may declare it.
@@ -37,6 +37,36 @@ pub(crate) enum Values {
     Text(Vec<String>),
 }
 
+impl Values {
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Bool(v) => v.len(),
+            Values::U8(v) => v.len(),
+            Values::I16(v) => v.len(),
+            Values::I32(v) => v.len(),
+            Values::I64(v) => v.len(),
+            Values::U64(v) => v.len(),
+            Values::F32(v) => v.len(),
+            Values::F64(v) => v.len(),
+            Values::Text(v) => v.len(),
+        }
+    }
+
+    pub fn into_data(self) -> Data {
+        match self {
+            Values::Bool(v) => Data::Bool(v),
+            Values::U8(v) => Data::U8(v),
+            Values::I16(v) => Data::I16(v),
+            Values::I32(v) => Data::I32(v),
+            Values::I64(v) => Data::I64(v),
+            Values::U64(v) => unsigned(v),
+            Values::F32(v) => Data::F32(v),
+            Values::F64(v) => Data::F64(v),
+            Values::Text(v) => Data::Text(v),
+        }
+    }
+}
+
 /// A column under construction.
 pub(crate) struct Gathered {
     pub values: Values,
@@ -65,23 +95,9 @@ impl Gathered {
         matches!(self.values, Values::Text(_))
     }
 
-    pub fn len(&self) -> usize {
-        match &self.values {
-            Values::Bool(v) => v.len(),
-            Values::U8(v) => v.len(),
-            Values::I16(v) => v.len(),
-            Values::I32(v) => v.len(),
-            Values::I64(v) => v.len(),
-            Values::U64(v) => v.len(),
-            Values::F32(v) => v.len(),
-            Values::F64(v) => v.len(),
-            Values::Text(v) => v.len(),
-        }
-    }
-
     /// Takes a null.
     pub fn push_null(&mut self) {
-        self.nulls.push(self.len());
+        self.nulls.push(self.values.len());
         match &mut self.values {
             Values::Bool(v) => v.push(false),
             Values::U8(v) => v.push(0),
@@ -114,19 +130,8 @@ impl Gathered {
     }
 
     /// The column, without unit or description.
-    pub fn finish(self, name: &str) -> Result<Column, TableError> {
-        let data = match self.values {
-            Values::Bool(v) => Data::Bool(v),
-            Values::U8(v) => Data::U8(v),
-            Values::I16(v) => Data::I16(v),
-            Values::I32(v) => Data::I32(v),
-            Values::I64(v) => Data::I64(v),
-            Values::U64(v) => unsigned(v),
-            Values::F32(v) => Data::F32(v),
-            Values::F64(v) => Data::F64(v),
-            Values::Text(v) => Data::Text(v),
-        };
-        let column = Column::new(name, data);
+    pub fn finish(self, name: &str) -> Result<Column> {
+        let column = Column::new(name, self.values.into_data());
         if self.nulls.is_empty() {
             return Ok(column);
         }

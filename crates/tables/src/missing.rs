@@ -15,7 +15,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::TableError;
+use crate::error::{Result, TableError};
 
 /// Which values count as missing.
 ///
@@ -49,7 +49,7 @@ impl Missing {
 
     /// Reads `none`, or a list of numbers and `nan` separated by commas. `nan` alone keeps the
     /// default -9999: it adds.
-    pub fn parse(text: &str) -> Result<Self, TableError> {
+    pub fn parse(text: &str) -> Result<Self> {
         if text.trim().eq_ignore_ascii_case("none") {
             return Ok(Self::none());
         }
@@ -74,17 +74,12 @@ impl Missing {
     pub fn is_missing(&self, value: f64) -> bool {
         if value.is_nan() { self.nan } else { self.numbers.contains(&value) }
     }
-
-    /// Whether NaN and null count as missing; where not, they are to be refused.
-    pub fn takes_nan(&self) -> bool {
-        self.nan
-    }
 }
 
 impl FromStr for Missing {
     type Err = TableError;
 
-    fn from_str(text: &str) -> Result<Self, TableError> {
+    fn from_str(text: &str) -> Result<Self> {
         Self::parse(text)
     }
 }
@@ -107,7 +102,7 @@ mod tests {
     #[test]
     fn nan_alone_adds_to_the_default() {
         let rule = Missing::parse("nan").unwrap();
-        assert!(rule.is_missing(f64::NAN) && rule.is_missing(-9999.0) && rule.takes_nan());
+        assert!(rule.is_missing(f64::NAN) && rule.is_missing(-9999.0));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::column::{Column, Data, Origin};
-use crate::error::{Place, TableError, near_names};
+use crate::error::{Place, Result, TableError, near_names};
 
 /// A column (or a second table) that is in the file but not in the [`Table`], and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl PartialEq for Table {
 
 impl Table {
     /// Checks that the lengths are equal and the names unique and not empty.
-    pub fn new(columns: Vec<Column>) -> Result<Self, TableError> {
+    pub fn new(columns: Vec<Column>) -> Result<Self> {
         let mut names = std::collections::HashSet::new();
         for column in &columns {
             check_name(column)?;
@@ -61,11 +61,6 @@ impl Table {
         Ok(Self { columns, ..Self::default() })
     }
 
-    /// A table without columns.
-    pub fn empty() -> Self {
-        Self::default()
-    }
-
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, Column::len)
@@ -74,11 +69,6 @@ impl Table {
     /// All columns in order.
     pub fn columns(&self) -> &[Column] {
         &self.columns
-    }
-
-    /// The columns themselves, without a copy.
-    pub fn into_columns(self) -> Vec<Column> {
-        self.columns
     }
 
     /// All names in order.
@@ -93,7 +83,7 @@ impl Table {
 
     /// The column of this name; else an error that lists the columns there are and suggests near names,
     /// or says why the column was left out on reading.
-    pub fn require(&self, name: &str) -> Result<&Column, TableError> {
+    pub fn require(&self, name: &str) -> Result<&Column> {
         if let Some(column) = self.column(name) {
             return Ok(column);
         }
@@ -113,7 +103,7 @@ impl Table {
     }
 
     /// Adds a column at the end; the first one sets the number of rows.
-    pub fn push(&mut self, column: Column) -> Result<(), TableError> {
+    pub fn push(&mut self, column: Column) -> Result<()> {
         check_name(&column)?;
         if self.column(column.name()).is_some() {
             return Err(duplicate(&column));
@@ -165,7 +155,7 @@ impl Table {
 
     /// Takes the column `mask` out and makes `data` null wherever it is true, as astropy stores masked columns.
     /// Nothing happens unless both are there and the mask is a truth column.
-    pub(crate) fn fold_mask(&mut self, data: &str, mask: &str) -> Result<(), TableError> {
+    pub(crate) fn fold_mask(&mut self, data: &str, mask: &str) -> Result<()> {
         let find = |name: &str| self.columns.iter().position(|column| column.name() == name);
         let (Some(at), Some(mask_at)) = (find(data), find(mask)) else { return Ok(()) };
         let Data::Bool(masked) = self.columns[mask_at].data() else { return Ok(()) };
@@ -187,12 +177,9 @@ impl Table {
     }
 }
 
-fn check_name(column: &Column) -> Result<(), TableError> {
+fn check_name(column: &Column) -> Result<()> {
     if column.name().is_empty() {
-        return Err(TableError::Malformed {
-            place: column.origin.place(),
-            problem: "a column has no name; give every column one".into(),
-        });
+        return Err(column.origin.place().malformed("a column has no name; give every column one"));
     }
     Ok(())
 }
@@ -201,7 +188,7 @@ fn duplicate(column: &Column) -> TableError {
     TableError::Duplicate { place: column.origin.place().column(column.name()) }
 }
 
-fn check_length(column: &Column, rows: usize) -> Result<(), TableError> {
+fn check_length(column: &Column, rows: usize) -> Result<()> {
     if column.len() == rows {
         return Ok(());
     }
@@ -241,7 +228,7 @@ mod tests {
 
     #[test]
     fn metadata_keeps_its_order_and_one_value_a_key() {
-        let mut table = Table::empty();
+        let mut table = Table::default();
         table.set_metadata("b", "1");
         table.set_metadata("a", "2");
         table.set_metadata("b", "3");

@@ -3,6 +3,7 @@
 //! Every row stays. A star without actions (unbound, no distance, a number missing) has empty fields and the reason in
 //! `actions_note`.
 
+use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -10,15 +11,14 @@ use goc_galaxy::actions::{ActionFinder, Motion, Outcome};
 use goc_galaxy::frames::{Galactocentric, JphiSign};
 use goc_galaxy::stars::{ACTIONS, ENERGY};
 use goc_galaxy::units::GYR_PER_TIME;
-use goc_pipeline::sampling::plain;
-use goc_pipeline::star_model::Place;
+use goc_pipeline::labels::describe;
+use goc_pipeline::star_model::{Place, told_actions};
 use goc_pipeline::table_columns::TableColumns;
 use goc_tables::{Column, Data, Missing, Table};
 use rayon::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::console::{self, Console};
-use crate::failure::Failure;
 use crate::star_table::StarArgs;
 
 /// Compute orbital actions of stars: adds Jr, Jz, Jphi and energy to the table
@@ -54,13 +54,10 @@ pub struct Actions {
 }
 
 impl Actions {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         console::check_output_of(&self.input, self.output.as_deref())?;
         let (missing, model) = (Missing::parse(&self.missing)?, self.stars.model()?);
-        let mut table = goc_tables::read(&self.input)?;
-        if table.rows() == 0 {
-            return Err(Failure::failed(format!("{}: the table has no rows", self.input.display())));
-        }
+        let mut table = goc_pipeline::open(&self.input)?;
         let source = self.input.display().to_string();
         let columns = TableColumns::new(&table, &source);
         let stars = model.require(&columns, &Console::default())?;
@@ -90,26 +87,17 @@ impl Actions {
             }
         }
         table.set_metadata("goc_version", env!("CARGO_PKG_VERSION"));
-        for (key, value) in model.settings() {
-            table.set_metadata(format!("goc_{key}"), plain(&value));
-        }
-        if self.output.is_some() || !self.json {
-            console::write_table(&table, self.output.as_deref())?;
-        }
+        describe(&mut table, &model.settings());
+        console::write_beside_json(&table, self.output.as_deref(), self.json)?;
         let without: usize = reasons.values().sum();
         if self.json {
-            let mut object = serde_json::Map::new();
-            object.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-            for (key, value) in model.settings() {
-                object.insert(key.into(), value);
-            }
-            object.insert("n_stars".into(), json!(outcomes.len()));
-            object.insert("n_without_actions".into(), json!(without));
-            object.insert("reasons".into(), json!(reasons));
-            if let Some(path) = &self.output {
-                object.insert("output".into(), json!(path.display().to_string()));
-            }
-            return console::print_json(&Value::Object(object));
+            let mut told = vec![("version", json!(env!("CARGO_PKG_VERSION")))];
+            told.extend(model.settings());
+            told.push(("n_stars", json!(outcomes.len())));
+            told.push(("n_without_actions", json!(without)));
+            told.push(("reasons", json!(reasons)));
+            told.extend(self.output.iter().map(|path| ("output", json!(path.display().to_string()))));
+            return console::print_pairs(told);
         }
         if without > 0 {
             let all: Vec<String> =
@@ -135,26 +123,16 @@ struct Added {
     notes: Vec<String>,
 }
 
-fn outcome_columns(sign: JphiSign, outcomes: &[Result<Outcome, String>]) -> Result<Added, Failure> {
+fn outcome_columns(sign: JphiSign, outcomes: &[Result<Outcome, String>]) -> Result<Added> {
     let n = outcomes.len();
     let (mut values, mut notes) = (vec![vec![f64::NAN; n]; 4], vec![String::new(); n]);
     for (row, outcome) in outcomes.iter().enumerate() {
-        match outcome {
-            Ok(Outcome::Bound(actions)) => {
-                let of = [actions.jr, actions.jz, sign.of(actions.jphi), actions.energy];
-                for (column, value) in values.iter_mut().zip(of) {
-                    column[row] = value;
-                }
-            }
-            Ok(Outcome::Unbound { energy }) => {
-                // The energy is known all the same, as in the authors' tables.
-                values[3][row] = *energy;
-                notes[row] = "unbound".into();
-            }
-            Ok(Outcome::Undefined(reason)) => notes[row] = reason.to_string(),
-            Ok(_) => notes[row] = "no actions".into(),
-            Err(reason) => notes[row].clone_from(reason),
-        }
+        let (numbers, note) = match outcome {
+            Ok(outcome) => told_actions(outcome, sign),
+            Err(reason) => ([f64::NAN; 4], reason.clone()),
+        };
+        values.iter_mut().zip(numbers).for_each(|(column, value)| column[row] = value);
+        notes[row] = note;
     }
     let mut columns = Vec::new();
     for ((name, unit), values) in ACTIONS.into_iter().chain([ENERGY]).zip(values) {
@@ -167,7 +145,7 @@ fn outcome_columns(sign: JphiSign, outcomes: &[Result<Outcome, String>]) -> Resu
 }
 
 /// Frequencies and angles; empty where there are no actions. Azimuth turns with the sign of Jphi.
-fn motion_columns(finder: &ActionFinder, places: &[Place], sign: JphiSign) -> Result<Vec<Column>, Failure> {
+fn motion_columns(finder: &ActionFinder, places: &[Place], sign: JphiSign) -> Result<Vec<Column>> {
     let mut values = vec![vec![f64::NAN; places.len()]; 6];
     let found: Vec<Option<Motion>> = places
         .par_iter()
@@ -188,7 +166,7 @@ fn motion_columns(finder: &ActionFinder, places: &[Place], sign: JphiSign) -> Re
 }
 
 /// A column of numbers, null where NaN.
-pub fn optional(name: &str, unit: &str, values: Vec<f64>) -> Result<Column, Failure> {
+pub fn optional(name: &str, unit: &str, values: Vec<f64>) -> Result<Column> {
     let valid: Vec<bool> = values.iter().map(|v| !v.is_nan()).collect();
     let all = valid.iter().all(|v| *v);
     let column = Column::new(name, Data::F64(values)).with_unit(unit);
@@ -196,12 +174,12 @@ pub fn optional(name: &str, unit: &str, values: Vec<f64>) -> Result<Column, Fail
 }
 
 /// Adds a column under its name with the prefix; refuses one that is there already.
-pub fn push(table: &mut Table, column: Column, prefix: &str) -> Result<(), Failure> {
+pub fn push(table: &mut Table, column: Column, prefix: &str) -> Result<()> {
     let name = format!("{prefix}{}", column.name());
     if table.column(&name).is_some() {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "the table has a column `{name}` already; use another --prefix, such as --prefix new_"
-        )));
+        ));
     }
     Ok(table.push(column.with_name(name))?)
 }

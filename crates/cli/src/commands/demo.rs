@@ -3,6 +3,7 @@
 //! The demonstration types the same commands as a person would: each step is a list of arguments, parsed as those of the command
 //! line are, and printed at the end. So what is printed is what was done.
 
+use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -13,7 +14,6 @@ use super::report::Report;
 use super::score::Score;
 use super::simulate::Simulate;
 use crate::console;
-use crate::failure::Failure;
 
 /// Make a mock Milky Way with known truth, cluster its stars in four ways and compare them
 #[derive(Args)]
@@ -55,9 +55,9 @@ const WAYS: [(&str, &str, &str); 4] = [
 ];
 
 impl Demo {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         std::fs::create_dir_all(&self.out)
-            .map_err(|e| Failure::failed(format!("{}: cannot create the folder: {e}", self.out.display())))?;
+            .map_err(|e| failed!("{}: cannot create the folder: {e}", self.out.display()))?;
         let seed = self.seed.to_string();
         let stars = self.file("stars.csv");
         let candidates = self.file("candidates.parquet");
@@ -66,19 +66,12 @@ impl Demo {
         let mut commands = vec![
             words(&["simulate", "--seed", &seed, "--stars-out", &stars]),
             // As the authors drew theirs: the parallax in even steps, a penalty for it alone.
-            words(&["candidates", &stars, "--seed", &seed]).chain(&[
-                "--sampler",
-                "grid:parallax",
-                "--penalty",
-                "density:parallax",
-                "-o",
-                &candidates,
-            ]),
+            words(&["candidates", &stars, "--seed", &seed])
+                .flags("--sampler grid:parallax --penalty density:parallax")
+                .chain(&["-o", &candidates]),
         ];
         for (_, file, flags) in WAYS {
-            let line = words(&["cluster", &candidates, "--seed", &seed]);
-            let flags: Vec<&str> = flags.split_whitespace().collect();
-            let mut line = line.chain(&flags);
+            let mut line = words(&["cluster", &candidates, "--seed", &seed]).flags(flags);
             if file == best {
                 line = line.chain(&["--together", &pairs]);
             }
@@ -86,14 +79,8 @@ impl Demo {
         }
         let best = self.file(best);
         commands.push(words(&["score", &best]));
-        commands.push(words(&["report", &best, "--candidates", &candidates, "--stars", &stars]).chain(&[
-            "--together",
-            &pairs,
-            "--title",
-            "Mock Milky Way",
-            "-o",
-            &page,
-        ]));
+        let report = words(&["report", &best, "--candidates", &candidates, "--stars", &stars]);
+        commands.push(report.chain(&["--together", &pairs, "--title", "Mock Milky Way", "-o", &page]));
 
         let mut text = format!("{:<16}  {:>5}  {:>5}  {:>3}  {:>7}\n", "", "NMI", "F", "K", "seconds");
         let mut ways = WAYS.iter();
@@ -106,7 +93,10 @@ impl Demo {
                     let done = cluster.work()?;
                     goc_tables::write(&done.labels, &PathBuf::from(&command.0[command.0.len() - 1]))?;
                     columns = done.labels.names().join(", ");
-                    let number = |key: &str| done.summary[key].as_f64().unwrap_or(f64::NAN);
+                    let number = |key: &str| {
+                        let told = done.summary.iter().rev().find(|(name, _)| *name == key);
+                        told.and_then(|(_, value)| value.as_f64()).unwrap_or(f64::NAN)
+                    };
                     text.push_str(&format!(
                         "{:<16}  {:>5.3}  {:>5.3}  {:>3}  {:>7.2}\n",
                         ways.next().map_or("", |way| way.0),
@@ -156,14 +146,18 @@ fn words(words: &[&str]) -> Line {
 }
 
 impl Line {
+    fn flags(self, flags: &str) -> Self {
+        self.chain(&flags.split_whitespace().collect::<Vec<_>>())
+    }
+
     fn chain(mut self, words: &[&str]) -> Self {
         self.0.extend(words.iter().map(|word| word.to_string()));
         self
     }
 }
 
-fn parse(line: &Line) -> Result<Typed, Failure> {
-    Typed::try_parse_from(&line.0).map_err(|e| Failure::failed(e.to_string()))
+fn parse(line: &Line) -> Result<Typed> {
+    Typed::try_parse_from(&line.0).map_err(|e| failed!("{e}"))
 }
 
 /// A word as a shell takes it.

@@ -3,16 +3,16 @@
 //! The new table is taken as the first one was: the same features, map and scaling, penalties divided by the same number. Each object
 //! is weighed against the groups that the model knows; one that fits none of them has the label -1.
 
+use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::Args;
 use goc_pipeline::model_file::ModelFile;
-use goc_pipeline::scores::{numbered_groups, scores_of};
+use goc_pipeline::scores::{by_name, numbered_groups, scores_of};
 use goc_pipeline::{NOISE, counted};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::console::{self, Console};
-use crate::failure::Failure;
 use crate::long_table::LongTableArgs;
 
 /// Groups of new objects, from a model that goc cluster --method marginal --save-model kept
@@ -38,7 +38,7 @@ pub struct Predict {
 }
 
 impl Predict {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         console::check_output_of(&self.table.input, self.output.as_deref())?;
         let file = ModelFile::read(&self.model)?;
         let found = file.predict(&self.table.table(), &Console::default())?;
@@ -54,9 +54,7 @@ impl Predict {
             Some(truth) => scores_of(&numbered_groups(&texts), truth)?,
             None => None,
         };
-        if self.output.is_some() || !self.json {
-            console::write_table(&table, self.output.as_deref())?;
-        }
+        console::write_beside_json(&table, self.output.as_deref(), self.json)?;
         let k = file.model.parts().clusters.len();
         if self.json {
             let mut summary = json!({
@@ -71,12 +69,8 @@ impl Predict {
                 "k": k,
                 "n_noise": none,
             });
-            if let (Value::Object(object), Some(s)) = (&mut summary, &scores) {
-                object.extend([
-                    ("nmi".to_string(), json!(s.nmi)),
-                    ("f".to_string(), json!(s.f)),
-                    ("ari".to_string(), json!(s.ari)),
-                ]);
+            for (name, score) in scores.iter().flat_map(|scores| by_name(scores).into_iter().take(3)) {
+                summary[name] = json!(score);
             }
             return console::print_json(&summary);
         }

@@ -4,6 +4,7 @@
 //! numbers to [`goc_report::page`]. The labels alone are enough; each further table adds a part. Where the
 //! labels come from `goc stars` their columns have a prefix, which the label column tells.
 
+use crate::failure::Result;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -13,11 +14,11 @@ use goc_report::page::{AngleUnit, Extra, Feature, Page, SkyFrame, Step};
 use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
+use goc_pipeline::Unwatched;
 use goc_pipeline::labels::{DIGEST_KEY, HISTORY_KEY, check_candidates};
 use goc_pipeline::long_table::{
-    DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY, LongTable, OBJECT_NAMES, TRUTH_NAMES, named,
+    DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY, LongTable, OBJECT_NAMES, TRUTH_NAMES, named, require_named,
 };
-use goc_pipeline::{Dataset, Unwatched};
 
 use super::score::{LABEL_NAMES, prefix_of};
 use crate::console;
@@ -31,47 +32,18 @@ const CLUSTER_EXTRAS: [(&str, &str); 3] =
     [("cluster_stability", "stability"), ("p_value", "p_value"), ("q_value", "q_value")];
 
 /// Columns that are known and so no features.
+#[rustfmt::skip]
 const KNOWN: [&str; 14] = [
-    "probability",
-    "runner_up",
-    "runner_up_probability",
-    "candidate",
-    "row",
-    "candidates",
-    "note",
-    "ra",
-    "dec",
-    "l",
-    "b",
-    "object",
-    "truth",
-    "cluster",
+    "probability", "runner_up", "runner_up_probability", "candidate", "row", "candidates", "note", "ra",
+    "dec", "l", "b", "object", "truth", "cluster",
 ];
 
 /// Metadata that say how the candidates were made and in which Galaxy.
+#[rustfmt::skip]
 const OF_CANDIDATES: [&str; 22] = [
-    "shape",
-    "size",
-    "sampler",
-    "m",
-    "distance_prior",
-    "transform",
-    "penalty",
-    "potential",
-    "variant",
-    "sun",
-    "jphi_sign",
-    "angles",
-    "zero_point_mas",
-    "error_model",
-    "accuracy",
-    "dwarfs",
-    "field_stars",
-    "dispersion_km_s",
-    "speed_km_s",
-    "age_gyr",
-    "reach_kpc",
-    "latitude_deg",
+    "shape", "size", "sampler", "m", "distance_prior", "transform", "penalty", "potential", "variant",
+    "sun", "jphi_sign", "angles", "zero_point_mas", "error_model", "accuracy", "dwarfs", "field_stars",
+    "dispersion_km_s", "speed_km_s", "age_gyr", "reach_kpc", "latitude_deg",
 ];
 
 /// Metadata that the page shows elsewhere.
@@ -143,12 +115,9 @@ pub struct Report {
 }
 
 impl Report {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         if !self.output.extension().is_some_and(|end| end == "html" || end == "htm") {
-            return Err(Failure::usage(format!(
-                "{}: the page is an HTML file; name it .html",
-                self.output.display()
-            )));
+            return Err(usage!("{}: the page is an HTML file; name it .html", self.output.display()));
         }
         console::check_place(&self.output)?;
         let labels = LabelTable::read(&self)?;
@@ -171,7 +140,7 @@ impl Report {
         Ok(())
     }
 
-    fn page(&self, labels: &LabelTable) -> Result<Page, Failure> {
+    fn page(&self, labels: &LabelTable) -> Result<Page> {
         let table = &labels.table;
         let own = |error| within(&self.labels, error);
         let title = self.title.clone().unwrap_or_else(|| {
@@ -205,8 +174,8 @@ impl Report {
                 .map_err(own)?;
         }
         page = page.left_out(labels.left_out()).history(self.steps(table)?);
-        let mut of_candidates = facts(table, &|key| OF_CANDIDATES.contains(&key));
-        let clustering = facts(table, &|key| !OF_CANDIDATES.contains(&key));
+        let mut of_candidates = facts(table.metadata(), &|key| OF_CANDIDATES.contains(&key));
+        let clustering = facts(table.metadata(), &|key| !OF_CANDIDATES.contains(&key));
         let mut dropped = table.get_metadata(DROPPED_KEY).map(str::to_string);
         if let Some(path) = &self.candidates {
             let long = self.long_table(path, table, &page.feature_names()).read(&Unwatched)?;
@@ -215,7 +184,9 @@ impl Report {
             // Noise objects have a chosen candidate too; one without has no mark.
             let chosen = chosen.and_then(|all| all.into_iter().collect::<Option<Vec<u32>>>());
             // Their own metadata say more than what the labels kept of it, if they have any.
-            of_candidates = Some(facts_of(&long)).filter(|facts| !facts.is_empty()).unwrap_or(of_candidates);
+            of_candidates = Some(facts(&long.provenance, &|_| true))
+                .filter(|facts| !facts.is_empty())
+                .unwrap_or(of_candidates);
             dropped = dropped.or_else(|| Some(long.dropped.join(DROPPED_BETWEEN)));
             page = page.candidates(long.candidates, chosen).map_err(|e| within(path, e))?;
         }
@@ -246,7 +217,7 @@ impl Report {
     }
 
     /// The iterations, from their own table or from what the labels say.
-    fn steps(&self, labels: &Table) -> Result<Vec<Step>, Failure> {
+    fn steps(&self, labels: &Table) -> Result<Vec<Step>> {
         if let Some(path) = &self.history {
             let table = goc_tables::read(path)?;
             let [k, objective, changed] =
@@ -268,7 +239,7 @@ impl Report {
     }
 
     /// Pairs of positions on the page; those of objects that it has not are left out.
-    fn pairs(&self, path: &Path, page: &Page) -> Result<Vec<(usize, usize, f64)>, Failure> {
+    fn pairs(&self, path: &Path, page: &Page) -> Result<Vec<(usize, usize, f64)>> {
         let table = goc_tables::read(path)?;
         let (a, b) = (table.require("object_a")?, table.require("object_b")?);
         let p = table.require("probability")?.numbers()?;
@@ -277,7 +248,7 @@ impl Report {
             .collect())
     }
 
-    fn with_sky(&self, page: Page, labels: &LabelTable) -> Result<Page, Failure> {
+    fn with_sky(&self, page: Page, labels: &LabelTable) -> Result<Page> {
         let read = self.stars.as_ref().map(|file| goc_tables::read(file)).transpose()?;
         let (table, rows, path);
         match (&self.stars, &read) {
@@ -307,18 +278,18 @@ impl Report {
                 None => said(longitude.unit()) || said(table.get_metadata("goc_angles")),
             };
             let unit = if radians { AngleUnit::Radians } else { AngleUnit::Degrees };
-            let of = |column: &Column| -> Result<Vec<f64>, Failure> {
+            let of = |column: &Column| -> Result<Vec<f64>> {
                 let numbers = column.numbers()?;
                 Ok(rows.iter().map(|row| row.map_or(f64::NAN, |row| numbers[row])).collect())
             };
             return page.sky(frame, unit, of(longitude)?, of(latitude)?).map_err(|e| within(path, e));
         }
         match &self.stars {
-            Some(path) => Err(Failure::failed(format!(
+            Some(path) => Err(failed!(
                 "{}: no positions (looked for l and b, ra and dec; the table has {})",
                 path.display(),
                 table.names().join(", ")
-            ))),
+            )),
             None => Ok(page),
         }
     }
@@ -336,23 +307,17 @@ struct LabelTable {
 }
 
 impl LabelTable {
-    fn read(report: &Report) -> Result<Self, Failure> {
+    fn read(report: &Report) -> Result<Self> {
         let path = &report.labels;
         let table = goc_tables::read(path)?;
-        let label = named(&table, report.label.as_deref(), &LABEL_NAMES)?.ok_or_else(|| {
-            Failure::failed(format!(
-                "{}: no label column (looked for {}; the table has {}); name it with --label",
-                path.display(),
-                LABEL_NAMES.join(", "),
-                table.names().join(", ")
-            ))
-        })?;
+        let flag = report.label.as_deref();
+        let label = require_named(&table, path, flag, &LABEL_NAMES, "label", "; name it with --label")?;
         let rows: Vec<usize> = (0..table.rows()).filter(|&row| !label.is_null(row)).collect();
         let object = named(&table, report.object.as_deref(), &OBJECT_NAMES)?.map(|c| c.name().to_string());
         let label = label.name().to_string();
         let prefix = prefix_of(&label).to_string();
         if rows.is_empty() {
-            return Err(Failure::failed(format!("{}: no object has a label", path.display())));
+            return Err(failed!("{}: no object has a label", path.display()));
         }
         Ok(Self { table, label, prefix, object, rows })
     }
@@ -371,12 +336,12 @@ impl LabelTable {
         self.rows.iter().map(|&row| self.id(row)).collect()
     }
 
-    fn labels(&self) -> Result<Vec<Option<u32>>, Failure> {
+    fn labels(&self) -> Result<Vec<Option<u32>>> {
         self.clusters_in(self.table.require(&self.label)?)
     }
 
     /// Whole numbers; none where the number is negative or not there.
-    fn clusters_in(&self, column: &Column) -> Result<Vec<Option<u32>>, Failure> {
+    fn clusters_in(&self, column: &Column) -> Result<Vec<Option<u32>>> {
         let number = |&row: &usize| {
             if column.is_null(row) {
                 return Ok(None);
@@ -394,19 +359,19 @@ impl LabelTable {
         self.rows.iter().map(number).collect()
     }
 
-    fn numbers(&self, column: &Column) -> Result<Vec<f64>, Failure> {
+    fn numbers(&self, column: &Column) -> Result<Vec<f64>> {
         let numbers = column.numbers()?;
         Ok(self.rows.iter().map(|&row| numbers[row]).collect())
     }
 
-    fn extra(&self, column: &Column, name: &str) -> Result<Extra, Failure> {
+    fn extra(&self, column: &Column, name: &str) -> Result<Extra> {
         let description = column.description().unwrap_or_default().to_string();
         Ok(Extra { name: name.to_string(), description, values: self.numbers(column)? })
     }
 
     /// The features: named by the flag, by the metadata, or all numbers that are nothing else.
-    fn features(&self, report: &Report) -> Result<Vec<Feature>, Failure> {
-        let of = |name: &str, column: &Column| -> Result<Feature, Failure> {
+    fn features(&self, report: &Report) -> Result<Vec<Feature>> {
+        let of = |name: &str, column: &Column| -> Result<Feature> {
             let unit = column.unit().filter(|unit| !unit.is_empty()).map(str::to_string);
             Ok(Feature { name: name.to_string(), unit, values: self.numbers(column)? })
         };
@@ -453,7 +418,7 @@ impl LabelTable {
 }
 
 /// The numbers that `goc cluster --clusters` has beyond what the page works out itself.
-fn with_clusters(mut page: Page, path: &Path) -> Result<Page, Failure> {
+fn with_clusters(mut page: Page, path: &Path) -> Result<Page> {
     let table = goc_tables::read(path)?;
     let labels = table.require("label")?.integers()?;
     let ours = page.feature_names();
@@ -473,11 +438,7 @@ fn with_clusters(mut page: Page, path: &Path) -> Result<Page, Failure> {
 }
 
 /// What the metadata say, for people: `goc_jphi_sign` as "jphi sign". What is null says nothing.
-fn facts(table: &Table, wanted: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
-    told(table.metadata(), wanted)
-}
-
-fn told(metadata: &[(String, String)], wanted: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
+fn facts(metadata: &[(String, String)], wanted: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
     metadata
         .iter()
         .filter(|(key, value)| !ELSEWHERE.contains(&key.as_str()) && value != "null")
@@ -488,11 +449,6 @@ fn told(metadata: &[(String, String)], wanted: &dyn Fn(&str) -> bool) -> Vec<(St
         .collect()
 }
 
-/// How the candidates came about.
-fn facts_of(data: &Dataset) -> Vec<(String, String)> {
-    told(&data.provenance, &|_| true)
-}
-
 fn within(path: &Path, error: goc_report::page::PageError) -> Failure {
-    Failure::failed(format!("{}: {error}", path.display()))
+    failed!("{}: {error}", path.display())
 }

@@ -1,5 +1,6 @@
 //! `goc reproduce`: the paper's experiments, each cell beside the published one.
 
+use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -60,14 +61,12 @@ pub struct Reproduce {
 }
 
 impl Reproduce {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         if self.seeds == 0 {
-            return Err(Failure::usage("--seeds must be at least 1"));
+            return Err(usage!("--seeds must be at least 1"));
         }
         if self.init_labels.is_some() && (self.data.is_none() || self.seeds > 1) {
-            return Err(Failure::usage(
-                "--init-labels needs --data and a single seed: nothing is left to draw",
-            ));
+            return Err(usage!("--init-labels needs --data and a single seed: nothing is left to draw"));
         }
         let sets = match &self.data {
             Some(folder) => Set::from_folder(folder)?,
@@ -84,7 +83,7 @@ impl Reproduce {
         let oracles = self.oracles.as_ref().map(|names| names.iter().filter_map(of_paper).collect());
         let plan = Plan { preset: self.preset, seeds: self.seeds, oracles, first };
         std::fs::create_dir_all(&self.output)
-            .map_err(|e| Failure::failed(format!("{}: cannot create: {e}", self.output.display())))?;
+            .map_err(|e| failed!("{}: cannot create: {e}", self.output.display()))?;
         let bar = console::progress(plan.runs(&sets) as u64, "runs");
         let outcomes = plan.run(&sets, &|| bar.inc(1))?;
         bar.finish_and_clear();
@@ -146,7 +145,7 @@ impl From<PaperError> for Failure {
             PaperError::Baseline(inner) => inner.into(),
             PaperError::Oracle(inner) => inner.into(),
             PaperError::Figure(inner) => inner.into(),
-            other => Failure::failed(other.to_string()),
+            other => failed!("{other}"),
         }
     }
 }

@@ -1,17 +1,17 @@
 //! `goc score`: how well do labels agree with the truth.
 
-use std::path::PathBuf;
+use crate::failure::Result;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use goc::metrics::Scores;
-use goc_tables::Table;
+use goc_tables::{Column, Table};
 use serde_json::json;
 
-use goc_pipeline::long_table::{OBJECT_NAMES, TRUTH_NAMES};
-use goc_pipeline::scores::{NO_GROUP, numbered_groups};
+use goc_pipeline::long_table::{OBJECT_NAMES, TRUTH_NAMES, require_named};
+use goc_pipeline::scores::{NO_GROUP, by_name, numbered_groups};
 
 use crate::console;
-use crate::failure::Failure;
 
 pub const LABEL_NAMES: [&str; 4] = ["label", "labels", "cluster", "goc_label"];
 
@@ -46,13 +46,9 @@ pub struct Score {
 }
 
 impl Score {
-    pub fn run(self) -> Result<(), Failure> {
-        let table = goc_tables::read(&self.labels)?;
-        if table.rows() == 0 {
-            return Err(Failure::failed(format!("{}: the table has no rows", self.labels.display())));
-        }
-        let label = column(&table, self.label.as_deref(), &LABEL_NAMES, "label", &self.labels)?;
-        let labels = table.require(&label)?;
+    pub fn run(self) -> Result<()> {
+        let table = goc_pipeline::open(&self.labels)?;
+        let labels = column(&table, self.label.as_deref(), &LABEL_NAMES, "label", &self.labels)?;
         if let Some(objects) = OBJECT_NAMES.iter().find_map(|name| table.column(name)) {
             let mut seen = std::collections::HashSet::new();
             if let Some(row) = (0..table.rows()).find(|&r| !seen.insert(objects.text(r))) {
@@ -62,19 +58,13 @@ impl Score {
         let other = self.truth.as_ref().map(PathBuf::from).filter(|path| path.is_file());
         let truth = match &other {
             Some(path) => self.truth_from(&table, path)?,
-            None => {
-                let name = column(&table, self.truth.as_deref(), &TRUTH_NAMES, "truth", &self.labels)?;
-                table.require(&name)?.texts()
-            }
+            None => column(&table, self.truth.as_deref(), &TRUTH_NAMES, "truth", &self.labels)?.texts(),
         };
         // Objects without a label were not clustered, objects without a truth cannot be judged.
         let judged: Vec<usize> =
             (0..table.rows()).filter(|&row| !labels.is_null(row) && !truth[row].is_empty()).collect();
         if judged.is_empty() {
-            return Err(Failure::failed(format!(
-                "{}: no object has a label and a truth",
-                self.labels.display()
-            )));
+            return Err(failed!("{}: no object has a label and a truth", self.labels.display()));
         }
         if judged.len() < table.rows() {
             let left = console::counted(table.rows() - judged.len(), "object");
@@ -86,16 +76,7 @@ impl Score {
         let scores = Scores::of(&numbered_groups(&groups), &numbered_groups(&truth))?;
         let apart = |labels: &[String]| labels.iter().filter(|label| *label == NO_GROUP).count();
         let (noise, no_truth) = (apart(&groups), apart(&truth));
-        let rows = [
-            ("nmi", scores.nmi),
-            ("f", scores.f),
-            ("ari", scores.ari),
-            ("ami", scores.ami),
-            ("homogeneity", scores.homogeneity),
-            ("completeness", scores.completeness),
-            ("v_measure", scores.v_measure),
-            ("purity", scores.purity),
-        ];
+        let rows = by_name(&scores);
         let distinct = |labels: &[String]| {
             let mut all: Vec<&String> = labels.iter().filter(|label| *label != NO_GROUP).collect();
             all.sort_unstable();
@@ -131,26 +112,22 @@ impl Score {
     }
 
     /// The truth of each labelled object, from a table of its own.
-    fn truth_from(&self, labels: &Table, path: &std::path::Path) -> Result<Vec<String>, Failure> {
+    fn truth_from(&self, labels: &Table, path: &Path) -> Result<Vec<String>> {
         let truths = goc_tables::read(path)?;
-        let object = column(labels, self.object.as_deref(), &OBJECT_NAMES, "object", &self.labels)?;
-        let there = column(&truths, self.object.as_deref(), &OBJECT_NAMES, "object", path)?;
-        let truth = column(&truths, None, &TRUTH_NAMES, "truth", path)?;
-        let (names, values) = (truths.require(&there)?, truths.require(&truth)?);
+        let objects = column(labels, self.object.as_deref(), &OBJECT_NAMES, "object", &self.labels)?;
+        let names = column(&truths, self.object.as_deref(), &OBJECT_NAMES, "object", path)?;
+        let values = column(&truths, None, &TRUTH_NAMES, "truth", path)?;
         let mut known = std::collections::HashMap::new();
         for row in 0..truths.rows() {
             let value = values.text(row).into_owned();
             // A long table names the same object many times; that is fine while it says the same.
-            match known.insert(names.text(row).into_owned(), value.clone()) {
-                Some(before) if before != value => {
-                    return Err(values
-                        .value_error(row, format!("contradicts {before} for the same object"))
-                        .into());
-                }
-                _ => {}
+            let before = known.insert(names.text(row).into_owned(), value.clone());
+            if let Some(before) = before.filter(|before| *before != value) {
+                return Err(values
+                    .value_error(row, format!("contradicts {before} for the same object"))
+                    .into());
             }
         }
-        let objects = labels.require(&object)?;
         (0..labels.rows())
             .map(|row| match known.get(objects.text(row).as_ref()) {
                 Some(truth) => Ok(truth.clone()),
@@ -161,22 +138,16 @@ impl Score {
 }
 
 /// The column a flag names, or the first usual name that is there.
-fn column(
-    table: &Table,
+fn column<'t>(
+    table: &'t Table,
     flag: Option<&str>,
     usual: &[&str],
     what: &str,
-    path: &std::path::Path,
-) -> Result<String, Failure> {
-    if let Some(name) = flag {
-        return Ok(table.require(name)?.name().to_string());
+    path: &Path,
+) -> Result<&'t Column> {
+    // Here `none` is a name as any other.
+    match flag {
+        Some(name) => Ok(table.require(name)?),
+        None => Ok(require_named(table, path, None, usual, what, &format!("; name it with --{what}"))?),
     }
-    usual.iter().find(|name| table.column(name).is_some()).map(|name| name.to_string()).ok_or_else(|| {
-        Failure::failed(format!(
-            "{}: no {what} column (looked for {}; the table has {}); name it with --{what}",
-            path.display(),
-            usual.join(", "),
-            table.names().join(", ")
-        ))
-    })
 }

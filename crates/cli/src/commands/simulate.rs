@@ -1,5 +1,6 @@
 //! `goc simulate`: a mock Milky Way with known truth (paper, Appendix A), as a catalogue and as candidates.
 
+use crate::failure::Result;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,8 +11,8 @@ use goc_galaxy::frames::{Galactocentric, JphiSign};
 use goc_galaxy::gaia_errors::ErrorModel;
 use goc_galaxy::mock::{Mock, MockParams, StarsPerDwarf};
 use goc_pipeline::candidate_table::into_candidate_table;
+use goc_pipeline::labels::describe;
 use goc_pipeline::mock_catalogue::{MockColumn, MockValues, mock_columns};
-use goc_pipeline::sampling::plain;
 use goc_pipeline::table_columns::TableColumns;
 use goc_pipeline::{Sampling, StarModel};
 use goc_tables::{Column, Data, Table};
@@ -20,7 +21,6 @@ use serde_json::{Value, json};
 use super::actions::optional;
 use crate::choices::at_least_one;
 use crate::console::{self, Console};
-use crate::failure::Failure;
 use crate::measured_table::MeasuredArgs;
 
 /// Make a mock Milky Way: stars of torn dwarf galaxies near the Sun, measured with Gaia's errors
@@ -135,25 +135,25 @@ struct ModelArgs {
 }
 
 impl Simulate {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         for path in [&self.output, &self.stars_out] {
             console::check_output(path.as_deref())?;
         }
         let sampling = Sampling {
             draws: self.draws,
-            size: Size::sigmas(self.sigmas).map_err(|error| Failure::usage(error.to_string()))?,
+            size: Size::sigmas(self.sigmas).map_err(|error| usage!("{error}"))?,
             distance_prior: self.distance_prior,
             ..Sampling::of_the_authors()
         };
         let ModelArgs { variant, sun, jphi } = self.model;
         let model = StarModel { variant, sun, jphi, ..StarModel::default() };
         let params = self.params()?;
-        let valid = params.check().map_err(|e| Failure::usage(e.to_string()))?;
+        let valid = params.check().map_err(|e| usage!("{e}"))?;
         let finder = Arc::new(model.finder()?);
         let bar = console::progress(valid.all_dwarfs() as u64, "dwarfs");
         let mock = valid
             .draw(finder.potential().as_ref(), self.seed, &|done| bar.set_position(done as u64))
-            .map_err(|e| Failure::failed(e.to_string()))?;
+            .map_err(|e| failed!("{e}"))?;
         bar.finish_and_clear();
 
         let places: Vec<Galactocentric> = mock.stars.iter().map(|star| star.place).collect();
@@ -161,9 +161,7 @@ impl Simulate {
         table.set_metadata("goc_version", env!("CARGO_PKG_VERSION"));
         let mut settings = self.settings();
         settings.extend(model.settings());
-        for (key, value) in &settings {
-            table.set_metadata(format!("goc_{key}"), plain(value));
-        }
+        describe(&mut table, &settings);
         if let Some(path) = &self.stars_out {
             goc_tables::write(&table, path)?;
         } else if self.output.is_none() && !self.json {
@@ -175,20 +173,18 @@ impl Simulate {
             let args = MeasuredArgs::of_stars(name);
             let columns = model
                 .find(&TableColumns::new(&table, &args.source()))?
-                .ok_or_else(|| Failure::failed("the mock catalogue lacks a column of stars"))?;
+                .ok_or_else(|| failed!("the mock catalogue lacks a column of stars"))?;
             let measured = args.measure(&table, sampling.shape, Some((&columns, model.angles)))?;
             let f = model.actions(&columns, finder, sampling.distance_prior)?;
             let (dataset, origin) = sampling.sample(&measured, &f, self.seed, &Console::default())?;
             let objects = dataset.candidates.objects();
             let mut long = into_candidate_table(dataset, &origin, &[table.require("truth")?])?;
-            for (key, value) in &settings {
-                long.set_metadata(format!("goc_{key}"), plain(value));
-            }
+            describe(&mut long, &settings);
             goc_tables::write(&long, path)?;
             candidates = Some((objects, long.rows()));
         }
         if self.json {
-            return console::print_json(&self.summary(&settings, &mock, candidates));
+            return console::print_pairs(summary(settings, &mock, candidates));
         }
         console::note(format!(
             "{} stars of {} dwarfs near the Sun; {} orbits followed, {} dwarfs drawn anew",
@@ -198,18 +194,14 @@ impl Simulate {
             mock.counts.redrawn
         ));
         for (what, path) in [("stars", &self.stars_out), ("candidates", &self.output)] {
-            if let Some(path) = path {
-                console::note(format!("{what} in {}", path.display()));
-            }
+            path.iter().for_each(|path| console::note(format!("{what} in {}", path.display())));
         }
         Ok(())
     }
 
-    fn params(&self) -> Result<MockParams, Failure> {
+    fn params(&self) -> Result<MockParams> {
         let [bright, faint] = self.magnitudes[..] else {
-            return Err(Failure::usage(
-                "--magnitudes takes two numbers, bright and faint: --magnitudes -2,2",
-            ));
+            return Err(usage!("--magnitudes takes two numbers, bright and faint: --magnitudes -2,2"));
         };
         Ok(MockParams {
             dwarfs: self.dwarfs,
@@ -248,32 +240,28 @@ impl Simulate {
             ("accuracy", json!(self.accuracy)),
         ]
     }
+}
 
-    fn summary(
-        &self,
-        settings: &[(&'static str, Value)],
-        mock: &Mock,
-        candidates: Option<(usize, usize)>,
-    ) -> Value {
-        let mut object = serde_json::Map::new();
-        object.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-        for (key, value) in settings {
-            object.insert((*key).into(), value.clone());
-        }
-        object.insert("n_stars".into(), json!(mock.stars.len()));
-        object.insert("n_orbits".into(), json!(mock.counts.orbits));
-        object.insert("n_orbits_stopped".into(), json!(mock.counts.stopped));
-        object.insert("n_dwarfs_redrawn".into(), json!(mock.counts.redrawn));
-        if let Some((objects, total)) = candidates {
-            object.insert("n_objects".into(), json!(objects));
-            object.insert("n_candidates".into(), json!(total));
-        }
-        Value::Object(object)
+/// For machines; `candidates` are how many objects and candidates were made.
+fn summary(
+    settings: Vec<(&'static str, Value)>,
+    mock: &Mock,
+    candidates: Option<(usize, usize)>,
+) -> Vec<(&'static str, Value)> {
+    let mut told = vec![("version", json!(env!("CARGO_PKG_VERSION")))];
+    told.extend(settings);
+    told.push(("n_stars", json!(mock.stars.len())));
+    told.push(("n_orbits", json!(mock.counts.orbits)));
+    told.push(("n_orbits_stopped", json!(mock.counts.stopped)));
+    told.push(("n_dwarfs_redrawn", json!(mock.counts.redrawn)));
+    if let Some((objects, total)) = candidates {
+        told.extend([("n_objects", json!(objects)), ("n_candidates", json!(total))]);
     }
+    told
 }
 
 /// The catalogue as a table.
-fn catalogue_table(columns: Vec<MockColumn>) -> Result<Table, Failure> {
+fn catalogue_table(columns: Vec<MockColumn>) -> Result<Table> {
     let column = |column: MockColumn| {
         let MockColumn { name, unit, description, values } = column;
         let made = match values {
@@ -284,5 +272,5 @@ fn catalogue_table(columns: Vec<MockColumn>) -> Result<Table, Failure> {
         };
         Ok(made.with_description(description))
     };
-    Ok(Table::new(columns.into_iter().map(column).collect::<Result<_, Failure>>()?)?)
+    Ok(Table::new(columns.into_iter().map(column).collect::<Result<_>>()?)?)
 }

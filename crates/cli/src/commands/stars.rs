@@ -4,6 +4,7 @@
 //! `goc cluster` do, without a file between. The result is the input's own rows with columns added, so that it goes back into
 //! TOPCAT or astropy where it came from. A star that could not be used stays, without a label and with the reason.
 
+use crate::failure::Result;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,14 +13,13 @@ use goc_pipeline::candidate_table::candidate_table;
 use goc_pipeline::table_columns::TableColumns;
 use goc_pipeline::{BadRows, Sampling};
 use goc_tables::{Column, Data};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::actions::{optional, push};
 use super::candidates::SamplingArgs;
 use super::cluster::{self, FitArgs};
 use crate::choices::words;
 use crate::console::{self, Console};
-use crate::failure::Failure;
 use crate::measured_table::MeasuredArgs;
 use crate::star_table::StarArgs;
 
@@ -75,17 +75,15 @@ pub struct Stars {
 }
 
 impl Stars {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         let sampling = self.sampling.sampling()?;
         let sampling = Sampling { extras: self.candidates.is_some(), ..sampling };
         let model = self.stars.model()?;
         self.fit.check(&self.input)?;
-        for path in [&self.output, &self.candidates] {
-            console::check_output_of(&self.input, path.as_deref())?;
-        }
+        console::check_outputs_of(&self.input, [&self.output, &self.candidates])?;
         if self.sampling.transform.is_some() {
-            return Err(Failure::usage(
-                "goc stars always clusters actions; for others use goc candidates --transform",
+            return Err(usage!(
+                "goc stars always clusters actions; for others use goc candidates --transform"
             ));
         }
         let args = MeasuredArgs {
@@ -102,12 +100,10 @@ impl Stars {
         let f = model.actions(&columns, Arc::new(model.finder()?), sampling.distance_prior)?;
         let (dataset, origin) = sampling.sample(&measured, &f, self.fit.seed, &Console::default())?;
         drop(measured);
-        if let Some(path) = &self.candidates {
-            goc_tables::write(&candidate_table(&dataset, &origin, &[])?, path)?;
-        }
+        console::write_asked(&self.candidates, || candidate_table(&dataset, &origin, &[]).map(Some))?;
         let provenance = dataset.provenance.clone();
-        let counts: Vec<usize> =
-            (0..dataset.candidates.objects()).map(|i| dataset.candidates.count(i)).collect();
+        let sets = &dataset.candidates;
+        let counts: Vec<usize> = (0..sets.objects()).map(|i| sets.count(i)).collect();
         let done = self.fit.run(dataset, false)?;
 
         let n = table.rows();
@@ -125,25 +121,13 @@ impl Stars {
             columns.push(spread_runner_up(runner_up, &row_of)?);
         }
         let sure = ["stability", "cluster_stability", "solitude", "log_odds", "p_value", "q_value"];
-        let plain = [
-            ("probability", ""),
-            ("runner_up_probability", ""),
-            ("alone", ""),
-            ("distance", ""),
-            ("penalty", ""),
-            ("Jr", "kpc km/s"),
-            ("Jz", "kpc km/s"),
-            ("Jphi", "kpc km/s"),
-        ];
-        for (name, unit) in plain.into_iter().chain(sure.map(|name| (name, ""))) {
-            if let Some(column) = labels.column(name) {
-                let values = column.numbers()?;
-                let spread = row_of.iter().map(|i| i.map_or(f64::NAN, |i: usize| values[i])).collect();
-                columns.push(
-                    optional(name, unit, spread)?
-                        .with_description(column.description().unwrap_or("of the chosen candidate")),
-                );
-            }
+        let plain =
+            ["probability", "runner_up_probability", "alone", "distance", "penalty", "Jr", "Jz", "Jphi"];
+        for column in plain.iter().chain(&sure).filter_map(|name| labels.column(name)) {
+            let values = column.numbers()?;
+            let spread = row_of.iter().map(|i| i.map_or(f64::NAN, |i: usize| values[i])).collect();
+            let spread = optional(column.name(), column.unit().unwrap_or_default(), spread)?;
+            columns.push(spread.with_description(column.description().unwrap_or("of the chosen candidate")));
         }
         columns.push(
             Column::new("candidates", Data::I32(kept)).with_description("candidates that the star has"),
@@ -155,20 +139,12 @@ impl Stars {
         for (key, value) in provenance.iter().chain(labels.metadata()) {
             out.set_metadata(key.clone(), value.clone());
         }
-        if self.output.is_some() || !self.json {
-            console::write_table(&out, self.output.as_deref())?;
-        }
+        console::write_beside_json(&out, self.output.as_deref(), self.json)?;
         if self.json {
-            let mut all = origin
-                .settings
-                .iter()
-                .map(|(k, v)| ((*k).to_string(), v.clone()))
-                .collect::<serde_json::Map<_, _>>();
-            if let Value::Object(more) = cluster::summary(&done, self.output.as_deref()) {
-                all.extend(more);
-            }
-            all.insert("n_stars".into(), json!(n));
-            return console::print_json(&Value::Object(all));
+            let mut all = origin.settings;
+            all.extend(cluster::summary(&done, self.output.as_deref()));
+            all.push(("n_stars", json!(n)));
+            return console::print_pairs(all);
         }
         console::note(cluster::sentence(&done, self.output.as_deref()));
         Ok(())
@@ -176,7 +152,7 @@ impl Stars {
 }
 
 /// The next best group of each row, null where there is none.
-fn spread_runner_up(column: &Column, row_of: &[Option<usize>]) -> Result<Column, Failure> {
+fn spread_runner_up(column: &Column, row_of: &[Option<usize>]) -> Result<Column> {
     let value = |i: &Option<usize>| i.filter(|&i| !column.is_null(i)).map(|i| column.text(i).parse::<i32>());
     let found: Vec<Option<i32>> = row_of.iter().map(|i| value(i).and_then(Result::ok)).collect();
     let valid = found.iter().map(Option::is_some).collect();
@@ -185,7 +161,7 @@ fn spread_runner_up(column: &Column, row_of: &[Option<usize>]) -> Result<Column,
 }
 
 /// The label of each row of the input, null for a star that was not clustered.
-fn spread_labels(labels: &goc_tables::Table, row_of: &[Option<usize>]) -> Result<Column, Failure> {
+fn spread_labels(labels: &goc_tables::Table, row_of: &[Option<usize>]) -> Result<Column> {
     let label = labels.require("label")?.integers()?;
     let spread = row_of.iter().map(|i| i.map_or(-1, |i| label[i] as i32)).collect();
     let column = Column::new("label", Data::I32(spread))

@@ -247,7 +247,7 @@ fn what_cannot_be_is_refused_by_name() {
         "cluster n.csv --method marginal",
         1,
         &format!(
-            "error: n.csv: row 1, column `JR`: {value} is negative and has no square root; mend it, or use --feature-map none"
+            "error: n.csv: row 1 (line 2), column `JR`: {value} is negative and has no square root; mend it, or use --feature-map none"
         ),
     );
     desk.refused(

@@ -127,7 +127,7 @@ fn tables_and_files_that_do_not_fit_are_refused_by_name() {
     desk.refused(
         "predict m.json n.csv",
         1,
-        "error: n.csv: row 1, column `JR`: -1 is negative and has no square root; mend it, or drop it",
+        "error: n.csv: row 1 (line 2), column `JR`: -1 is negative and has no square root; mend it, or drop it",
     );
     desk.refused("predict m.json empty.csv", 1, "error: empty.csv: the table has no rows");
     desk.refused(

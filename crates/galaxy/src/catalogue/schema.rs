@@ -91,78 +91,58 @@ impl RowNames {
     }
 }
 
-/// What a column of a star catalogue holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the names below say what each is
-#[non_exhaustive]
-pub enum Quantity {
-    Ra,
-    Dec,
-    PmRa,
-    PmDec,
-    L,
-    B,
-    PmL,
-    PmB,
-    Parallax,
-    Distance,
-    DistanceModulus,
-    RadialVelocity,
-    X,
-    Y,
-    Z,
-    Vx,
-    Vy,
-    Vz,
+/// The quantities of a star catalogue: each with the unit it is needed in (none: an angle, in degrees
+/// or radians) and the names that its column goes by.
+macro_rules! quantities {
+    ($($name:ident, $unit:expr, [$($own:literal),+];)*) => {
+        /// What a column of a star catalogue holds.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)] // the names below say what each is
+        #[non_exhaustive]
+        pub enum Quantity {
+            $($name,)*
+        }
+
+        impl Quantity {
+            /// All of them.
+            pub const ALL: &'static [Quantity] = &[$(Self::$name),*];
+
+            /// The unit, and the names.
+            fn row(self) -> (Option<Unit>, &'static [&'static str]) {
+                match self {
+                    $(Self::$name => ($unit, &[$($own),+]),)*
+                }
+            }
+        }
+    };
+}
+
+quantities! {
+    Ra, None, ["ra"];
+    Dec, None, ["dec"];
+    PmRa, Some(Unit::MAS_PER_YEAR), ["pmra"];
+    PmDec, Some(Unit::MAS_PER_YEAR), ["pmdec"];
+    L, None, ["l", "ell", "glon"];
+    B, None, ["b", "bee", "glat"];
+    PmL, Some(Unit::MAS_PER_YEAR), ["pml", "pm_l", "pml_cosb"];
+    PmB, Some(Unit::MAS_PER_YEAR), ["pmb", "pm_b"];
+    Parallax, Some(Unit::MAS), ["parallax"];
+    Distance, Some(Unit::KPC), ["distance", "dist", "distance_kpc", "dist_kpc"];
+    DistanceModulus, Some(Unit::MAG), ["distance_modulus", "dm", "DM"];
+    RadialVelocity, Some(Unit::KM_PER_SECOND),
+        ["radial_velocity", "rv", "HRV", "vlos", "any_vlos", "dr2_radial_velocity"];
+    X, Some(Unit::KPC), ["x"];
+    Y, Some(Unit::KPC), ["y"];
+    Z, Some(Unit::KPC), ["z"];
+    Vx, Some(Unit::KM_PER_SECOND), ["vx"];
+    Vy, Some(Unit::KM_PER_SECOND), ["vy"];
+    Vz, Some(Unit::KM_PER_SECOND), ["vz"];
 }
 
 impl Quantity {
-    /// All of them.
-    pub const ALL: [Quantity; 18] = [
-        Self::Ra,
-        Self::Dec,
-        Self::PmRa,
-        Self::PmDec,
-        Self::L,
-        Self::B,
-        Self::PmL,
-        Self::PmB,
-        Self::Parallax,
-        Self::Distance,
-        Self::DistanceModulus,
-        Self::RadialVelocity,
-        Self::X,
-        Self::Y,
-        Self::Z,
-        Self::Vx,
-        Self::Vy,
-        Self::Vz,
-    ];
-
     /// The names that it goes by, its own first.
     pub fn names(self) -> &'static [&'static str] {
-        match self {
-            Self::Ra => &["ra"],
-            Self::Dec => &["dec"],
-            Self::PmRa => &["pmra"],
-            Self::PmDec => &["pmdec"],
-            Self::L => &["l", "ell", "glon"],
-            Self::B => &["b", "bee", "glat"],
-            Self::PmL => &["pml", "pm_l", "pml_cosb"],
-            Self::PmB => &["pmb", "pm_b"],
-            Self::Parallax => &["parallax"],
-            Self::Distance => &["distance", "dist", "distance_kpc", "dist_kpc"],
-            Self::DistanceModulus => &["distance_modulus", "dm", "DM"],
-            Self::RadialVelocity => {
-                &["radial_velocity", "rv", "HRV", "vlos", "any_vlos", "dr2_radial_velocity"]
-            }
-            Self::X => &["x"],
-            Self::Y => &["y"],
-            Self::Z => &["z"],
-            Self::Vx => &["vx"],
-            Self::Vy => &["vy"],
-            Self::Vz => &["vz"],
-        }
+        self.row().1
     }
 
     /// Its own name.
@@ -172,17 +152,10 @@ impl Quantity {
 
     /// The unit that it is needed in; positions on the sky may be in degrees or radians.
     pub fn unit(self, angles: Angles) -> Unit {
-        match self {
-            Self::Ra | Self::Dec | Self::L | Self::B => match angles {
-                Angles::Degrees => Unit::DEGREE,
-                Angles::Radians => Unit::RADIAN,
-            },
-            Self::Parallax => Unit::MAS,
-            Self::DistanceModulus => Unit::MAG,
-            Self::Distance | Self::X | Self::Y | Self::Z => Unit::KPC,
-            Self::PmRa | Self::PmDec | Self::PmL | Self::PmB => Unit::MAS_PER_YEAR,
-            Self::RadialVelocity | Self::Vx | Self::Vy | Self::Vz => Unit::KM_PER_SECOND,
-        }
+        self.row().0.unwrap_or(match angles {
+            Angles::Degrees => Unit::DEGREE,
+            Angles::Radians => Unit::RADIAN,
+        })
     }
 }
 
@@ -194,7 +167,7 @@ impl fmt::Display for Quantity {
 
 /// A word that names no quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is no quantity of a star; give one of {}", Quantity::ALL.map(Quantity::name).join(", "))]
+#[error("`{given}` is no quantity of a star; give one of {}", Quantity::ALL.iter().map(|own| own.name()).collect::<Vec<_>>().join(", "))]
 pub struct UnknownQuantity {
     /// What was given.
     pub given: String,
@@ -204,7 +177,7 @@ impl FromStr for Quantity {
     type Err = UnknownQuantity;
 
     fn from_str(text: &str) -> Result<Self, UnknownQuantity> {
-        let found = Self::ALL.into_iter().find(|quantity| quantity.name() == text);
+        let found = Self::ALL.iter().copied().find(|quantity| quantity.name() == text);
         found.ok_or_else(|| UnknownQuantity { given: text.to_string() })
     }
 }
@@ -257,6 +230,9 @@ impl Form {
         }
     }
 }
+
+/// What is found in columns `C`, or why it is not.
+type Schema<T, C> = Result<T, SchemaError<<C as Columns>::Error>>;
 
 /// What is wrong with the columns of a catalogue. Which setting mends it is for those to say who show it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -313,10 +289,7 @@ pub struct StarColumns {
 
 impl StarColumns {
     /// The columns of a star catalogue, if the table is one.
-    pub fn find<C: Columns>(
-        columns: &C,
-        given: &OtherNames,
-    ) -> Result<Option<StarColumns>, SchemaError<C::Error>> {
+    pub fn find<C: Columns>(columns: &C, given: &OtherNames) -> Schema<Option<StarColumns>, C> {
         use Quantity::{B, Dec, L, PmB, PmDec, PmL, PmRa, Ra, RadialVelocity};
         let there = columns.names();
         for (_, name) in given {
@@ -353,16 +326,13 @@ impl StarColumns {
     }
 
     /// As [`Self::find`], or an error that says what is needed.
-    pub fn require<C: Columns>(columns: &C, given: &OtherNames) -> Result<Self, SchemaError<C::Error>> {
+    pub fn require<C: Columns>(columns: &C, given: &OtherNames) -> Schema<Self, C> {
         let found = Self::find(columns, given)?;
         found.ok_or_else(|| SchemaError::NoStars { places: true, columns: columns.names() })
     }
 
     /// As [`Self::require`], for values that were measured.
-    pub fn require_observed<C: Columns>(
-        columns: &C,
-        given: &OtherNames,
-    ) -> Result<Self, SchemaError<C::Error>> {
+    pub fn require_observed<C: Columns>(columns: &C, given: &OtherNames) -> Schema<Self, C> {
         match Self::find(columns, given)? {
             Some(found) if found.form == Form::Galactocentric => Err(SchemaError::NotMeasured),
             Some(found) => Ok(found),
@@ -387,11 +357,7 @@ impl StarColumns {
     }
 
     /// What is converted; an error names a unit that cannot be.
-    pub fn conversions<C: Columns>(
-        &self,
-        columns: &C,
-        angles: Angles,
-    ) -> Result<Vec<Conversion>, SchemaError<C::Error>> {
+    pub fn conversions<C: Columns>(&self, columns: &C, angles: Angles) -> Schema<Vec<Conversion>, C> {
         let mut all = Vec::new();
         for (name, unit) in self.names.iter().zip(self.units(angles)) {
             all.extend(conversion(columns, name, unit)?.map(|(_, conversion)| conversion));
@@ -400,7 +366,7 @@ impl StarColumns {
     }
 
     /// The six columns as numbers.
-    pub fn read<C: Columns>(&self, columns: &C, angles: Angles) -> Result<StarRows, SchemaError<C::Error>> {
+    pub fn read<C: Columns>(&self, columns: &C, angles: Angles) -> Schema<StarRows, C> {
         let units = self.units(angles);
         let mut read = Vec::with_capacity(6);
         for (name, unit) in self.names.iter().zip(units) {
@@ -499,11 +465,7 @@ impl fmt::Display for Conversion {
 
 impl NumberColumn {
     /// A column; `unit` is the one that is needed, if it matters.
-    pub fn read<C: Columns>(
-        columns: &C,
-        name: &str,
-        unit: Option<Unit>,
-    ) -> Result<Self, SchemaError<C::Error>> {
+    pub fn read<C: Columns>(columns: &C, name: &str, unit: Option<Unit>) -> Schema<Self, C> {
         let converted = unit.map(|unit| conversion(columns, name, unit)).transpose()?.flatten();
         let (factor, conversion) = match converted {
             Some((factor, conversion)) => (factor, Some(conversion)),
@@ -528,11 +490,7 @@ impl NumberColumn {
 }
 
 /// What makes the needed unit of a column, where that is another than its own.
-fn conversion<C: Columns>(
-    columns: &C,
-    name: &str,
-    needed: Unit,
-) -> Result<Option<(f64, Conversion)>, SchemaError<C::Error>> {
+fn conversion<C: Columns>(columns: &C, name: &str, needed: Unit) -> Schema<Option<(f64, Conversion)>, C> {
     let Some(own) = columns.unit(name).filter(|own| !own.trim().is_empty()) else { return Ok(None) };
     let column = name.to_string();
     match needed.factor_from(&own) {

@@ -6,13 +6,12 @@
 
 use std::sync::Arc;
 
+use super::PotentialError;
 use super::disc::{Disc, Layer};
 use super::expansion::Expansion;
 use super::multipole::{Joined, Resolution};
 use super::spheroid::Spheroid;
 use super::table::Grid;
-use super::{Curvature, Gradient, Potential, PotentialError};
-use crate::real::Lanes;
 use crate::units::{G, G_2021};
 
 /// Whose numbers the Milky Way shall have.
@@ -38,7 +37,7 @@ pub enum Build {
 /// ```
 #[derive(Clone, Debug)]
 pub struct McMillan17 {
-    expansion: Arc<Expansion>,
+    pub(super) expansion: Arc<Expansion>,
 }
 
 /// AGAMA's radii for this model, kpc.
@@ -87,26 +86,5 @@ impl McMillan17 {
     /// The potential at the centre, (km/s)^2.
     pub fn phi0(&self) -> f64 {
         self.expansion.phi0()
-    }
-}
-
-impl Potential for McMillan17 {
-    fn value(&self, r: f64, z: f64) -> f64 {
-        self.expansion.value(r, z)
-    }
-    fn gradient(&self, r: f64, z: f64) -> Gradient {
-        self.expansion.gradient(r, z)
-    }
-    fn curvature(&self, r: f64, z: f64) -> Curvature {
-        self.expansion.curvature(r, z)
-    }
-    fn density(&self, r: f64, z: f64) -> f64 {
-        self.expansion.density(r, z)
-    }
-    fn values(&self, r: &Lanes, z: &Lanes) -> Lanes {
-        self.expansion.values(r, z)
-    }
-    fn gradients(&self, r: &Lanes, z: &Lanes) -> Gradient<Lanes> {
-        self.expansion.gradients(r, z)
     }
 }

@@ -140,29 +140,36 @@ pub trait Potential: Send + Sync {
     }
 }
 
+/// Potentials whose every number is that of another: `[generics] type, self => the other`.
 macro_rules! forward {
-    ($($pointer:ty),+) => {$(
-        impl<P: Potential + ?Sized> Potential for $pointer {
-            fn value(&self, r: f64, z: f64) -> f64 {
-                (**self).value(r, z)
+    ($([$($generics:tt)*] $type:ty, $self:ident => $inner:expr;)+) => {$(
+        impl $($generics)* Potential for $type {
+            fn value(&$self, r: f64, z: f64) -> f64 {
+                $inner.value(r, z)
             }
-            fn gradient(&self, r: f64, z: f64) -> Gradient {
-                (**self).gradient(r, z)
+            fn gradient(&$self, r: f64, z: f64) -> Gradient {
+                $inner.gradient(r, z)
             }
-            fn curvature(&self, r: f64, z: f64) -> Curvature {
-                (**self).curvature(r, z)
+            fn curvature(&$self, r: f64, z: f64) -> Curvature {
+                $inner.curvature(r, z)
             }
-            fn density(&self, r: f64, z: f64) -> f64 {
-                (**self).density(r, z)
+            fn density(&$self, r: f64, z: f64) -> f64 {
+                $inner.density(r, z)
             }
-            fn values(&self, r: &Lanes, z: &Lanes) -> Lanes {
-                (**self).values(r, z)
+            fn values(&$self, r: &Lanes, z: &Lanes) -> Lanes {
+                $inner.values(r, z)
             }
-            fn gradients(&self, r: &Lanes, z: &Lanes) -> Gradient<Lanes> {
-                (**self).gradients(r, z)
+            fn gradients(&$self, r: &Lanes, z: &Lanes) -> Gradient<Lanes> {
+                $inner.gradients(r, z)
             }
         }
     )+};
 }
 
-forward!(&P, Box<P>, Arc<P>);
+forward! {
+    [<P: Potential + ?Sized>] &P, self => **self;
+    [<P: Potential + ?Sized>] Box<P>, self => **self;
+    [<P: Potential + ?Sized>] Arc<P>, self => **self;
+    [] McMillan17, self => self.expansion;
+    [] MWPotential2014, self => self.sum;
+}

@@ -5,8 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Curvature, CutPower, Gradient, MiyamotoNagai, NFW, Potential, PotentialError, Sum};
-use crate::real::Lanes;
+use super::{CutPower, MiyamotoNagai, NFW, PotentialError, Sum};
 
 /// galpy's MWPotential2014. Unlike galpy's, its zero is at infinity in kpc and km/s. Clones share their parts.
 ///
@@ -17,7 +16,7 @@ use crate::real::Lanes;
 /// ```
 #[derive(Clone, Debug)]
 pub struct MWPotential2014 {
-    sum: Arc<Sum>,
+    pub(super) sum: Arc<Sum>,
 }
 
 fn parts() -> Result<Sum, PotentialError> {
@@ -40,26 +39,5 @@ impl MWPotential2014 {
 impl Default for MWPotential2014 {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl Potential for MWPotential2014 {
-    fn value(&self, r: f64, z: f64) -> f64 {
-        self.sum.value(r, z)
-    }
-    fn gradient(&self, r: f64, z: f64) -> Gradient {
-        self.sum.gradient(r, z)
-    }
-    fn curvature(&self, r: f64, z: f64) -> Curvature {
-        self.sum.curvature(r, z)
-    }
-    fn density(&self, r: f64, z: f64) -> f64 {
-        self.sum.density(r, z)
-    }
-    fn values(&self, r: &Lanes, z: &Lanes) -> Lanes {
-        self.sum.values(r, z)
-    }
-    fn gradients(&self, r: &Lanes, z: &Lanes) -> Gradient<Lanes> {
-        self.sum.gradients(r, z)
     }
 }

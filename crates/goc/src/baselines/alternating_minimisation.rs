@@ -15,7 +15,7 @@
 use rand::RngExt;
 use rayon::prelude::*;
 
-use super::{Grouped, MethodError};
+use super::{Grouped, MethodError, Result};
 use crate::{Partition, Points, Stream, random};
 
 /// Distances from objects to centres that were computed, and that were ruled out without.
@@ -104,11 +104,11 @@ pub(super) fn best_of_starts<M: Model>(
     starts: usize,
     seed: u64,
     rank: impl Fn(&Run) -> f64,
-    descend: impl Fn(&M, Points) -> Run + Sync,
-) -> Result<Run, MethodError> {
+    descend: impl Fn(Points) -> Run + Sync,
+) -> Result<Run> {
     let runs: Vec<Run> = (0..starts.max(1))
         .into_par_iter()
-        .map(|s| descend(model, draw_start(model, k, &mut random::stream(seed, s as u64))))
+        .map(|s| descend(draw_start(model, k, &mut random::stream(seed, s as u64))))
         .collect();
     // Of equals `min_by` keeps the first.
     let best = runs.into_iter().min_by(|a, b| rank(a).total_cmp(&rank(b)));

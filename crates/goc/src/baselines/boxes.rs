@@ -21,10 +21,10 @@
 //! In the original the boxes only bound expected distances; that pruning is [`super::expected_k_means`]'s and
 //! [`super::uk_medians`]'s. Cost of a round: `n K q`, whatever the number of candidates.
 
-use super::alternating_minimisation::{self, Model, Run};
+use super::alternating_minimisation::{Model, Run, best_of_starts, descend};
 use super::bounding::BoundingBoxes;
 use super::expected_k_means::{check_features, mean_of_rows};
-use super::{Grouped, Method, MethodError, check_k};
+use super::{Grouped, Method, Result, Tick, check_k};
 use crate::points::squared_distance;
 use crate::{Candidates, Points};
 
@@ -69,30 +69,21 @@ impl Boxes {
         Self { k, distance: BoxDistance::Min, starts: 10, max_iterations: 100 }
     }
 
-    /// Which point of the box counts.
-    pub fn distance(mut self, distance: BoxDistance) -> Self {
-        self.distance = distance;
-        self
-    }
-
-    /// How many starts; at least one is made.
-    pub fn starts(mut self, starts: usize) -> Self {
-        self.starts = starts.max(1);
-        self
-    }
-
-    /// The limit on rounds of each start; at least one is made.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations.max(1);
-        self
+    setters! {
+        /// Which point of the box counts.
+        distance: BoxDistance;
+        /// How many starts; at least one is made.
+        starts: usize = starts.max(1);
+        /// The limit on rounds of each start; at least one is made.
+        max_iterations: usize = max_iterations.max(1);
     }
 
     /// One run from given centres in place of drawn ones.
-    pub fn group_from(&self, candidates: &Candidates, centres: &Points) -> Result<Grouped, MethodError> {
+    pub fn group_from(&self, candidates: &Candidates, centres: &Points) -> Result<Grouped> {
         check_k(centres.len(), candidates)?;
         check_features(centres, candidates)?;
         let model = self.model(candidates);
-        let run = alternating_minimisation::descend(&model, centres.clone(), self.max_iterations);
+        let run = descend(&model, centres.clone(), self.max_iterations);
         Ok(run.grouped(model.means))
     }
 
@@ -133,22 +124,15 @@ impl Method for Boxes {
     }
 
     /// The objective is the sum of squared box distances of the answer.
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         check_k(self.k, candidates)?;
         let model = self.model(candidates);
         let loss_of_means = |run: &Run| {
             let own = run.partition.labels().iter().map(|&l| run.centres.row(l as usize));
             model.means.rows().zip(own).map(|(mean, centre)| squared_distance(mean, centre)).sum()
         };
-        let run = alternating_minimisation::best_of_starts(
-            "boxes",
-            &model,
-            self.k,
-            self.starts,
-            seed,
-            loss_of_means,
-            |model, centres| alternating_minimisation::descend(model, centres, self.max_iterations),
-        )?;
+        let way = |centres| descend(&model, centres, self.max_iterations);
+        let run = best_of_starts("boxes", &model, self.k, self.starts, seed, loss_of_means, way)?;
         Ok(run.grouped(model.means))
     }
 }
@@ -157,6 +141,7 @@ impl Method for Boxes {
 mod tests {
     use super::*;
     use crate::baselines::testing::{blobs, identical, one_object};
+    use crate::method::MethodError;
 
     #[test]
     fn one_candidate_each_is_k_means_by_either_distance() {

@@ -3,7 +3,7 @@
 //! The methods that compare whole sets ([`super::set_distances`], [`super::kl`]) differ in the dissimilarity alone; what
 //! follows is one of these three.
 
-use super::{Grouped, MethodError, check_k};
+use super::{Grouped, MethodError, Result, check_k};
 use crate::Candidates;
 use crate::oracle::OracleError;
 use crate::oracle::affinity::Affinity;
@@ -36,7 +36,7 @@ pub enum Clusterer {
 
 impl Clusterer {
     /// The rule for K, to be asked before any distance is computed.
-    pub(super) fn check(&self, candidates: &Candidates) -> Result<(), MethodError> {
+    pub(super) fn check(&self, candidates: &Candidates) -> Result<()> {
         match self {
             Clusterer::Affinity(_) => Ok(()),
             Clusterer::KMedoids { k, .. } | Clusterer::Linkage { k, .. } => check_k(*k, candidates),
@@ -51,19 +51,15 @@ impl Clusterer {
             Clusterer::Affinity(affinity) => {
                 let fit = affinity.fit_matrix(&dissimilarities, rng)?;
                 Grouped {
-                    iterations: fit.iterations(),
-                    converged: fit.converged(),
-                    objective: Some(-fit.net_similarity()),
-                    ..Grouped::new(fit.partition().clone())
+                    iterations: fit.iterations,
+                    converged: fit.converged,
+                    objective: Some(-fit.net_similarity),
+                    ..Grouped::new(fit.partition)
                 }
             }
             Clusterer::KMedoids { search, k } => {
                 let fit = search.fit_matrix(&dissimilarities, *k, rng)?;
-                Grouped {
-                    converged: fit.converged(),
-                    objective: Some(fit.loss()),
-                    ..Grouped::new(fit.partition().clone())
-                }
+                Grouped { converged: fit.converged, objective: Some(fit.loss), ..Grouped::new(fit.partition) }
             }
             Clusterer::Linkage { linkage, k } => Grouped::new(linkage.fit_matrix(dissimilarities)?.cut(*k)?),
         })

@@ -15,9 +15,9 @@
 //! The centre of a cluster is the mean of its members' means. Cost of a round: `n K m q` without pruning, `n
 //! K q` plus what is left with it.
 
-use super::alternating_minimisation::{self, DistanceCount, Model};
+use super::alternating_minimisation::{DistanceCount, Model, best_of_starts, descend};
 use super::expected::{Expected, Power};
-use super::{Grouped, Method, MethodError, check_k};
+use super::{Grouped, Method, Result, Tick, check_k};
 use crate::{Candidates, Points};
 
 /// UK-means by sums over all candidates.
@@ -48,41 +48,28 @@ impl ExpectedKMeans {
         Self { k, starts: 10, max_iterations: 100, pruning: true }
     }
 
-    /// How many starts; at least one is made.
-    pub fn starts(mut self, starts: usize) -> Self {
-        self.starts = starts.max(1);
-        self
-    }
-
-    /// The limit on rounds of each start; at least one is made.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations.max(1);
-        self
-    }
-
-    /// Whether bounding boxes rule out distances; the labels are the same either way.
-    pub fn pruning(mut self, pruning: bool) -> Self {
-        self.pruning = pruning;
-        self
+    setters! {
+        /// How many starts; at least one is made.
+        starts: usize = starts.max(1);
+        /// The limit on rounds of each start; at least one is made.
+        max_iterations: usize = max_iterations.max(1);
+        /// Whether bounding boxes rule out distances; the labels are the same either way.
+        pruning: bool;
     }
 
     /// One run from given centres in place of drawn ones, and the expected distances it computed and pruned.
-    pub fn group_from(
-        &self,
-        candidates: &Candidates,
-        centres: &Points,
-    ) -> Result<(Grouped, DistanceCount), MethodError> {
+    pub fn group_from(&self, candidates: &Candidates, centres: &Points) -> Result<(Grouped, DistanceCount)> {
         check_k(centres.len(), candidates)?;
         check_features(centres, candidates)?;
         let model = Squares::new(candidates, self.pruning);
-        let run = alternating_minimisation::descend(&model, centres.clone(), self.max_iterations);
+        let run = descend(&model, centres.clone(), self.max_iterations);
         let count = run.count;
         Ok((run.grouped(model.means), count))
     }
 }
 
 /// Start centres must have the candidates' features.
-pub(super) fn check_features(centres: &Points, candidates: &Candidates) -> Result<(), MethodError> {
+pub(super) fn check_features(centres: &Points, candidates: &Candidates) -> Result<()> {
     let (centres, points) = (centres.features(), candidates.features());
     if centres != points {
         return Err(crate::oracle::OracleError::FeaturesDiffer { centres, points }.into());
@@ -138,18 +125,12 @@ impl Method for ExpectedKMeans {
         "expected-k-means"
     }
 
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         check_k(self.k, candidates)?;
         let model = Squares::new(candidates, self.pruning);
-        let run = alternating_minimisation::best_of_starts(
-            "expected-k-means",
-            &model,
-            self.k,
-            self.starts,
-            seed,
-            |run| run.objective,
-            |model, centres| alternating_minimisation::descend(model, centres, self.max_iterations),
-        )?;
+        let way = |centres| descend(&model, centres, self.max_iterations);
+        let run =
+            best_of_starts("expected-k-means", &model, self.k, self.starts, seed, |run| run.objective, way)?;
         Ok(run.grouped(model.means))
     }
 }
@@ -158,6 +139,7 @@ impl Method for ExpectedKMeans {
 mod tests {
     use super::*;
     use crate::baselines::testing::{blobs, elki_objects, identical, one_object};
+    use crate::method::MethodError;
     use crate::oracle::Start;
     use crate::oracle::k_means::{Algorithm, KMeans};
     use crate::points::squared_distance;

@@ -30,7 +30,7 @@
 use rayon::prelude::*;
 
 use super::bounding::BoundingBoxes;
-use super::{Grouped, Method, MethodError};
+use super::{Grouped, Method, MethodError, Result, Tick};
 use crate::points::squared_distance;
 use crate::{Candidates, Partition};
 
@@ -90,21 +90,16 @@ impl Fdbscan {
         Self { min_points, eps: None, rule: CoreRule::Probability }
     }
 
-    /// The radius, in scaled features.
-    pub fn eps(mut self, eps: f64) -> Self {
-        self.eps = Some(eps);
-        self
-    }
-
-    /// When an object is core.
-    pub fn rule(mut self, rule: CoreRule) -> Self {
-        self.rule = rule;
-        self
+    setters! {
+        /// The radius, in scaled features.
+        eps: f64 = Some(eps);
+        /// When an object is core.
+        rule: CoreRule;
     }
 
     /// The probabilities of being neighbours and of being core; the latter are 0 or 1 under
     /// [`CoreRule::Count`].
-    pub fn density(&self, candidates: &Candidates) -> Result<Density, MethodError> {
+    pub fn density(&self, candidates: &Candidates) -> Result<Density> {
         if self.min_points == 0 {
             let (method, name, must) = ("fdbscan", "min_points", "at least 1");
             return Err(MethodError::Parameter { method, name, value: 0.0, must });
@@ -137,7 +132,7 @@ impl Method for Fdbscan {
 
     /// The confidence of a core object is its core probability, of a border object the probability of being
     /// reached by its cluster's founder or extender, of noise that of not being core.
-    fn group(&self, candidates: &Candidates, _seed: u64) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, _seed: u64, _: Tick) -> Result<Grouped> {
         let Density { neighbour, core, .. } = self.density(candidates)?;
         let n = candidates.objects();
         const NONE: usize = usize::MAX;

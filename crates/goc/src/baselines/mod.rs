@@ -7,7 +7,6 @@ mod alternating_minimisation;
 mod bounding;
 pub mod boxes;
 pub mod clusterer;
-pub mod convex_sets;
 pub mod ensemble;
 mod expected;
 pub mod expected_k_means;
@@ -25,3 +24,4 @@ pub mod uk_medians;
 pub use alternating_minimisation::DistanceCount;
 
 pub use crate::method::{Grouped, Method, MethodError, check_k};
+use crate::method::{Result, Tick};

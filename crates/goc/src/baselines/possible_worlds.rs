@@ -1,14 +1,9 @@
 //! Possible worlds: cluster many ways the truth may be, then agree (Volk et al. 2009).
 //!
-//! A world is one candidate for every object. With `p_ij` the weight of candidate `j` of object `i` a world
-//! has probability `prod_i p_{i, j_i}`; as objects err independently, drawing a world is drawing a candidate
-//! for each. Every world is plain points, so any oracle clusters it at K; the [`Ensemble`] of their groupings
-//! gives the consensus, the confidence of each object, and representatives with a confidence each (Züfle et
-//! al. 2014).
-//!
-//! Weights are equal, or `exp(-penalty_strength * penalty)` scaled to add up to 1 for each object: where penalties
-//! are half the squares of standardised errors and `penalty_strength` is 1, that is the normal density at the
-//! candidates.
+//! A world is one candidate for every object, all candidates of an object equally likely; as objects err
+//! independently, drawing a world is drawing a candidate for each. Every world is plain points, so any oracle
+//! clusters it at K; the [`Ensemble`] of their groupings gives the consensus and the confidence of each
+//! object.
 //!
 //! When there are no more worlds than asked for, all are taken with their probabilities and nothing is drawn.
 //!
@@ -18,24 +13,10 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use super::alternating_minimisation::weighted_index;
-use super::ensemble::{Consensus, Ensemble};
-use super::{Grouped, Method, MethodError, check_k};
-use crate::oracle::{Oracle, Start};
+use super::ensemble::Ensemble;
+use super::{Grouped, Method, Result, Tick, check_k};
+use crate::oracle::{Oracle, OracleError, Start};
 use crate::{Candidates, Partition, random};
-
-/// How likely each candidate of an object is.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub enum Weights {
-    /// All alike.
-    #[default]
-    Uniform,
-    /// In proportion to `exp(-penalty_strength * penalty)`.
-    Penalty {
-        /// What a penalty of 1 costs, in units of log probability; finite, not below 0.
-        penalty_strength: f64,
-    },
-}
 
 /// A choice of one candidate for every object, and how likely it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,42 +48,27 @@ pub struct PossibleWorlds<'a> {
     oracle: &'a dyn Oracle,
     k: usize,
     worlds: usize,
-    weights: Weights,
-    consensus: Consensus,
 }
 
 impl<'a> PossibleWorlds<'a> {
     /// Each world clustered into `k` by `oracle`: 100 worlds, equal weights, average linkage.
     pub fn new(oracle: &'a dyn Oracle, k: usize) -> Self {
-        Self { oracle, k, worlds: 100, weights: Weights::Uniform, consensus: Consensus::AverageLinkage }
+        Self { oracle, k, worlds: 100 }
     }
 
-    /// How many worlds to draw; at least one is.
-    pub fn worlds(mut self, worlds: usize) -> Self {
-        self.worlds = worlds.max(1);
-        self
+    setters! {
+        /// How many worlds to draw; at least one is.
+        worlds: usize = worlds.max(1);
     }
 
-    /// How likely each candidate is.
-    pub fn weights(mut self, weights: Weights) -> Self {
-        self.weights = weights;
-        self
-    }
-
-    /// How the worlds' groupings become one.
-    pub fn consensus(mut self, consensus: Consensus) -> Self {
-        self.consensus = consensus;
-        self
-    }
-
-    /// The groupings of the worlds, for what the consensus does not tell: representatives, other cuts.
-    pub fn ensemble(&self, candidates: &Candidates, seed: u64) -> Result<Ensemble, MethodError> {
+    /// The groupings of the worlds, for what the consensus does not tell: other cuts.
+    pub fn ensemble(&self, candidates: &Candidates, seed: u64) -> Result<Ensemble> {
         check_k(self.k, candidates)?;
-        if let Some(all) = enumerate(candidates, self.weights, self.worlds)? {
+        if let Some(all) = enumerate(candidates, self.worlds) {
             let partitions = cluster_worlds(self.oracle, self.k, candidates, &all, seed)?;
             return Ensemble::exact(partitions, all.into_iter().map(|w| w.probability).collect());
         }
-        let drawn = draw(candidates, self.weights, self.worlds, seed)?;
+        let drawn = draw(candidates, self.worlds, seed);
         Ensemble::sampled(cluster_worlds(self.oracle, self.k, candidates, &drawn, seed)?)
     }
 }
@@ -113,49 +79,21 @@ impl Method for PossibleWorlds<'_> {
     }
 
     /// The iterations are the worlds that were clustered.
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         let ensemble = self.ensemble(candidates, seed)?;
-        let partition = ensemble.consensus(self.consensus, self.k)?;
+        let partition = ensemble.consensus(self.k)?;
         let confidence = ensemble.confidence(&partition);
         Ok(Grouped { confidence, iterations: ensemble.partitions().len(), ..Grouped::new(partition) })
     }
 }
 
-/// The weights of the candidates of every object, adding up to 1 for each.
-fn candidate_weights(candidates: &Candidates, weights: Weights) -> Result<Vec<Vec<f64>>, MethodError> {
-    if let Weights::Penalty { penalty_strength } = weights
-        && !(penalty_strength.is_finite() && penalty_strength >= 0.0)
-    {
-        let (method, name, must) = ("worlds", "penalty_strength", "a finite number not below 0");
-        return Err(MethodError::Parameter { method, name, value: penalty_strength, must });
-    }
-    let of_object = |i: usize| {
-        let m = candidates.count(i);
-        let raw: Vec<f64> = match weights {
-            Weights::Uniform => vec![1.0; m],
-            Weights::Penalty { penalty_strength } => {
-                // From the least penalty on, so that large ones cannot all underflow.
-                let least = (0..m).map(|j| candidates.penalty(i, j)).fold(f64::INFINITY, f64::min);
-                (0..m).map(|j| (-penalty_strength * (candidates.penalty(i, j) - least)).exp()).collect()
-            }
-        };
-        let total: f64 = raw.iter().sum();
-        raw.into_iter().map(|w| w / total).collect()
-    };
-    Ok((0..candidates.objects()).map(of_object).collect())
-}
-
 /// All worlds with their probabilities, the last object's candidate changing fastest; none when there are
 /// more than `limit`.
-pub fn enumerate(
-    candidates: &Candidates,
-    weights: Weights,
-    limit: usize,
-) -> Result<Option<Vec<World>>, MethodError> {
-    let weights = candidate_weights(candidates, weights)?;
+pub fn enumerate(candidates: &Candidates, limit: usize) -> Option<Vec<World>> {
     let n = candidates.objects();
     let count = (0..n).try_fold(1usize, |product, i| product.checked_mul(candidates.count(i)));
-    let Some(count) = count.filter(|c| *c <= limit) else { return Ok(None) };
+    let count = count.filter(|c| *c <= limit)?;
+    let probability = (0..n).map(|i| 1.0 / candidates.count(i) as f64).product();
     let mut worlds = Vec::with_capacity(count);
     for mut number in 0..count {
         let mut choice = vec![0u32; n];
@@ -164,26 +102,21 @@ pub fn enumerate(
             choice[i] = (number % m) as u32;
             number /= m;
         }
-        let probability = choice.iter().zip(&weights).map(|(&j, w)| w[j as usize]).product();
         worlds.push(World { choice, probability });
     }
-    Ok(Some(worlds))
+    Some(worlds)
 }
 
 /// `count` worlds drawn by their probabilities, each from its own stream.
-pub fn draw(
-    candidates: &Candidates,
-    weights: Weights,
-    count: usize,
-    seed: u64,
-) -> Result<Vec<World>, MethodError> {
-    let weights = candidate_weights(candidates, weights)?;
+pub fn draw(candidates: &Candidates, count: usize, seed: u64) -> Vec<World> {
+    let equal = |i: usize| vec![1.0 / candidates.count(i) as f64; candidates.count(i)];
+    let weights: Vec<Vec<f64>> = (0..candidates.objects()).map(equal).collect();
     let one = |w: usize| {
         let mut stream = random::stream(seed, 2 * w as u64);
         let choice = weights.iter().map(|p| weighted_index(p, stream.random::<f64>()) as u32).collect();
         World { choice, probability: 1.0 / count as f64 }
     };
-    Ok((0..count).map(one).collect())
+    (0..count).map(one).collect()
 }
 
 /// The oracle's grouping of each world, each from its own stream.
@@ -193,7 +126,7 @@ pub(super) fn cluster_worlds(
     candidates: &Candidates,
     worlds: &[World],
     seed: u64,
-) -> Result<Vec<Partition>, MethodError> {
+) -> Result<Vec<Partition>> {
     let answers: Vec<_> = worlds
         .par_iter()
         .enumerate()
@@ -203,7 +136,7 @@ pub(super) fn cluster_worlds(
         })
         .collect();
     // Gathered first, so that of several errors it is always the first world's.
-    Ok(answers.into_iter().collect::<Result<_, _>>()?)
+    Ok(answers.into_iter().collect::<Result<_, OracleError>>()?)
 }
 
 #[cfg(test)]
@@ -211,6 +144,7 @@ mod tests {
     use super::*;
     use crate::baselines::testing::{blobs, identical, one_object};
     use crate::candidates::CandidatesBuilder;
+    use crate::method::MethodError;
     use crate::oracle::OracleError;
     use crate::oracle::custom::Custom;
     use crate::oracle::k_means::KMeans;
@@ -228,19 +162,15 @@ mod tests {
     }
 
     /// Probability of sharing a cluster, by four plain loops over candidates.
-    fn by_hand(candidates: &Candidates, penalty_strength: f64) -> Vec<f64> {
+    fn by_hand(candidates: &Candidates) -> Vec<f64> {
         let oracle = Linkage::default();
-        let weight = |i: usize, j: usize| {
-            let w = |j: usize| (-penalty_strength * candidates.penalty(i, j)).exp();
-            w(j) / (w(0) + w(1) + w(2))
-        };
         let mut together = vec![0.0; 6];
         for a in 0..3 {
             for b in 0..3 {
                 for c in 0..3 {
                     for d in 0..3 {
                         let choice = [a, b, c, d];
-                        let p: f64 = choice.iter().enumerate().map(|(i, &j)| weight(i, j)).product();
+                        let p = 1.0 / 81.0;
                         let points = candidates.chosen(&choice.map(|j| j as u32));
                         let mut stream = random::stream(0, 0);
                         let labels = oracle.cluster(&points, Start::K(2), &mut stream).unwrap();
@@ -260,37 +190,30 @@ mod tests {
     fn all_81_worlds_of_four_objects_equal_plain_enumeration() {
         let candidates = four();
         let oracle = Linkage::default();
-        for (weights, penalty_strength) in
-            [(Weights::Uniform, 0.0), (Weights::Penalty { penalty_strength: 1.3 }, 1.3)]
-        {
-            let method = PossibleWorlds::new(&oracle, 2).weights(weights);
-            let ensemble = method.ensemble(&candidates, 1).unwrap();
-            assert!(ensemble.is_exact());
-            assert_eq!(ensemble.partitions().len(), 81);
-            let expected = by_hand(&candidates, penalty_strength);
-            for (a, b) in ensemble.co_association().iter().zip(&expected) {
-                assert!((a - b).abs() < 1e-12, "{a} {b}");
-            }
-            assert!(expected.iter().any(|p| *p > 0.1 && *p < 0.9));
+        let ensemble = PossibleWorlds::new(&oracle, 2).ensemble(&candidates, 1).unwrap();
+        assert_eq!(ensemble.partitions().len(), 81);
+        let expected = by_hand(&candidates);
+        for (a, b) in ensemble.co_association().iter().zip(&expected) {
+            assert!((a - b).abs() < 1e-12, "{a} {b}");
         }
+        assert!(expected.iter().any(|p| *p > 0.1 && *p < 0.9));
     }
 
     #[test]
     fn drawn_worlds_come_near_the_exact_probabilities_as_their_number_says() {
         let candidates = four();
         let oracle = Linkage::default();
-        let weights = Weights::Penalty { penalty_strength: 1.3 };
-        let drawn = draw(&candidates, weights, 4000, 3).unwrap();
+        let drawn = draw(&candidates, 4000, 3);
         let partitions = cluster_worlds(&oracle, 2, &candidates, &drawn, 3).unwrap();
         let sampled = Ensemble::sampled(partitions).unwrap().co_association();
-        for (a, p) in sampled.iter().zip(by_hand(&candidates, 1.3)) {
+        for (a, p) in sampled.iter().zip(by_hand(&candidates)) {
             let sd = (p * (1.0 - p) / 4000.0).sqrt();
             assert!((a - p).abs() < 4.0 * sd + 1e-12, "{a} {p} {sd}");
         }
         // 81 worlds but only 80 asked for: drawn.
         let method = PossibleWorlds::new(&oracle, 2).worlds(80);
         let ensemble = method.ensemble(&candidates, 1).unwrap();
-        assert_eq!((ensemble.is_exact(), ensemble.partitions().len()), (false, 80));
+        assert_eq!(ensemble.partitions().len(), 80);
     }
 
     #[test]
@@ -299,11 +222,9 @@ mod tests {
         let candidates = Candidates::from_points(&points).unwrap();
         let oracle = Linkage::default();
         let alone = oracle.cluster(&points, Start::K(3), &mut random::stream(1, 0)).unwrap();
-        for consensus in [Consensus::AverageLinkage, Consensus::NearestWorld] {
-            let grouped = PossibleWorlds::new(&oracle, 3).consensus(consensus).group(&candidates, 1).unwrap();
-            assert!(grouped.partition.same_grouping(&alone));
-            assert_eq!((grouped.confidence, grouped.iterations), (vec![1.0; 5], 1));
-        }
+        let grouped = PossibleWorlds::new(&oracle, 3).group(&candidates, 1).unwrap();
+        assert!(grouped.partition.same_grouping(&alone));
+        assert_eq!((grouped.confidence, grouped.iterations), (vec![1.0; 5], 1));
     }
 
     #[test]
@@ -347,13 +268,6 @@ mod tests {
         let error = |k| PossibleWorlds::new(&oracle, k).group(&candidates, 1).unwrap_err();
         assert_eq!(error(0), MethodError::NoClusters);
         assert_eq!(error(10), MethodError::MoreClustersThanObjects { k: 10, n: 9 });
-        let penalty_strength = Weights::Penalty { penalty_strength: -1.0 };
-        let error =
-            PossibleWorlds::new(&oracle, 2).weights(penalty_strength).group(&candidates, 1).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "worlds: penalty_strength is -1, but must be a finite number not below 0"
-        );
         let broken =
             Custom::new("mine", |_: &Points, _: Start<'_>, _: &mut Stream| Err::<Vec<u32>, _>("no licence"));
         let error = PossibleWorlds::new(&broken, 2).group(&candidates, 1).unwrap_err();

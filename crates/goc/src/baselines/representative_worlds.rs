@@ -23,9 +23,9 @@
 
 use rayon::prelude::*;
 
-use super::ensemble::{Consensus, Ensemble};
-use super::possible_worlds::{Weights, World, cluster_worlds, draw};
-use super::{Grouped, Method, MethodError, check_k};
+use super::ensemble::Ensemble;
+use super::possible_worlds::{World, cluster_worlds, draw};
+use super::{Grouped, Method, Result, Tick, check_k};
 use crate::Candidates;
 use crate::oracle::Oracle;
 
@@ -52,36 +52,24 @@ pub struct RepresentativeWorlds<'a> {
     k: usize,
     worlds: usize,
     representatives: usize,
-    weights: Weights,
 }
 
 impl<'a> RepresentativeWorlds<'a> {
     /// The representatives clustered into `k` by `oracle`: 20 of 200 worlds, equal weights.
     pub fn new(oracle: &'a dyn Oracle, k: usize) -> Self {
-        Self { oracle, k, worlds: 200, representatives: 20, weights: Weights::Uniform }
+        Self { oracle, k, worlds: 200, representatives: 20 }
     }
 
-    /// How many worlds to draw; at least one is.
-    pub fn worlds(mut self, worlds: usize) -> Self {
-        self.worlds = worlds.max(1);
-        self
-    }
-
-    /// How many of them to cluster; at least one is.
-    pub fn representatives(mut self, representatives: usize) -> Self {
-        self.representatives = representatives.max(1);
-        self
-    }
-
-    /// How likely each candidate is.
-    pub fn weights(mut self, weights: Weights) -> Self {
-        self.weights = weights;
-        self
+    setters! {
+        /// How many worlds to draw; at least one is.
+        worlds: usize = worlds.max(1);
+        /// How many of them to cluster; at least one is.
+        representatives: usize = representatives.max(1);
     }
 
     /// The chosen worlds, each with the share of all worlds drawn that it stands for.
-    pub fn choose(&self, candidates: &Candidates, seed: u64) -> Result<Vec<World>, MethodError> {
-        let drawn = draw(candidates, self.weights, self.worlds, seed)?;
+    pub fn choose(&self, candidates: &Candidates, seed: u64) -> Vec<World> {
+        let drawn = draw(candidates, self.worlds, seed);
         let divergences = divergences(candidates, &drawn);
         let chosen = greedy(&divergences, self.representatives);
         let mut stands_for = vec![0usize; chosen.len()];
@@ -92,7 +80,7 @@ impl<'a> RepresentativeWorlds<'a> {
             choice: drawn[r].choice.clone(),
             probability: count as f64 / drawn.len() as f64,
         });
-        Ok(worlds.collect())
+        worlds.collect()
     }
 }
 
@@ -102,13 +90,13 @@ impl Method for RepresentativeWorlds<'_> {
     }
 
     /// The iterations are the worlds that were clustered.
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         check_k(self.k, candidates)?;
-        let worlds = self.choose(candidates, seed)?;
+        let worlds = self.choose(candidates, seed);
         let partitions = cluster_worlds(self.oracle, self.k, candidates, &worlds, seed)?;
         let iterations = partitions.len();
         let ensemble = Ensemble::exact(partitions, worlds.into_iter().map(|w| w.probability).collect())?;
-        let partition = ensemble.consensus(Consensus::AverageLinkage, self.k)?;
+        let partition = ensemble.consensus(self.k)?;
         let confidence = ensemble.confidence(&partition);
         Ok(Grouped { confidence, iterations, ..Grouped::new(partition) })
     }
@@ -181,6 +169,7 @@ mod tests {
     use super::*;
     use crate::baselines::possible_worlds::PossibleWorlds;
     use crate::baselines::testing::{blobs, identical, one_object};
+    use crate::method::MethodError;
     use crate::oracle::k_means::KMeans;
 
     #[test]
@@ -195,7 +184,7 @@ mod tests {
     #[test]
     fn the_first_choice_is_the_medoid_and_each_next_lowers_the_loss_most() {
         let candidates = blobs(30, 5, 2, 3.0, 1);
-        let worlds = draw(&candidates, Weights::Uniform, 12, 1).unwrap();
+        let worlds = draw(&candidates, 12, 1);
         let d = divergences(&candidates, &worlds);
         let loss = |set: &[usize]| -> f64 {
             d.iter().map(|row| set.iter().map(|&r| row[r]).fold(f64::INFINITY, f64::min)).sum()
@@ -229,7 +218,7 @@ mod tests {
         let candidates = blobs(40, 6, 2, 2.0, 3);
         let oracle = crate::oracle::linkage::Linkage::default();
         let all = RepresentativeWorlds::new(&oracle, 4).worlds(15).representatives(15);
-        assert_eq!(all.choose(&candidates, 2).unwrap().len(), 15);
+        assert_eq!(all.choose(&candidates, 2).len(), 15);
         let vote = PossibleWorlds::new(&oracle, 4).worlds(15).group(&candidates, 2).unwrap();
         let grouped = all.group(&candidates, 2).unwrap();
         assert!(grouped.partition.same_grouping(&vote.partition));

@@ -28,9 +28,9 @@
 //! Cost of a round: `n K q`, after one sort of `n` middles for each feature; the number of candidates does
 //! not matter.
 
-use super::alternating_minimisation::{self, DistanceCount, Model, Run};
+use super::alternating_minimisation::{DistanceCount, Model, Run, assign, best_of_starts, members_of};
 use super::bounding::BoundingBoxes;
-use super::{Grouped, Method, MethodError, check_k};
+use super::{Grouped, Method, Result, Tick, check_k};
 use crate::{Candidates, Points};
 
 /// Clustering of boxes against the worst case.
@@ -60,16 +60,11 @@ impl RobustBoxes {
         Self { k, starts: 10, max_iterations: 200 }
     }
 
-    /// How many starts; at least one is made.
-    pub fn starts(mut self, starts: usize) -> Self {
-        self.starts = starts.max(1);
-        self
-    }
-
-    /// The limit on rounds of each start; at least one is made.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations.max(1);
-        self
+    setters! {
+        /// How many starts; at least one is made.
+        starts: usize = starts.max(1);
+        /// The limit on rounds of each start; at least one is made.
+        max_iterations: usize = max_iterations.max(1);
     }
 }
 
@@ -79,18 +74,12 @@ impl Method for RobustBoxes {
     }
 
     /// The places are the middles of the boxes, in scaled features.
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         check_k(self.k, candidates)?;
         let model = Worst::new(candidates);
-        let run = alternating_minimisation::best_of_starts(
-            "robust-boxes",
-            &model,
-            self.k,
-            self.starts,
-            seed,
-            |run| run.objective,
-            |model, centres| model.descend(centres, self.max_iterations),
-        )?;
+        let way = |centres| model.descend(centres, self.max_iterations);
+        let run =
+            best_of_starts("robust-boxes", &model, self.k, self.starts, seed, |run| run.objective, way)?;
         Ok(run.grouped(model.middles))
     }
 }
@@ -153,18 +142,18 @@ impl Worst {
     fn descend(&self, mut centres: Points, max_iterations: usize) -> Run {
         let k = centres.len();
         let mut count = DistanceCount::default();
-        let mut labels = alternating_minimisation::assign(self, &mut centres, &mut count);
+        let mut labels = assign(self, &mut centres, &mut count);
         for iteration in 1..max_iterations {
             centres = self.dca_step(&labels, &centres);
-            let mut after = alternating_minimisation::assign(self, &mut centres, &mut count);
+            let mut after = assign(self, &mut centres, &mut count);
             if after == labels {
-                for (l, members) in alternating_minimisation::members_of(&labels, k).iter().enumerate() {
+                for (l, members) in members_of(&labels, k).iter().enumerate() {
                     if !members.is_empty() {
                         let centre = self.centre(members, &[]);
                         centres.row_mut(l).copy_from_slice(&centre);
                     }
                 }
-                after = alternating_minimisation::assign(self, &mut centres, &mut count);
+                after = assign(self, &mut centres, &mut count);
                 if after == labels {
                     return Run::new(self, &labels, &centres, iteration, true, count);
                 }
@@ -224,6 +213,7 @@ fn least_worst(sides: &[Side], y: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::baselines::testing::{all_partitions, blobs, identical, one_object};
+    use crate::method::MethodError;
     use proptest::prelude::*;
 
     proptest! {
@@ -260,13 +250,7 @@ mod tests {
             };
             let best = all_partitions(7, 3)
                 .into_iter()
-                .map(|labels| {
-                    alternating_minimisation::members_of(&labels, 3)
-                        .iter()
-                        .filter(|m| !m.is_empty())
-                        .map(cost)
-                        .sum()
-                })
+                .map(|labels| members_of(&labels, 3).iter().filter(|m| !m.is_empty()).map(cost).sum())
                 .fold(f64::INFINITY, f64::min);
             let found = RobustBoxes::new(3).starts(40).group(&candidates, 1).unwrap();
             assert!(found.converged);
@@ -296,7 +280,7 @@ mod tests {
         // others.
         let labels: Vec<u32> =
             (0..60).map(|i| model.nearest(i, &centres, &mut DistanceCount::default()) as u32).collect();
-        for (l, members) in alternating_minimisation::members_of(&labels, 5).iter().enumerate() {
+        for (l, members) in members_of(&labels, 5).iter().enumerate() {
             let centre = model.centre(members, &[]);
             centres.row_mut(l).copy_from_slice(&centre);
         }

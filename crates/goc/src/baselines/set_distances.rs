@@ -8,7 +8,7 @@
 //! Cost: O(n^2 m^2 q) for the distances, then that of the [`Clusterer`], which no longer depends on m.
 
 use super::clusterer::{Clusterer, not_computed};
-use super::{Grouped, Method, MethodError};
+use super::{Grouped, Method, Result, Tick};
 use crate::Candidates;
 use crate::set_distance::SetDistance;
 
@@ -64,7 +64,7 @@ impl Method for SetDistanceClustering {
         self.static_name()
     }
 
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         self.clusterer.check(candidates)?;
         let table = self.distance.of(candidates).map_err(|e| not_computed(self.static_name(), &e))?;
         Ok(self.clusterer.group(table, seed)?)
@@ -75,6 +75,7 @@ impl Method for SetDistanceClustering {
 mod tests {
     use super::*;
     use crate::candidates::CandidatesBuilder;
+    use crate::method::MethodError;
     use crate::oracle::affinity::{Affinity, Preference};
     use crate::oracle::k_medoids::KMedoids;
     use crate::oracle::linkage::{Linkage, Method as LinkageMethod};
@@ -134,15 +135,15 @@ mod tests {
             clusterer: Clusterer::KMedoids { search, k: 2 },
         };
         let grouped = method.group(&candidates, 3).unwrap();
-        assert_eq!((grouped.objective, &grouped.partition), (Some(fit.loss()), fit.partition()));
+        assert_eq!((grouped.objective, &grouped.partition), (Some(fit.loss), &fit.partition));
         let fit = Affinity::default().fit_matrix(&table, &mut crate::random::stream(3, 0)).unwrap();
         let method = SetDistanceClustering {
             distance: SetDistance::Mean,
             clusterer: Clusterer::Affinity(Affinity::default()),
         };
         let grouped = method.group(&candidates, 3).unwrap();
-        assert_eq!(grouped.objective, Some(-fit.net_similarity()));
-        assert_eq!((grouped.iterations, &grouped.partition), (fit.iterations(), fit.partition()));
+        assert_eq!(grouped.objective, Some(-fit.net_similarity));
+        assert_eq!((grouped.iterations, &grouped.partition), (fit.iterations, &fit.partition));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! (Lee, Kao & Cheng 2007), so UK-means is k-means on the means of the sets (paper, eq. 10). With
 //! another oracle than k-means it is the paper's baseline for that oracle.
 
-use super::{Grouped, Method, MethodError};
+use super::{Grouped, Method, Result, Tick};
 use crate::oracle::k_means::means as means_of;
 use crate::oracle::{Oracle, OracleError, Start};
 use crate::points::squared_distance;
@@ -50,7 +50,7 @@ impl Method for UkMeans<'_> {
         "uk-means"
     }
 
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         let (partition, means) = uk_means(candidates, self.oracle, self.k, seed)?;
         let centres = means_of(&means, &partition);
         let distance = |(x, &l): (&[f64], &u32)| squared_distance(x, centres.row(l as usize));

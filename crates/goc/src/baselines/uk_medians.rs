@@ -21,9 +21,9 @@
 //! Cost of a round: `n m K q` for the expected distances, most of which the pruning of Ngai et al. saves, and
 //! some ten to a hundred passes of `n m q` for the medians.
 
-use super::alternating_minimisation::{self, DistanceCount, Model};
+use super::alternating_minimisation::{DistanceCount, Model, best_of_starts, descend};
 use super::expected::{Expected, Power};
-use super::{Grouped, Method, MethodError, check_k};
+use super::{Grouped, Method, Result, Tick, check_k};
 use crate::points::squared_distance;
 use crate::{Candidates, Points};
 
@@ -62,22 +62,13 @@ impl UkMedians {
         Self { k, starts: 10, max_iterations: 100, pruning: true }
     }
 
-    /// How many starts; at least one is made.
-    pub fn starts(mut self, starts: usize) -> Self {
-        self.starts = starts.max(1);
-        self
-    }
-
-    /// The limit on rounds of each start; at least one is made.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations.max(1);
-        self
-    }
-
-    /// Whether bounding boxes rule out distances; the labels are the same either way.
-    pub fn pruning(mut self, pruning: bool) -> Self {
-        self.pruning = pruning;
-        self
+    setters! {
+        /// How many starts; at least one is made.
+        starts: usize = starts.max(1);
+        /// The limit on rounds of each start; at least one is made.
+        max_iterations: usize = max_iterations.max(1);
+        /// Whether bounding boxes rule out distances; the labels are the same either way.
+        pruning: bool;
     }
 }
 
@@ -87,18 +78,11 @@ impl Method for UkMedians {
     }
 
     /// The places are the geometric medians of the sets, in scaled features.
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         check_k(self.k, candidates)?;
         let model = Medians::new(candidates, self.pruning);
-        let run = alternating_minimisation::best_of_starts(
-            "uk-medians",
-            &model,
-            self.k,
-            self.starts,
-            seed,
-            |run| run.objective,
-            |model, centres| alternating_minimisation::descend(model, centres, self.max_iterations),
-        )?;
+        let way = |centres| descend(&model, centres, self.max_iterations);
+        let run = best_of_starts("uk-medians", &model, self.k, self.starts, seed, |run| run.objective, way)?;
         Ok(run.grouped(model.medians))
     }
 }
@@ -302,6 +286,7 @@ fn total_distance(points: &Weighted, y: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::baselines::testing::{all_partitions, blobs, identical, one_object};
+    use crate::method::MethodError;
     use proptest::prelude::*;
 
     fn median(rows: &[[f64; 2]], weights: &[f64], start: [f64; 2]) -> Vec<f64> {
@@ -356,7 +341,7 @@ mod tests {
             let best = all_partitions(7, 3)
                 .into_iter()
                 .map(|labels| {
-                    alternating_minimisation::members_of(&labels, 3)
+                    crate::baselines::alternating_minimisation::members_of(&labels, 3)
                         .iter()
                         .filter(|m| !m.is_empty())
                         .map(|m| cost(m))

@@ -11,23 +11,6 @@ use std::ops::RangeInclusive;
 /// Ratio of the ladder.
 const STEP: f64 = 1.35;
 
-/// The K of the largest value, and every value there is, by K. A K for which `value` gives none is passed
-/// over; an error ends the search. Ties go to the smaller K. None when no K had a value.
-///
-/// ```
-/// use goc::choose_k::grid::peak;
-/// let peak = peak(1..=100, |k| Ok::<_, ()>(Some(-(k as f64 - 37.0).abs())))?;
-/// assert_eq!(peak.best, Some(37));
-/// assert!(peak.values.len() < 25);
-/// # Ok::<(), ()>(())
-/// ```
-pub fn peak<E>(
-    range: RangeInclusive<usize>,
-    value: impl FnMut(usize) -> Result<Option<f64>, E>,
-) -> Result<Peak, E> {
-    peak_with(range, Ties::Smaller, value)
-}
-
 /// Which of several K with the same value is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ties {
@@ -35,8 +18,9 @@ pub(super) enum Ties {
     Larger,
 }
 
-/// As [`peak`], with this rule for ties.
-pub(super) fn peak_with<E>(
+/// The K of the largest value, and every value there is, by K. A K for which `value` gives none is passed
+/// over; an error ends the search. None when no K had a value.
+pub(super) fn peak<E>(
     range: RangeInclusive<usize>,
     ties: Ties,
     mut value: impl FnMut(usize) -> Result<Option<f64>, E>,
@@ -99,7 +83,7 @@ mod tests {
     fn one_peak_is_found_wherever_it_is_and_few_k_are_tried() {
         for top in 1..=137usize {
             let mut tried = 0;
-            let found = peak(1..=137, |k| {
+            let found = peak(1..=137, Ties::Smaller, |k| {
                 tried += 1;
                 Ok::<_, ()>(Some(-((k as f64).ln() - (top as f64).ln()).abs()))
             })
@@ -112,14 +96,20 @@ mod tests {
 
     #[test]
     fn ties_go_as_asked_and_nothing_to_try_is_none() {
-        assert_eq!(peak(2..=9, |_| Ok::<_, ()>(Some(1.0))).unwrap().best, Some(2));
+        assert_eq!(peak(2..=9, Ties::Smaller, |_| Ok::<_, ()>(Some(1.0))).unwrap().best, Some(2));
         let flat = |k| Ok::<_, ()>(Some(if k <= 6 { 1.0 } else { 0.5 }));
-        assert_eq!(peak_with(2..=90, Ties::Larger, flat).unwrap().best, Some(6));
+        assert_eq!(peak(2..=90, Ties::Larger, flat).unwrap().best, Some(6));
         #[allow(clippy::reversed_empty_ranges)]
-        let empty = peak(2..=1, |_| Ok::<_, ()>(Some(1.0))).unwrap();
+        let empty = peak(2..=1, Ties::Smaller, |_| Ok::<_, ()>(Some(1.0))).unwrap();
         assert_eq!((empty.best, empty.values.len()), (None, 0));
-        assert_eq!(peak(1..=9, |_| Ok::<_, ()>(None)).unwrap().best, None);
-        assert_eq!(peak(1..=9, |k| Ok::<_, ()>((k == 5).then_some(0.0))).unwrap().best, Some(5));
-        assert_eq!(peak(1..=9, |k| if k > 3 { Err("failed") } else { Ok(Some(0.0)) }), Err("failed"));
+        assert_eq!(peak(1..=9, Ties::Smaller, |_| Ok::<_, ()>(None)).unwrap().best, None);
+        assert_eq!(
+            peak(1..=9, Ties::Smaller, |k| Ok::<_, ()>((k == 5).then_some(0.0))).unwrap().best,
+            Some(5)
+        );
+        assert_eq!(
+            peak(1..=9, Ties::Smaller, |k| if k > 3 { Err("failed") } else { Ok(Some(0.0)) }),
+            Err("failed")
+        );
     }
 }

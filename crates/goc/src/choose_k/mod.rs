@@ -117,16 +117,11 @@ impl Chooser {
         Self { criterion, penalty_strength: PENALTY_STRENGTH, repeats: stability::REPEATS }
     }
 
-    /// The weight of a penalty in the log likelihood of the soft model.
-    pub fn penalty_strength(mut self, penalty_strength: f64) -> Self {
-        self.penalty_strength = penalty_strength;
-        self
-    }
-
-    /// Clusterings of resampled candidates, for the stability; at least two.
-    pub fn repeats(mut self, repeats: usize) -> Self {
-        self.repeats = repeats.max(2);
-        self
+    setters! {
+        /// The weight of a penalty in the log likelihood of the soft model.
+        penalty_strength: f64;
+        /// Clusterings of resampled candidates, for the stability; at least two.
+        repeats: usize = repeats.max(2);
     }
 
     /// The K of the largest criterion. `solve` clusters candidates into so many clusters; whatever is random
@@ -157,7 +152,7 @@ impl Chooser {
         };
         let mut partitions: BTreeMap<usize, Partition> = BTreeMap::new();
         let ties = if self.criterion == Criterion::Stability { Ties::Larger } else { Ties::Smaller };
-        let peak = grid::peak_with(least..=most, ties, |k| -> Result<Option<f64>, E> {
+        let peak = grid::peak(least..=most, ties, |k| -> Result<Option<f64>, E> {
             let solution = solve(candidates, k, seed)?;
             let value = match self.criterion {
                 Criterion::Stability => {

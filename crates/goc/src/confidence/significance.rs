@@ -21,6 +21,7 @@ use super::discovery::{p_value, q_values};
 use super::evidence::{Evidence, evidence};
 use super::{ConfidenceError, check_objects};
 use crate::candidates::PENALTY_STRENGTH;
+use crate::method::Tick;
 use crate::random::stream;
 use crate::{Candidates, Partition};
 
@@ -96,7 +97,7 @@ impl Significance {
         partition: &Partition,
         seed: u64,
         method: &(dyn Fn(&Candidates, u64) -> Result<Partition, E> + Sync),
-        tick: &(dyn Fn() + Sync),
+        tick: Tick,
     ) -> Result<Verdict, ConfidenceError<E>> {
         if self.runs == 0 {
             return Err(ConfidenceError::NoRepeats);

@@ -19,6 +19,7 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use super::{ConfidenceError, check_objects};
+use crate::method::Tick;
 use crate::random::{Stream, stream};
 use crate::resample::{candidates_of_each, distinct_objects, subset};
 use crate::{Candidates, Partition};
@@ -100,7 +101,7 @@ impl Repeats {
         partition: &Partition,
         seed: u64,
         method: &(dyn Fn(&Candidates, u64) -> Result<Partition, E> + Sync),
-        tick: &(dyn Fn() + Sync),
+        tick: Tick,
     ) -> Result<Stability, ConfidenceError<E>> {
         if self.total() == 0 {
             return Err(ConfidenceError::NoRepeats);

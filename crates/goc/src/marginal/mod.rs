@@ -188,49 +188,32 @@ struct Trace {
 }
 
 impl Marginal {
-    /// How much larger clusters draw objects in: 1 is the Dirichlet process, 0 not at all; `None`
-    /// draws it.
-    pub fn power(mut self, power: Option<f64>) -> Self {
-        self.power = power;
-        self
-    }
-
-    /// The readiness to open clusters; `None` draws it.
-    pub fn alpha(mut self, alpha: Option<f64>) -> Self {
-        self.alpha = alpha;
-        self
-    }
-
-    /// How much readier objects are to belong to no group than the readiness to open groups says, 1
-    /// by default; `None` draws it.
-    pub fn singleton_weight(mut self, singleton_weight: Option<f64>) -> Self {
-        self.singleton_weight = singleton_weight;
-        self
-    }
-
-    /// Degrees of freedom of the covariances: the larger, the more alike the clusters.
-    pub fn nu(mut self, nu: usize) -> Self {
-        self.nu = Some(nu);
-        self
-    }
-
-    /// The standard deviation within a cluster that is expected beforehand, in scaled features;
-    /// `None` draws it.
-    pub fn spread(mut self, spread: Option<f64>) -> Self {
-        self.spread = spread;
-        self
-    }
-
-    /// Whether the metric is learned; else clusters are round with the spread given.
-    pub fn learn(mut self, learn: bool) -> Self {
-        self.learn = learn;
-        self
-    }
-
-    /// What a penalty of 1 costs in log likelihood.
-    pub fn penalty_strength(mut self, penalty_strength: f64) -> Self {
-        self.penalty_strength = penalty_strength;
-        self
+    setters! {
+        /// How much larger clusters draw objects in: 1 is the Dirichlet process, 0 not at all;
+        /// `None` draws it.
+        power: Option<f64>;
+        /// The readiness to open clusters; `None` draws it.
+        alpha: Option<f64>;
+        /// How much readier objects are to belong to no group than the readiness to open groups
+        /// says, 1 by default; `None` draws it.
+        singleton_weight: Option<f64>;
+        /// Degrees of freedom of the covariances: the larger, the more alike the clusters.
+        nu: usize = Some(nu);
+        /// The standard deviation within a cluster that is expected beforehand, in scaled features;
+        /// `None` draws it.
+        spread: Option<f64>;
+        /// Whether the metric is learned; else clusters are round with the spread given.
+        learn: bool;
+        /// What a penalty of 1 costs in log likelihood.
+        penalty_strength: f64;
+        /// Split and merge moves tried after every sweep.
+        moves: usize;
+        /// Clusters that the chains begin with.
+        begin: usize = Some(begin);
+        /// What merging objects that are apart costs in the one partition that is given, where
+        /// splitting what is together costs as much as in the variation of information; 1 is that
+        /// itself, more gives more and purer clusters.
+        merge_cost: f64;
     }
 
     /// Chains, sweeps of each before draws are kept, and draws kept of each.
@@ -244,55 +227,38 @@ impl Marginal {
         self.burn + self.keep
     }
 
-    /// Split and merge moves tried after every sweep.
-    pub fn moves(mut self, moves: usize) -> Self {
-        self.moves = moves;
-        self
-    }
-
-    /// Clusters that the chains begin with.
-    pub fn begin(mut self, clusters: usize) -> Self {
-        self.begin = Some(clusters);
-        self
-    }
-
-    /// What merging objects that are apart costs in the one partition that is given, where
-    /// splitting what is together costs as much as in the variation of information; 1 is that
-    /// itself, more gives more and purer clusters.
-    pub fn merge_cost(mut self, merge_cost: f64) -> Self {
-        self.merge_cost = merge_cost;
-        self
-    }
-
     fn check(&self, q: usize) -> Result<(), MarginalError> {
-        let bad = |name, value, must| Err(MarginalError::Parameter { name, value, must });
-        if let Some(power) = self.power.filter(|p| !(0.0..=1.0).contains(p)) {
-            return bad("power", power, "from 0 to 1");
-        }
-        if let Some(alpha) = self.alpha.filter(|a| !(a.is_finite() && *a > 0.0)) {
-            return bad("alpha", alpha, "a finite number above 0");
-        }
-        if let Some(singleton_weight) = self.singleton_weight.filter(|s| !(s.is_finite() && *s > 0.0)) {
-            return bad("singleton_weight", singleton_weight, "a finite number above 0");
-        }
-        if let Some(nu) = self.nu.filter(|nu| *nu < q + 2) {
-            return bad("nu", nu as f64, "at least the number of features and 2");
-        }
-        if let Some(spread) = self.spread.filter(|s| !(s.is_finite() && *s > 0.0)) {
-            return bad("spread", spread, "a finite number above 0");
-        }
-        if !(self.penalty_strength.is_finite() && self.penalty_strength >= 0.0) {
-            return bad("strength", self.penalty_strength, "a finite number not below 0");
-        }
-        if !(1.0..2.0).contains(&self.merge_cost) {
-            return bad("merge_cost", self.merge_cost, "from 1 to below 2");
-        }
-        for (name, value) in [("chains", self.chains), ("keep", self.keep)] {
-            if value == 0 {
-                return bad(name, 0.0, "at least 1");
+        let positive = |v: f64| v.is_finite() && v > 0.0;
+        let above = "a finite number above 0";
+        type Allowed = fn(f64) -> bool;
+        let asked: [(_, _, Allowed, _); 8] = [
+            ("power", self.power, |v: f64| (0.0..=1.0).contains(&v), "from 0 to 1"),
+            ("alpha", self.alpha, positive, above),
+            ("singleton_weight", self.singleton_weight, positive, above),
+            ("spread", self.spread, positive, above),
+            (
+                "strength",
+                Some(self.penalty_strength),
+                |v| v.is_finite() && v >= 0.0,
+                "a finite number not below 0",
+            ),
+            ("merge_cost", Some(self.merge_cost), |v| (1.0..2.0).contains(&v), "from 1 to below 2"),
+            ("chains", Some(self.chains as f64), positive, "at least 1"),
+            ("keep", Some(self.keep as f64), positive, "at least 1"),
+        ];
+        for (name, value, allowed, must) in asked {
+            if let Some(value) = value.filter(|v| !allowed(*v)) {
+                return Err(MarginalError::Parameter { name, value, must });
             }
         }
-        Ok(())
+        match self.nu.filter(|nu| *nu < q + 2) {
+            Some(nu) => Err(MarginalError::Parameter {
+                name: "nu",
+                value: nu as f64,
+                must: "at least the number of features and 2",
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Draws; the chains run side by side, each from its own stream of `seed`.

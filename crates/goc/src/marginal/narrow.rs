@@ -14,6 +14,18 @@ pub(super) enum Narrow {
     Bits32(Vec<u32>),
 }
 
+/// The same of every width: `each!(narrow, all => ...)`. Where it is 32 bits there is nothing to convert.
+macro_rules! each {
+    ($value:expr, $all:ident => $what:expr) => {
+        #[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
+        match $value {
+            Self::Bits8($all) => $what,
+            Self::Bits16($all) => $what,
+            Self::Bits32($all) => $what,
+        }
+    };
+}
+
 impl Narrow {
     /// None yet, with room for `count` numbers of at most `most`.
     pub(super) fn with_capacity(count: usize, most: usize) -> Self {
@@ -29,45 +41,25 @@ impl Narrow {
     /// Zeros, in place of which numbers of at most `most` can be set.
     pub(super) fn zeros(count: usize, most: usize) -> Self {
         let mut zeros = Self::with_capacity(count, most);
-        match &mut zeros {
-            Self::Bits8(all) => all.resize(count, 0),
-            Self::Bits16(all) => all.resize(count, 0),
-            Self::Bits32(all) => all.resize(count, 0),
-        }
+        each!(&mut zeros, all => all.resize(count, 0));
         zeros
     }
 
     /// One more number, not above what room was made for.
     pub(super) fn push(&mut self, number: u32) {
-        match self {
-            Self::Bits8(all) => all.push(number as u8),
-            Self::Bits16(all) => all.push(number as u16),
-            Self::Bits32(all) => all.push(number),
-        }
+        each!(self, all => all.push(number as _));
     }
 
     pub(super) fn set(&mut self, at: usize, number: u32) {
-        match self {
-            Self::Bits8(all) => all[at] = number as u8,
-            Self::Bits16(all) => all[at] = number as u16,
-            Self::Bits32(all) => all[at] = number,
-        }
+        each!(self, all => all[at] = number as _);
     }
 
     pub(super) fn get(&self, at: usize) -> u32 {
-        match self {
-            Self::Bits8(all) => all[at].into(),
-            Self::Bits16(all) => all[at].into(),
-            Self::Bits32(all) => all[at],
-        }
+        each!(self, all => all[at].into())
     }
 
     pub(super) fn len(&self) -> usize {
-        match self {
-            Self::Bits8(all) => all.len(),
-            Self::Bits16(all) => all.len(),
-            Self::Bits32(all) => all.len(),
-        }
+        each!(self, all => all.len())
     }
 
     /// The numbers of a range, in order.
@@ -92,28 +84,16 @@ impl Iterator for Numbers<'_> {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {
-        match self {
-            Self::Bits8(left) => left.next().map(|v| u32::from(*v)),
-            Self::Bits16(left) => left.next().map(|v| u32::from(*v)),
-            Self::Bits32(left) => left.next().copied(),
-        }
+        each!(self, left => left.next().map(|v| u32::from(*v)))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        match self {
-            Self::Bits8(left) => left.size_hint(),
-            Self::Bits16(left) => left.size_hint(),
-            Self::Bits32(left) => left.size_hint(),
-        }
+        each!(self, left => left.size_hint())
     }
 
     /// Asks for the width once, not for every number.
     fn fold<B, F: FnMut(B, u32) -> B>(self, first: B, mut of: F) -> B {
-        match self {
-            Self::Bits8(left) => left.fold(first, |sum, v| of(sum, u32::from(*v))),
-            Self::Bits16(left) => left.fold(first, |sum, v| of(sum, u32::from(*v))),
-            Self::Bits32(left) => left.fold(first, |sum, v| of(sum, *v)),
-        }
+        each!(self, left => left.fold(first, |sum, v| of(sum, u32::from(*v))))
     }
 }
 

@@ -1,6 +1,6 @@
 //! GOC and its relatives as [`Method`]s: each has parameters of its own and an oracle.
 
-use super::{Grouped, Method, MethodError, check_k};
+use super::{Grouped, Method, MethodError, Result, Tick, check_k};
 use crate::optimistic::continuous::{Continuous, Region};
 use crate::optimistic::hierarchy::Hierarchy;
 use crate::optimistic::weighted::Weighted;
@@ -95,29 +95,17 @@ impl Method for Greedy<'_> {
         "goc"
     }
 
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
-        self.group_watched(candidates, seed, &|| {})
-    }
-
-    fn group_watched(
-        &self,
-        candidates: &Candidates,
-        seed: u64,
-        tick: &(dyn Fn() + Sync),
-    ) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, tick: Tick) -> Result<Grouped> {
         let valid = self.params.clone().check(candidates)?;
         let found = valid.run_watched(self.oracle, seed, tick)?;
         // K(0) is what was asked for, unless first labels say otherwise. An oracle may find fewer.
         let first_k = self.params.has_initial_labels().then(|| found.first.1.k());
         let grouped = Grouped {
-            places: Some(candidates.chosen(&found.chosen)),
-            centres: Some(found.centres),
-            chosen: Some(found.chosen),
             objective: Some(found.objective),
             iterations: found.iterations,
             history: found.history,
             first_k,
-            ..Grouped::new(found.partition)
+            ..Grouped::at_chosen(found.partition, candidates, found.chosen, found.centres)
         };
         Ok(ended(found.termination, grouped))
     }
@@ -131,7 +119,7 @@ impl Method for GreedyOver<'_> {
         }
     }
 
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         let valid = Continuous::new(self.region, self.params.clone()).check(candidates)?;
         let found = valid.run(self.oracle, seed)?;
         let grouped = Grouped {
@@ -157,29 +145,17 @@ impl Method for GreedyTree<'_> {
         "goc-tree"
     }
 
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
-        self.group_watched(candidates, seed, &|| {})
-    }
-
-    fn group_watched(
-        &self,
-        candidates: &Candidates,
-        seed: u64,
-        tick: &(dyn Fn() + Sync),
-    ) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, tick: Tick) -> Result<Grouped> {
         check_k(self.k, candidates)?;
         let first = self.params.clone().clusters(Self::first_k(self.k, candidates.objects()));
         let found = first.check(candidates)?.run_watched(self.oracle, seed, tick)?;
         let tree = Hierarchy::new(candidates, &found.partition, &found.chosen, self.lambda)?;
         let cut = tree.cut(self.k.min(found.partition.k()))?;
         let grouped = Grouped {
-            places: Some(candidates.chosen(&cut.chosen)),
-            centres: Some(cut.centres),
-            chosen: Some(cut.chosen),
             objective: Some(cut.objective),
             iterations: found.iterations,
             history: found.history,
-            ..Grouped::new(cut.partition)
+            ..Grouped::at_chosen(cut.partition, candidates, cut.chosen, cut.centres)
         };
         Ok(ended(found.termination, grouped))
     }
@@ -190,17 +166,14 @@ impl Method for Worst<'_> {
         "gpc"
     }
 
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         let found = self.params.run(candidates, self.oracle, seed)?;
         Ok(Grouped {
-            places: Some(candidates.chosen(&found.chosen)),
-            centres: Some(found.centres),
-            chosen: Some(found.chosen),
             objective: Some(found.objective),
             iterations: found.iterations,
             converged: found.converged,
             cycle: found.cycle,
-            ..Grouped::new(found.partition)
+            ..Grouped::at_chosen(found.partition, candidates, found.chosen, found.centres)
         })
     }
 }
@@ -210,16 +183,7 @@ impl Method for WeightedGreedy<'_> {
         "weighted"
     }
 
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
-        self.group_watched(candidates, seed, &|| {})
-    }
-
-    fn group_watched(
-        &self,
-        candidates: &Candidates,
-        seed: u64,
-        tick: &(dyn Fn() + Sync),
-    ) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, tick: Tick) -> Result<Grouped> {
         let means = match self.means {
             // One candidate an object, its mean: then the descent is that of k-means.
             true => Some(
@@ -247,7 +211,7 @@ impl Method for Plain<'_> {
         "oracle"
     }
 
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         let points = candidates.means();
         let partition = self.oracle.cluster(&points, Start::K(self.k), &mut random::stream(seed, 0))?;
         let sizes = partition.sizes();

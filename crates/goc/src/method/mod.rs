@@ -17,23 +17,24 @@ use crate::oracle::OracleError;
 use crate::oracle::k_means::means;
 use crate::{Candidates, Partition, Points};
 
+/// Called after each step of a long run, from any thread.
+pub type Tick<'a> = &'a (dyn Fn() + Sync);
+
+/// What a method answers.
+pub type Result<T, E = MethodError> = std::result::Result<T, E>;
+
 /// Groups uncertain objects.
 pub trait Method: Sync {
     /// The name used on the command line and in results.
     fn name(&self) -> &str;
 
-    /// Groups the objects; whatever is random follows from `seed`.
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError>;
+    /// Groups the objects; whatever is random follows from `seed`. A method with steps calls `tick` after each
+    /// of them.
+    fn group_watched(&self, candidates: &Candidates, seed: u64, tick: Tick) -> Result<Grouped>;
 
-    /// As [`Self::group`]; a method with steps calls `tick` after each of them, from any thread.
-    fn group_watched(
-        &self,
-        candidates: &Candidates,
-        seed: u64,
-        tick: &(dyn Fn() + Sync),
-    ) -> Result<Grouped, MethodError> {
-        let _ = tick;
-        self.group(candidates, seed)
+    /// As [`Self::group_watched`], with nobody watching.
+    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped> {
+        self.group_watched(candidates, seed, &|| {})
     }
 }
 
@@ -85,6 +86,16 @@ impl Grouped {
             history: Vec::new(),
             first_k: None,
             posterior: None,
+        }
+    }
+
+    /// An answer that puts each object at the chosen one of its candidates.
+    fn at_chosen(partition: Partition, candidates: &Candidates, chosen: Vec<u32>, centres: Points) -> Self {
+        Self {
+            places: Some(candidates.chosen(&chosen)),
+            centres: Some(centres),
+            chosen: Some(chosen),
+            ..Self::new(partition)
         }
     }
 
@@ -188,7 +199,7 @@ impl MethodError {
 }
 
 /// The rule for K that all methods share.
-pub fn check_k(k: usize, candidates: &Candidates) -> Result<(), MethodError> {
+pub fn check_k(k: usize, candidates: &Candidates) -> Result<()> {
     let n = candidates.objects();
     match k {
         0 => Err(MethodError::NoClusters),

@@ -33,6 +33,7 @@ use super::ValidOptimistic;
 use super::assignment::{Assigner, Assignment};
 use super::run::Clustering;
 use super::swap_search::{SEARCH_STREAM, Settled};
+use crate::method::Tick;
 use crate::{Points, Stream, random};
 
 /// Places weighed in a round.
@@ -53,7 +54,7 @@ struct Swap {
 
 impl ValidOptimistic<'_> {
     /// Improves `best` until it no longer pays.
-    pub(super) fn search_thoroughly(&self, best: &mut Clustering, seed: u64, tick: &(dyn Fn() + Sync)) {
+    pub(super) fn search_thoroughly(&self, best: &mut Clustering, seed: u64, tick: Tick) {
         let mut stream = random::stream(seed, SEARCH_STREAM);
         let assigner = Assigner::new(self.candidates, self.params.distance, self.params.lambda);
         let mut top = self.descend(&assigner, assigner.assign(best.centres.clone()));

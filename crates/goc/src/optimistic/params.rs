@@ -176,65 +176,28 @@ impl Optimistic {
         }
     }
 
-    /// The weight of the penalties.
-    pub fn lambda(mut self, lambda: f64) -> Self {
-        self.lambda = lambda;
-        self
-    }
-
-    /// The distance of step (III).
-    pub fn distance(mut self, distance: Distance) -> Self {
-        self.distance = distance;
-        self
-    }
-
-    /// The rule of step (I).
-    pub fn k_rule(mut self, rule: KRule) -> Self {
-        self.k_rule = rule;
-        self
-    }
-
-    /// When step (II) uses the oracle.
-    pub fn oracle_every(mut self, every: OracleEvery) -> Self {
-        self.oracle_every = every;
-        self
-    }
-
-    /// The first representatives.
-    pub fn beginning(mut self, beginning: Beginning) -> Self {
-        self.beginning = beginning;
-        self
-    }
-
-    /// Stop once no more than this share of the objects change their candidate; 0 is perfect convergence.
-    pub fn tolerance(mut self, share: f64) -> Self {
-        self.tolerance = share;
-        self
-    }
-
-    /// Stop after so many iterations at the latest.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
-
-    /// Run from so many starts and keep the least joint objective.
-    pub fn starts(mut self, starts: usize) -> Self {
-        self.starts = starts;
-        self
-    }
-
-    /// Afterwards try so many swap moves: take a centre away, put it at another object, descend, keep what
-    /// is better.
-    pub fn swaps(mut self, swaps: usize) -> Self {
-        self.swaps = swaps;
-        self
-    }
-
-    /// Afterwards search for better minima.
-    pub fn search(mut self, search: Search) -> Self {
-        self.search = search;
-        self
+    setters! {
+        /// The weight of the penalties.
+        lambda: f64;
+        /// The distance of step (III).
+        distance: Distance;
+        /// The rule of step (I).
+        k_rule: KRule;
+        /// When step (II) uses the oracle.
+        oracle_every: OracleEvery;
+        /// The first representatives.
+        beginning: Beginning;
+        /// Stop once no more than this share of the objects change their candidate; 0 is perfect convergence.
+        tolerance: f64;
+        /// Stop after so many iterations at the latest.
+        max_iterations: usize;
+        /// Run from so many starts and keep the least joint objective.
+        starts: usize;
+        /// Afterwards try so many swap moves: take a centre away, put it at another object, descend, keep what
+        /// is better.
+        swaps: usize;
+        /// Afterwards search for better minima.
+        search: Search;
     }
 
     /// Labels that replace the first clustering, one an object; any numbers.

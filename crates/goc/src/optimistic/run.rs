@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::select::{Choice, Selector};
 use super::termination::{Termination, Watch, fingerprint};
 use super::{Beginning, Detail, KRule, OptimisticError, OracleEvery, Search, ValidOptimistic};
+use crate::method::Tick;
 use crate::oracle::k_means::sums::ChunkedSum;
 use crate::oracle::k_means::{KMeans, means};
 use crate::oracle::{Oracle, Start};
@@ -75,7 +76,7 @@ impl ValidOptimistic<'_> {
         &self,
         oracle: &dyn Oracle,
         seed: u64,
-        tick: &(dyn Fn() + Sync),
+        tick: Tick,
     ) -> Result<Clustering, OptimisticError> {
         let beginning = self.beginning();
         let mut best = if self.params.starts <= 1 {
@@ -113,7 +114,7 @@ impl ValidOptimistic<'_> {
         oracle: &dyn Oracle,
         beginning: &Points,
         stream: random::Stream,
-        tick: &(dyn Fn() + Sync),
+        tick: Tick,
     ) -> Result<Clustering, OptimisticError> {
         let params = &self.params;
         let n = self.candidates.objects();

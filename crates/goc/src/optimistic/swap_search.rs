@@ -16,6 +16,7 @@ use super::assignment::{Assigned, Assigner, Assignment};
 use super::run::Clustering;
 use super::select::Choice;
 use super::{KRule, ValidOptimistic};
+use crate::method::Tick;
 use crate::oracle::k_means::sums::{ChunkedSum, ChunkedSums};
 use crate::points::squared_distance;
 use crate::{Points, Stream, random};
@@ -41,7 +42,7 @@ pub(super) struct Settled {
 
 impl ValidOptimistic<'_> {
     /// Tries the swap moves asked for on `best`.
-    pub(super) fn improve_by_swaps(&self, best: &mut Clustering, seed: u64, tick: &(dyn Fn() + Sync)) {
+    pub(super) fn improve_by_swaps(&self, best: &mut Clustering, seed: u64, tick: Tick) {
         let params = &self.params;
         let mut stream = random::stream(seed, SWAP_STREAM);
         let assigner = Assigner::new(self.candidates, params.distance, params.lambda);

@@ -21,6 +21,7 @@ use rayon::prelude::*;
 
 use super::distance::Distance;
 use super::select::Selector;
+use crate::method::Tick;
 use crate::points::squared_distance;
 use crate::{Candidates, Partition, Points, Stream, random};
 
@@ -139,12 +140,6 @@ impl Weighted {
         Ok(())
     }
 
-    /// k-means with weights on plain points: the clusters of the best start. Fewer than `k` where fewer points are distinct.
-    pub fn k_means(&self, points: &Points, weights: &[f64], seed: u64) -> Result<Partition, WeightedError> {
-        self.check(points.len(), weights)?;
-        Ok(self.first(points, weights, seed))
-    }
-
     fn first(&self, points: &Points, weights: &[f64], seed: u64) -> Partition {
         let runs: Vec<(f64, Vec<u32>)> = (0..self.starts)
             .into_par_iter()
@@ -160,7 +155,7 @@ impl Weighted {
         candidates: &Candidates,
         weights: &[f64],
         seed: u64,
-        tick: &(dyn Fn() + Sync),
+        tick: Tick,
     ) -> Result<WeightedClustering, WeightedError> {
         self.check(candidates.objects(), weights)?;
         let first = self.first(&candidates.means(), weights, seed);
@@ -174,7 +169,7 @@ impl Weighted {
         weights: &[f64],
         points: &Points,
         first: Partition,
-        tick: &(dyn Fn() + Sync),
+        tick: Tick,
     ) -> WeightedClustering {
         let mut selector = Selector::new(candidates, self.distance, self.lambda);
         let mut centres = weighted_means(points, first.labels(), weights, first.k());
@@ -385,7 +380,7 @@ mod tests {
         let all = (1..255_u32).map(|bits| (0..9).map(|i| (bits >> i) & 1).collect::<Vec<u32>>());
         let best = all.map(|labels| loss(&labels)).fold(f64::INFINITY, f64::min);
         let points = Points::new(values.to_vec(), 1).unwrap();
-        let found = Weighted { starts: 20, ..Weighted::new(2) }.k_means(&points, &weights, 1).unwrap();
+        let found = Weighted { starts: 20, ..Weighted::new(2) }.first(&points, &weights, 1);
         assert!((loss(found.labels()) - best).abs() < 1e-12 * best);
     }
 

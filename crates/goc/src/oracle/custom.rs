@@ -4,7 +4,7 @@
 //! for length and its labels, whatever their type, are closed up to `0..k`. The function is trusted with the rest: more or
 //! fewer clusters than asked for are taken as they are.
 
-use super::{Oracle, OracleError, Start};
+use super::{Oracle, OracleError, Result, Start};
 use crate::{Partition, Points, Stream};
 use std::fmt::Display;
 use std::marker::PhantomData;
@@ -52,12 +52,7 @@ where
         &self.name
     }
 
-    fn cluster(
-        &self,
-        points: &Points,
-        start: Start<'_>,
-        stream: &mut Stream,
-    ) -> Result<Partition, OracleError> {
+    fn cluster(&self, points: &Points, start: Start<'_>, stream: &mut Stream) -> Result<Partition> {
         start.check(points)?;
         let labels = (self.function)(points, start, stream)
             .map_err(|error| OracleError::Failed { oracle: self.name.clone(), reason: error.to_string() })?;
@@ -78,7 +73,7 @@ mod tests {
         Points::new(vec![1.0, 2.0, 3.0], 1).unwrap()
     }
 
-    fn answering(labels: Result<Vec<i64>, &'static str>) -> Result<Partition, OracleError> {
+    fn answering(labels: Result<Vec<i64>, &'static str>) -> Result<Partition> {
         let oracle = Custom::new("mine", move |_: &Points, _: Start<'_>, _: &mut Stream| labels.clone());
         oracle.cluster(&three(), Start::K(2), &mut stream(1, 1))
     }

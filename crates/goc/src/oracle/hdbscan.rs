@@ -31,7 +31,7 @@
 //! Cost: O(n^2 q) time, O(n) memory.
 
 use super::graph::distances_are_finite;
-use super::{Oracle, OracleError, Start};
+use super::{Oracle, OracleError, Result, Start};
 use crate::{Partition, Points, Stream};
 use ndarray::ArrayView2;
 use petal_clustering::{Fit, HDbscan};
@@ -100,7 +100,7 @@ impl Hdbscan {
     }
 
     /// The whole result, of which [`Oracle::cluster`] gives the partition.
-    pub fn fit(&self, points: &Points) -> Result<HdbscanFit, OracleError> {
+    pub fn fit(&self, points: &Points) -> Result<HdbscanFit> {
         let n = points.len();
         let failed = |reason: &str| OracleError::Failed { oracle: self.name().into(), reason: reason.into() };
         if n == 0 {
@@ -144,12 +144,7 @@ impl Oracle for Hdbscan {
         "hdbscan"
     }
 
-    fn cluster(
-        &self,
-        points: &Points,
-        start: Start<'_>,
-        _stream: &mut Stream,
-    ) -> Result<Partition, OracleError> {
+    fn cluster(&self, points: &Points, start: Start<'_>, _stream: &mut Stream) -> Result<Partition> {
         start.check(points)?;
         self.fit(points).map(|fit| fit.partition())
     }

@@ -13,7 +13,7 @@
 //! - Start centres cannot be used; their number is K. Nothing is drawn.
 
 use super::dissimilarities::Dissimilarities;
-use super::{Oracle, OracleError, Start};
+use super::{Oracle, OracleError, Result, Start};
 use crate::{Partition, Points, Stream};
 
 /// How far apart two clusters are.
@@ -72,18 +72,13 @@ pub struct Dendrogram {
 }
 
 impl Dendrogram {
-    /// Number of objects.
-    pub fn objects(&self) -> usize {
-        self.objects
-    }
-
     /// The merges in order, one fewer than objects; numbered as in scipy.
     pub fn merges(&self) -> &[Merge] {
         &self.merges
     }
 
     /// The clusters when `k` are left; fewer where the rest are equal.
-    pub fn cut(&self, k: usize) -> Result<Partition, OracleError> {
+    pub fn cut(&self, k: usize) -> Result<Partition> {
         let n = self.objects;
         match (n, k) {
             (0, _) => return Err(OracleError::NoPoints),
@@ -126,14 +121,14 @@ impl Linkage {
     }
 
     /// The tree of points by Euclidean distance.
-    pub fn fit(&self, points: &Points) -> Result<Dendrogram, OracleError> {
+    pub fn fit(&self, points: &Points) -> Result<Dendrogram> {
         let distances = Dissimilarities::euclidean(points).map_err(|_| self.too_large())?;
         self.fit_matrix(distances)
     }
 
     /// The tree of objects by given dissimilarities, which are overwritten on the way. Ward, centroid and median mean
     /// what they say only for Euclidean distances.
-    pub fn fit_matrix(&self, dissimilarities: Dissimilarities) -> Result<Dendrogram, OracleError> {
+    pub fn fit_matrix(&self, dissimilarities: Dissimilarities) -> Result<Dendrogram> {
         // Squares and sums of these stay finite, so kodama never meets a NaN (it would panic).
         const LARGEST: f64 = 1e140;
         let n = dissimilarities.len();
@@ -166,12 +161,7 @@ impl Oracle for Linkage {
         "linkage"
     }
 
-    fn cluster(
-        &self,
-        points: &Points,
-        start: Start<'_>,
-        _stream: &mut Stream,
-    ) -> Result<Partition, OracleError> {
+    fn cluster(&self, points: &Points, start: Start<'_>, _stream: &mut Stream) -> Result<Partition> {
         start.check(points)?;
         self.fit(points)?.cut(start.k())
     }

@@ -23,7 +23,7 @@
 //! Cost: O(n^2 q) for every step of all windows, some tens of steps; O(n q) memory.
 
 use super::graph::{distances_are_finite, nearest};
-use super::{Oracle, OracleError, Start};
+use super::{Oracle, OracleError, Result, Start};
 use crate::elementary::exp;
 use crate::kernel::{CentreLanes, LANES};
 use crate::points::squared_distance;
@@ -99,26 +99,17 @@ struct Climb {
 }
 
 impl MeanShift {
-    /// What a window sees.
-    pub fn kernel(mut self, kernel: Kernel) -> Self {
-        self.kernel = kernel;
-        self
-    }
-
-    /// How wide a window is; checked when points are there.
-    pub fn bandwidth(mut self, bandwidth: Bandwidth) -> Self {
-        self.bandwidth = bandwidth;
-        self
-    }
-
-    /// The limit on the steps of a window; at least one.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations.max(1);
-        self
+    setters! {
+        /// What a window sees.
+        kernel: Kernel;
+        /// How wide a window is; checked when points are there.
+        bandwidth: Bandwidth;
+        /// The limit on the steps of a window; at least one.
+        max_iterations: usize = max_iterations.max(1);
     }
 
     /// The whole result, of which [`Oracle::cluster`] gives the partition.
-    pub fn fit(&self, points: &Points) -> Result<MeanShiftFit, OracleError> {
+    pub fn fit(&self, points: &Points) -> Result<MeanShiftFit> {
         if points.is_empty() {
             return Err(OracleError::NoPoints);
         }
@@ -153,7 +144,7 @@ impl MeanShift {
         })
     }
 
-    fn width(&self, points: &Points) -> Result<f64, OracleError> {
+    fn width(&self, points: &Points) -> Result<f64> {
         match self.bandwidth {
             Bandwidth::Given(h) if h > 0.0 && h.is_finite() => Ok(h),
             Bandwidth::Given(h) => {
@@ -239,7 +230,7 @@ fn gaussian_mean(points: &Points, lanes: &CentreLanes, at: &[f64], factor: f64, 
 /// assert_eq!(estimate_bandwidth(&points, 0.5)?, (1.0 + 1.0 + 2.0 + 4.0) / 4.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn estimate_bandwidth(points: &Points, share: f64) -> Result<f64, OracleError> {
+pub fn estimate_bandwidth(points: &Points, share: f64) -> Result<f64> {
     if !(0.0..=1.0).contains(&share) {
         return Err(failed(format!("the quantile is {share}, but must be from 0 to 1")));
     }
@@ -287,12 +278,7 @@ impl Oracle for MeanShift {
         "mean-shift"
     }
 
-    fn cluster(
-        &self,
-        points: &Points,
-        start: Start<'_>,
-        _stream: &mut Stream,
-    ) -> Result<Partition, OracleError> {
+    fn cluster(&self, points: &Points, start: Start<'_>, _stream: &mut Stream) -> Result<Partition> {
         start.check(points)?;
         self.fit(points).map(|fit| fit.partition)
     }

@@ -47,7 +47,7 @@ impl Start<'_> {
     }
 
     /// The rules that hold for every oracle; called first by each.
-    pub fn check(&self, points: &Points) -> Result<(), OracleError> {
+    pub fn check(&self, points: &Points) -> Result<()> {
         let (k, n) = (self.k(), points.len());
         if n == 0 {
             return Err(OracleError::NoPoints);
@@ -76,13 +76,11 @@ pub trait Oracle: Sync {
     fn name(&self) -> &str;
 
     /// Labels for `points`, from `start`; whatever is random is drawn from `stream`.
-    fn cluster(
-        &self,
-        points: &Points,
-        start: Start<'_>,
-        stream: &mut Stream,
-    ) -> Result<Partition, OracleError>;
+    fn cluster(&self, points: &Points, start: Start<'_>, stream: &mut Stream) -> Result<Partition>;
 }
+
+/// What an oracle answers.
+pub type Result<T, E = OracleError> = std::result::Result<T, E>;
 
 /// Why an oracle has no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

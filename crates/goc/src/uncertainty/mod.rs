@@ -72,16 +72,13 @@ pub mod transform;
 
 pub use covariance::Covariance;
 pub use error::SetError;
-pub use penalty::{CustomPenalty, Draw, Penalty};
+pub use penalty::Penalty;
 pub use prior::LnPrior;
 pub use propagate::{PropagateError, Propagation, WhenAllRejected};
 pub use report::{Losses, Reasons, Report};
 pub use sampler::Sampler;
 pub use set::{Density, UncertaintySet};
 pub use size::Size;
-
-use crate::Points;
-use crate::points::PointsError;
 
 /// An object to be clustered: its uncertainty set, and the key of its random stream.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,11 +101,5 @@ impl Object {
     /// The uncertainty set.
     pub fn set(&self) -> &UncertaintySet {
         &self.set
-    }
-
-    /// The measured values of all objects, to fit a [`transform`] to.
-    pub fn centres(objects: &[Object]) -> Result<Points, PointsError> {
-        let rows: Vec<&[f64]> = objects.iter().map(|object| object.set.centre()).collect();
-        Points::from_rows(&rows)
     }
 }

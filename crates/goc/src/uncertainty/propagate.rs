@@ -11,7 +11,7 @@
 //! What `f` rejects is counted by reason. An object of which nothing is left is an error that names it, or is left out,
 //! as [`WhenAllRejected`] says.
 
-use super::penalty::{Draw, Penalty};
+use super::penalty::Penalty;
 use super::prior::{DRAWN_FOR_ONE, LnPrior, Nothing, choose};
 use super::report::{Reasons, Report};
 use super::transform::{Rejection, Transform, evaluate};
@@ -43,14 +43,6 @@ pub enum PropagateError {
     NoDraws {
         /// The object.
         object: usize,
-    },
-    /// Not one number of draws for each object.
-    #[error("{found} numbers of draws for {expected} objects")]
-    DrawCount {
-        /// Objects.
-        expected: usize,
-        /// Numbers given.
-        found: usize,
     },
     /// More points than any memory holds.
     #[error("{draws} points of {features} features are more than any memory holds; draw fewer")]
@@ -102,22 +94,6 @@ pub enum PropagateError {
     Sampler {
         /// What is wrong.
         reason: SetError,
-    },
-    /// Not one penalty point for each object.
-    #[error("penalty: {found} points for {expected} objects")]
-    PenaltyPoints {
-        /// Objects.
-        expected: usize,
-        /// Points given.
-        found: usize,
-    },
-    /// Penalty points of another dimension than the features.
-    #[error("penalty: points of {found} features where the transformation gives {expected}")]
-    PenaltyFeatures {
-        /// Features.
-        expected: usize,
-        /// Features of the points.
-        found: usize,
     },
     /// Coordinates of a penalty that the sets do not have.
     #[error("penalty: {reason}")]
@@ -174,20 +150,13 @@ pub enum PropagateError {
     Candidates(#[from] CandidatesError),
 }
 
-/// How many points each object gets.
-#[derive(Clone, Debug)]
-enum Draws {
-    Each(usize),
-    PerObject(Vec<usize>),
-}
-
 /// How candidates are made. See the [module](super) for an example.
 pub struct Propagation<'a, T> {
     transform: T,
     sampler: Sampler,
     prior: Option<LnPrior<'a>>,
-    draws: Draws,
-    penalty: Penalty<'a>,
+    draws: usize,
+    penalty: Penalty,
     scale_penalties: bool,
     when_all_rejected: WhenAllRejected,
     ids: Ids,
@@ -210,7 +179,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
             transform,
             sampler: Sampler::Uniform,
             prior: None,
-            draws: Draws::Each(100),
+            draws: 100,
             penalty: Penalty::None,
             scale_penalties: false,
             when_all_rejected: WhenAllRejected::Refuse,
@@ -219,74 +188,39 @@ impl<'a, T: Transform> Propagation<'a, T> {
         }
     }
 
-    /// How points are taken from a set.
-    pub fn sampler(mut self, sampler: Sampler) -> Self {
-        self.sampler = sampler;
-        self
-    }
-
-    /// What is known of the true values beforehand: the log of a density of them, up to a constant. Points are taken in proportion to it;
-    /// where it answers with a rejection, or minus infinity, there are none.
-    ///
-    /// ```
-    /// use goc::uncertainty::transform::{Identity, Rejection};
-    /// use goc::uncertainty::{Object, Propagation, Size, UncertaintySet};
-    /// // Measured as 3 +- 1, known to be positive and the more likely the larger.
-    /// let set = UncertaintySet::cuboid(&[3.0], &[1.0], Size::sigmas(4.0)?)?;
-    /// let (candidates, _) = Propagation::new(Identity::new(1))
-    ///     .prior(|z| if z[0] > 0.0 { Ok(z[0].ln()) } else { Err(Rejection::new("not positive")) })
-    ///     .draws(1000)
-    ///     .propagate(&[Object::new(1, set)])?;
-    /// // Uniform over the set, from -1 to 7, times z where that is positive: the mean is 14 / 3.
-    /// assert!((candidates.means().row(0)[0] - 14.0 / 3.0).abs() < 0.1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn prior(mut self, ln_density: impl Fn(&[f64]) -> Result<f64, Rejection> + Sync + Send + 'a) -> Self {
-        self.prior = Some(Box::new(ln_density));
-        self
-    }
-
-    /// So many points for every object: m.
-    pub fn draws(mut self, m: usize) -> Self {
-        self.draws = Draws::Each(m);
-        self
-    }
-
-    /// A number of points for each object: m_i.
-    pub fn draws_per_object(mut self, m: Vec<usize>) -> Self {
-        self.draws = Draws::PerObject(m);
-        self
-    }
-
-    /// What a candidate costs.
-    pub fn penalty(mut self, penalty: Penalty<'a>) -> Self {
-        self.penalty = penalty;
-        self
-    }
-
-    /// Divide all penalties by the largest, as the paper does (section 4.2).
-    pub fn scale_penalties(mut self, scale: bool) -> Self {
-        self.scale_penalties = scale;
-        self
-    }
-
-    /// What to do with an object of which no point is left.
-    pub fn when_all_rejected(mut self, policy: WhenAllRejected) -> Self {
-        self.when_all_rejected = policy;
-        self
-    }
-
-    /// How the objects are called. Without ids, and with objects left out, the others are called by their position among
-    /// those given.
-    pub fn ids(mut self, ids: Ids) -> Self {
-        self.ids = ids;
-        self
-    }
-
-    /// The seed of all streams.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
+    setters! {
+        /// How points are taken from a set.
+        sampler: Sampler;
+        /// What is known of the true values beforehand: the log of a density of them, up to a constant. Points are taken in proportion to it;
+        /// where it answers with a rejection, or minus infinity, there are none.
+        ///
+        /// ```
+        /// use goc::uncertainty::transform::{Identity, Rejection};
+        /// use goc::uncertainty::{Object, Propagation, Size, UncertaintySet};
+        /// // Measured as 3 +- 1, known to be positive and the more likely the larger.
+        /// let set = UncertaintySet::cuboid(&[3.0], &[1.0], Size::sigmas(4.0)?)?;
+        /// let (candidates, _) = Propagation::new(Identity::new(1))
+        ///     .prior(|z| if z[0] > 0.0 { Ok(z[0].ln()) } else { Err(Rejection::new("not positive")) })
+        ///     .draws(1000)
+        ///     .propagate(&[Object::new(1, set)])?;
+        /// // Uniform over the set, from -1 to 7, times z where that is positive: the mean is 14 / 3.
+        /// assert!((candidates.means().row(0)[0] - 14.0 / 3.0).abs() < 0.1);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        prior: impl Fn(&[f64]) -> Result<f64, Rejection> + Sync + Send + 'a = Some(Box::new(prior));
+        /// So many points for every object: m.
+        draws: usize;
+        /// What a candidate costs.
+        penalty: Penalty;
+        /// Divide all penalties by the largest, as the paper does (section 4.2).
+        scale_penalties: bool;
+        /// What to do with an object of which no point is left.
+        when_all_rejected: WhenAllRejected;
+        /// How the objects are called. Without ids, and with objects left out, the others are called by their position among
+        /// those given.
+        ids: Ids;
+        /// The seed of all streams.
+        seed: u64;
     }
 
     /// Makes the candidates of all objects, in their order, and says what was lost on the way.
@@ -315,10 +249,9 @@ impl<'a, T: Transform> Propagation<'a, T> {
     /// Features of each candidate, and candidates at most.
     fn check_room(&self, objects: &[Object]) -> Result<(usize, usize), PropagateError> {
         let q = self.check(objects)?;
-        let total = (0..objects.len()).map(|i| self.draws_of(i)).fold(0, usize::saturating_add);
+        let total = objects.len().saturating_mul(self.draws);
         // An object's points are held beside the features of all.
-        let most = (0..objects.len()).map(|i| self.points_of(i)).max().unwrap_or(0);
-        let points = most.saturating_mul(objects[0].set().dimension());
+        let points = self.points().saturating_mul(objects[0].set().dimension());
         let outputs = self.transform.outputs();
         if total.saturating_mul(outputs).max(points) > isize::MAX as usize / size_of::<f64>() {
             return Err(PropagateError::TooManyDraws { draws: total, features: q });
@@ -368,7 +301,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
                 .collect();
             for (at, made) in made.into_iter().enumerate() {
                 let (i, made) = (chunk * CHUNK + at, made?);
-                let drawn = self.draws_of(i);
+                let drawn = self.draws;
                 if made.rows.is_empty() {
                     if self.when_all_rejected == WhenAllRejected::Refuse {
                         let object = self.name(i);
@@ -405,14 +338,9 @@ impl<'a, T: Transform> Propagation<'a, T> {
             return Err(PropagateError::NoOutputs);
         }
         self.sampler.check(d).map_err(|reason| PropagateError::Sampler { reason })?;
-        self.penalty.check(n, d, q)?;
-        if let Draws::PerObject(m) = &self.draws
-            && m.len() != n
-        {
-            return Err(PropagateError::DrawCount { expected: n, found: m.len() });
-        }
-        if let Some(object) = (0..n).find(|&i| self.draws_of(i) == 0) {
-            return Err(PropagateError::NoDraws { object });
+        self.penalty.check(d)?;
+        if self.draws == 0 {
+            return Err(PropagateError::NoDraws { object: 0 });
         }
         let ids = match &self.ids {
             Ids::Position => n,
@@ -426,7 +354,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
     }
 
     fn make(&self, i: usize, object: &Object, q: usize) -> Result<Made, PropagateError> {
-        let (m, set, outputs) = (self.draws_of(i), object.set(), self.transform.outputs());
+        let (m, set, outputs) = (self.draws, object.set(), self.transform.outputs());
         let d = set.dimension();
         let mut made = Made {
             rows: Vec::with_capacity(m * q),
@@ -437,7 +365,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
         let mut bad_centre = None;
         let penalty = self
             .penalty
-            .prepare(i, set, || {
+            .prepare(set, || {
                 let mut centre = vec![0.0; outputs];
                 bad_centre =
                     evaluate(&self.transform, d, set.centre(), &mut centre).pop().and_then(Result::err);
@@ -452,7 +380,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
             }
             return Ok(made);
         }
-        let drawn = self.points_of(i);
+        let drawn = self.points();
         let mut points = Vec::with_capacity(drawn * d);
         let mut rng = stream(self.seed, object.key());
         self.sampler
@@ -478,7 +406,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
             }
             let z = &points[draw * d..][..d];
             let (x, beside) = given[draw * outputs..][..outputs].split_at(q);
-            if let Some(value) = penalty.value(&Draw { object: i, draw, z, x }) {
+            if let Some(value) = penalty.value(z, x) {
                 if !(value.is_finite() && value >= 0.0) {
                     return Err(PropagateError::Penalty { object: i, draw, value });
                 }
@@ -490,16 +418,9 @@ impl<'a, T: Transform> Propagation<'a, T> {
         Ok(made)
     }
 
-    fn draws_of(&self, i: usize) -> usize {
-        match &self.draws {
-            Draws::Each(m) => *m,
-            Draws::PerObject(m) => m[i],
-        }
-    }
-
     /// Points that the sampler draws: more than are kept if a prior chooses among them.
-    fn points_of(&self, i: usize) -> usize {
-        self.draws_of(i).saturating_mul(if self.prior.is_some() { DRAWN_FOR_ONE } else { 1 })
+    fn points(&self) -> usize {
+        self.draws.saturating_mul(if self.prior.is_some() { DRAWN_FOR_ONE } else { 1 })
     }
 
     fn name(&self, i: usize) -> String {

@@ -94,11 +94,11 @@ fn candidates_are_f_of_the_samplers_points() {
         x[1] = z[2].exp();
         Ok(())
     });
-    let made = Propagation::new(&f).sampler(Sampler::Sobol).draws_per_object(vec![3, 1, 7, 2]).seed(9);
+    let made = Propagation::new(&f).sampler(Sampler::Sobol).draws(7).seed(9);
     let (candidates, report) = made.propagate(&all).unwrap();
-    assert_eq!((report.drawn(), report.kept(), report.objects()), (13, 13, &[0, 1, 2, 3][..]));
-    for (i, m) in [3, 1, 7, 2].into_iter().enumerate() {
-        let points = Sampler::Sobol.points(all[i].set(), m, &mut stream(9, all[i].key())).unwrap();
+    assert_eq!((report.drawn(), report.kept(), report.objects()), (28, 28, &[0, 1, 2, 3][..]));
+    for i in 0..4 {
+        let points = Sampler::Sobol.points(all[i].set(), 7, &mut stream(9, all[i].key())).unwrap();
         for (j, z) in points.rows().enumerate() {
             assert_eq!(candidates.candidate(i, j), [z[0] * z[1], z[2].exp()]);
         }
@@ -146,17 +146,13 @@ fn penalties_are_what_they_say() {
     });
     let of = |penalty| Propagation::new(&f).draws(5).penalty(penalty).propagate(&all).unwrap().0;
     let from_centre = of(Penalty::FromCentre);
-    let from_points = of(Penalty::FromPoints(Points::new(vec![1.0, 2.0, 3.0], 1).unwrap()));
     let surprise = of(Penalty::Surprise);
-    let column = of(Penalty::custom(|draw| (10 * draw.object + draw.draw) as f64));
     for i in 0..3 {
         let points = Sampler::Uniform.points(all[i].set(), 5, &mut stream(0, all[i].key())).unwrap();
         for j in 0..5 {
             let x = from_centre.candidate(i, j)[0];
             let centre = all[i].set().centre()[0] + 2.0 * all[i].set().centre()[1];
             assert_eq!(from_centre.penalty(i, j), (x - centre).powi(2));
-            assert_eq!(from_points.penalty(i, j), (x - (i + 1) as f64).powi(2));
-            assert_eq!(column.penalty(i, j), (10 * i + j) as f64);
             assert_eq!(surprise.penalty(i, j), all[i].set().surprise(points.row(j)));
             assert!(surprise.penalty(i, j) <= 0.5 * all[i].set().rho().powi(2) * (1.0 + 1e-12));
         }
@@ -244,7 +240,6 @@ fn what_does_not_fit_together_is_named() {
     let message = |made: Propagation<'_, Identity>| made.propagate(&objects(3)).unwrap_err().to_string();
     assert_eq!(id().propagate(&[]).unwrap_err(), PropagateError::NoObjects);
     assert_eq!(message(id().draws(0)), "object 0: at least one point must be drawn");
-    assert_eq!(message(id().draws_per_object(vec![1, 2])), "2 numbers of draws for 3 objects");
     assert!(message(id().draws(usize::MAX)).ends_with("more than any memory holds; draw fewer"));
     assert_eq!(message(id().ids(Ids::Integer(vec![1]))), "1 ids for 3 objects");
     assert_eq!(message(id().ids(Ids::Integer(vec![1, 2, 1]))), "object 1 occurs twice");
@@ -263,18 +258,6 @@ fn what_does_not_fit_together_is_named() {
     assert_eq!(
         message(id().penalty(Penalty::SurpriseOf(vec![2, 0, 2]))),
         "penalty: coordinate 2 is given twice"
-    );
-    assert_eq!(
-        message(id().penalty(Penalty::FromPoints(Points::new(vec![0.0; 6], 3).unwrap()))),
-        "penalty: 2 points for 3 objects"
-    );
-    assert_eq!(
-        message(id().penalty(Penalty::FromPoints(Points::new(vec![0.0; 6], 2).unwrap()))),
-        "penalty: points of 2 features where the transformation gives 3"
-    );
-    assert_eq!(
-        message(id().penalty(Penalty::custom(|draw| if draw.draw == 4 { f64::NAN } else { 0.0 }))),
-        "object 0, draw 4: penalty NaN must be a finite number not below 0"
     );
     let mixed = [all[0].clone(), star(1, 1.0, 0.1)];
     assert_eq!(id().propagate(&mixed).unwrap_err().to_string(), "object 1 has 2 coordinates, object 0 has 3");

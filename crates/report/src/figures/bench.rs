@@ -4,7 +4,7 @@ use super::axis::{Axis, signed};
 use super::canvas::{Anchor, Area, FONT};
 use super::lines::Line;
 use super::panel::{Entry, Page, Panel, Sign};
-use super::{Figure, FigureError, counted};
+use super::{Figure, FigureError, Result, counted};
 use crate::colours::{COLOURS, GREY, MARKS, Mark};
 
 /// One quantity for every name.
@@ -24,7 +24,7 @@ pub struct Bars {
 /// assert!(bars(&["k-means".into(), "k-medoids".into()], &[faster])?.svg().contains("k-medoids"));
 /// # Ok::<(), goc_report::figures::FigureError>(())
 /// ```
-pub fn bars(names: &[String], quantities: &[Bars]) -> Result<Figure, FigureError> {
+pub fn bars(names: &[String], quantities: &[Bars]) -> Result<Figure> {
     if names.is_empty() || quantities.is_empty() {
         return Err(FigureError::Empty { what: "bars" });
     }
@@ -100,7 +100,7 @@ fn short(value: f64) -> String {
 }
 
 /// Lines on logarithmic axes, with a dashed one that is proportional to x through the first point.
-pub fn scaling(lines: &[Line], axes: [&str; 2]) -> Result<Figure, FigureError> {
+pub fn scaling(lines: &[Line], axes: [&str; 2]) -> Result<Figure> {
     if lines.iter().all(|line| line.points.is_empty()) {
         return Err(FigureError::Empty { what: "points" });
     }
@@ -110,12 +110,7 @@ pub fn scaling(lines: &[Line], axes: [&str; 2]) -> Result<Figure, FigureError> {
     for line in lines {
         super::finite_points("point", &line.points)?;
         if let Some((index, p)) = line.points.iter().enumerate().find(|(_, p)| p[0] <= 0.0 || p[1] <= 0.0) {
-            return Err(FigureError::Range {
-                what: "point",
-                index,
-                value: p[0].min(p[1]),
-                wanted: "above 0",
-            });
+            return Err(FigureError::range("point", index, p[0].min(p[1]), "above 0"));
         }
     }
     let all = || lines.iter().flat_map(|line| line.points.iter().copied());

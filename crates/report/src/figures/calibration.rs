@@ -6,7 +6,7 @@
 use super::axis::Axis;
 use super::canvas::{Anchor, FONT};
 use super::panel::{Page, Panel};
-use super::{Figure, FigureError};
+use super::{Figure, FigureError, Result};
 use crate::colours::{COLOURS, GREY};
 
 /// One kind of probabilities, binned.
@@ -34,7 +34,7 @@ impl Calibration {
 }
 
 /// A panel a kind.
-pub fn calibration(kinds: &[Calibration]) -> Result<Figure, FigureError> {
+pub fn calibration(kinds: &[Calibration]) -> Result<Figure> {
     if kinds.iter().all(|kind| kind.bins.is_empty()) {
         return Err(FigureError::Empty { what: "bins" });
     }
@@ -46,12 +46,7 @@ pub fn calibration(kinds: &[Calibration]) -> Result<Figure, FigureError> {
                 }
             }
             if !(count.is_finite() && *count >= 0.0) {
-                return Err(FigureError::Range {
-                    what: "bin",
-                    index,
-                    value: *count,
-                    wanted: "a number of cases",
-                });
+                return Err(FigureError::range("bin", index, *count, "a number of cases"));
             }
         }
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::axis::Axis;
 use super::panel::{Page, Panel};
-use super::{Circle, Figure, FigureError, counted, enclosing_circle, finite_points};
+use super::{Circle, Figure, FigureError, Result, counted, enclosing_circle, finite_points};
 use crate::colours::{GREY, Mark, look};
 
 /// The colour of the sets.
@@ -56,7 +56,7 @@ impl Plane {
 /// assert_eq!(figure.svg().matches("<use ").count(), 3);
 /// # Ok::<(), goc_report::figures::FigureError>(())
 /// ```
-pub fn clusters(sets: &[[f64; 2]], panels: &[ClusterPanel], plane: &Plane) -> Result<Figure, FigureError> {
+pub fn clusters(sets: &[[f64; 2]], panels: &[ClusterPanel], plane: &Plane) -> Result<Figure> {
     Ok(drawn(sets, panels, plane, 0.0)?.0)
 }
 
@@ -72,22 +72,13 @@ pub fn clusters(sets: &[[f64; 2]], panels: &[ClusterPanel], plane: &Plane) -> Re
 /// assert_eq!(outside, 1);
 /// # Ok::<(), goc_report::figures::FigureError>(())
 /// ```
-pub fn most_clusters(
-    sets: &[[f64; 2]],
-    panels: &[ClusterPanel],
-    plane: &Plane,
-) -> Result<(Figure, usize), FigureError> {
+pub fn most_clusters(sets: &[[f64; 2]], panels: &[ClusterPanel], plane: &Plane) -> Result<(Figure, usize)> {
     drawn(sets, panels, plane, 0.005)
 }
 
 /// The figure, and how many objects lie outside in one of the panels or more; `cut` is the part of the objects at each end of an axis
 /// that may.
-fn drawn(
-    sets: &[[f64; 2]],
-    panels: &[ClusterPanel],
-    plane: &Plane,
-    cut: f64,
-) -> Result<(Figure, usize), FigureError> {
+fn drawn(sets: &[[f64; 2]], panels: &[ClusterPanel], plane: &Plane, cut: f64) -> Result<(Figure, usize)> {
     if panels.iter().all(|panel| panel.points.is_empty()) {
         return Err(FigureError::Empty { what: "points" });
     }

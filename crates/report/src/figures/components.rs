@@ -2,7 +2,7 @@
 //!
 //! They are the eigenvectors of the covariance of the rows ([`goc::eigen`]), which costs n q^2.
 
-use super::FigureError;
+use super::{FigureError, Result};
 use goc::eigen::symmetric;
 
 /// Two directions in feature space and the point they start from.
@@ -23,7 +23,7 @@ pub struct Components {
 
 impl Components {
     /// The plane of these rows, all of the same length. A direction's largest entry is positive.
-    pub fn fit<'a>(rows: impl Iterator<Item = &'a [f64]> + Clone) -> Result<Self, FigureError> {
+    pub fn fit<'a>(rows: impl Iterator<Item = &'a [f64]> + Clone) -> Result<Self> {
         let q = rows.clone().next().map_or(0, <[f64]>::len);
         if q == 0 {
             return Err(FigureError::Empty { what: "points" });

@@ -6,7 +6,7 @@
 
 use super::axis::Axis;
 use super::panel::{Entry, Page, Panel, Sign};
-use super::{Figure, FigureError};
+use super::{Figure, FigureError, Result};
 use crate::colours::COLOURS;
 
 /// Runs under one name, such as one K(0): `Q` quantities at each iteration of each run.
@@ -27,20 +27,16 @@ pub struct Runs<const Q: usize> {
 /// assert!(figure.svg().contains("K(0) = 50"));
 /// # Ok::<(), goc_report::figures::FigureError>(())
 /// ```
-pub fn convergence(title: &str, series: &[Runs<3>]) -> Result<Figure, FigureError> {
+pub fn convergence(title: &str, series: &[Runs<3>]) -> Result<Figure> {
     by_iteration(title, ["η₁: labels", "η₂: candidates", "η₃: NMI"], series)
 }
 
 /// The joint objective, the share of objects that changed their candidate, and K, by iteration.
-pub fn history(title: &str, series: &[Runs<3>]) -> Result<Figure, FigureError> {
+pub fn history(title: &str, series: &[Runs<3>]) -> Result<Figure> {
     by_iteration(title, ["objective", "changed", "clusters"], series)
 }
 
-fn by_iteration<const Q: usize>(
-    title: &str,
-    names: [&str; Q],
-    series: &[Runs<Q>],
-) -> Result<Figure, FigureError> {
+fn by_iteration<const Q: usize>(title: &str, names: [&str; Q], series: &[Runs<Q>]) -> Result<Figure> {
     if series.iter().all(|s| s.runs.iter().all(Vec::is_empty)) {
         return Err(FigureError::Empty { what: "iterations" });
     }

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use super::axis::Axis;
 use super::canvas::number;
 use super::panel::{Entry, Page, Panel, Sign};
-use super::{Figure, FigureError};
+use super::{Figure, FigureError, Result};
 use crate::colours::{COLOURS, Mark};
 
 /// Cells along a side at most.
@@ -37,19 +37,14 @@ pub struct Pair {
 /// assert!(together(&[Some(0), Some(0), None], &pairs)?.svg().contains("<path"));
 /// # Ok::<(), goc_report::figures::FigureError>(())
 /// ```
-pub fn together(labels: &[Option<i64>], pairs: &[Pair]) -> Result<Figure, FigureError> {
+pub fn together(labels: &[Option<i64>], pairs: &[Pair]) -> Result<Figure> {
     let n = labels.len();
     if n == 0 {
         return Err(FigureError::Empty { what: "objects" });
     }
     for (index, pair) in pairs.iter().enumerate() {
         if !(0.0..=1.0).contains(&pair.probability) {
-            return Err(FigureError::Range {
-                what: "pair",
-                index,
-                value: pair.probability,
-                wanted: "a probability from 0 to 1",
-            });
+            return Err(FigureError::range("pair", index, pair.probability, "a probability from 0 to 1"));
         }
         if let Some(&object) = [pair.a, pair.b].iter().find(|o| **o >= n) {
             let value = object as f64;

@@ -3,11 +3,11 @@
 use super::axis::Axis;
 use super::canvas::Area;
 use super::panel::{Page, Panel};
-use super::{Figure, FigureError};
+use super::{Figure, FigureError, Result};
 use crate::colours::COLOURS;
 
 /// Bars of the probability of each K; the title has the most probable one and the mean.
-pub fn k_posterior(posterior: &[(u64, f64)]) -> Result<Figure, FigureError> {
+pub fn k_posterior(posterior: &[(u64, f64)]) -> Result<Figure> {
     let Some(&best) = posterior.iter().reduce(|best, next| if next.1 > best.1 { next } else { best }) else {
         return Err(FigureError::Empty { what: "numbers of clusters" });
     };

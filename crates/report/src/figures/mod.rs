@@ -75,10 +75,13 @@ impl Figure {
     }
 
     /// The drawing as PNG, so many pixels wide (16 to 8192).
-    pub fn png(&self, width_px: u32) -> Result<Vec<u8>, FigureError> {
+    pub fn png(&self, width_px: u32) -> Result<Vec<u8>> {
         png::rasterise(&self.svg, width_px)
     }
 }
+
+/// A figure, or why there is none.
+pub type Result<T, E = FigureError> = std::result::Result<T, E>;
 
 /// Why there is no figure.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -149,11 +152,17 @@ pub enum FigureError {
     Draw(String),
 }
 
+impl FigureError {
+    fn range(what: &'static str, index: usize, value: f64, wanted: &'static str) -> Self {
+        Self::Range { what, index, value, wanted }
+    }
+}
+
 /// Numbers beyond this cannot be squared and added.
 const LARGEST: f64 = 1e100;
 
 /// Refuses NaN, infinity, and numbers near it.
-fn finite(what: &'static str, values: impl IntoIterator<Item = f64>) -> Result<(), FigureError> {
+fn finite(what: &'static str, values: impl IntoIterator<Item = f64>) -> Result<()> {
     let bad = |value: &f64| value.is_nan() || value.abs() > LARGEST;
     match values.into_iter().enumerate().find(|(_, value)| bad(value)) {
         Some((index, value)) if value.is_finite() => {
@@ -165,11 +174,11 @@ fn finite(what: &'static str, values: impl IntoIterator<Item = f64>) -> Result<(
 }
 
 /// As [`finite`] for points; the index is the point's.
-fn finite_points(what: &'static str, points: &[[f64; 2]]) -> Result<(), FigureError> {
+fn finite_points(what: &'static str, points: &[[f64; 2]]) -> Result<()> {
     finite(what, points.iter().map(|[x, y]| if x.abs() <= LARGEST { *y } else { *x }))
 }
 
 /// Refuses lists of different lengths.
-fn counted(what: &'static str, expected: usize, found: usize) -> Result<(), FigureError> {
+fn counted(what: &'static str, expected: usize, found: usize) -> Result<()> {
     if expected == found { Ok(()) } else { Err(FigureError::Count { what, expected, found }) }
 }

@@ -5,14 +5,14 @@ use std::sync::{Arc, OnceLock};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
-use super::{FigureError, font};
+use super::{FigureError, Result, font};
 
 /// Pixels across.
 const WIDTHS: std::ops::RangeInclusive<u32> = 16..=8192;
 const MOST_HIGH: f64 = 16384.0;
 
 /// The SVG as resvg understands it.
-pub fn tree(svg: &str) -> Result<Tree, FigureError> {
+pub fn tree(svg: &str) -> Result<Tree> {
     static FONTS: OnceLock<Arc<fontdb::Database>> = OnceLock::new();
     let fonts = FONTS.get_or_init(|| {
         let mut fonts = fontdb::Database::new();
@@ -24,7 +24,7 @@ pub fn tree(svg: &str) -> Result<Tree, FigureError> {
     Tree::from_str(svg, &options).map_err(|error| FigureError::Draw(error.to_string()))
 }
 
-pub fn rasterise(svg: &str, width: u32) -> Result<Vec<u8>, FigureError> {
+pub fn rasterise(svg: &str, width: u32) -> Result<Vec<u8>> {
     if !WIDTHS.contains(&width) {
         return Err(FigureError::Width { width });
     }

@@ -4,7 +4,7 @@
 
 use super::axis::Axis;
 use super::panel::{Entry, Page, Panel, Sign};
-use super::{Figure, FigureError, counted, finite_points};
+use super::{Figure, FigureError, Result, counted, finite_points};
 use crate::colours::{COLOURS, Mark};
 
 /// The stars of a dwarf at one time.
@@ -30,7 +30,7 @@ pub struct Dwarf {
 }
 
 /// Dwarfs at the same times.
-pub fn simulation(dwarfs: &[Dwarf]) -> Result<Figure, FigureError> {
+pub fn simulation(dwarfs: &[Dwarf]) -> Result<Figure> {
     let Some(times) = dwarfs.first().map(|d| d.snapshots.iter().map(|s| s.time).collect::<Vec<_>>()) else {
         return Err(FigureError::Empty { what: "dwarfs" });
     };
@@ -42,12 +42,7 @@ pub fn simulation(dwarfs: &[Dwarf]) -> Result<Figure, FigureError> {
         counted("snapshots of a dwarf", times.len(), dwarf.snapshots.len())?;
         for (snapshot, time) in dwarf.snapshots.iter().zip(&times) {
             if snapshot.time != *time {
-                return Err(FigureError::Range {
-                    what: "time",
-                    index: 0,
-                    value: snapshot.time,
-                    wanted: "the same for all dwarfs",
-                });
+                return Err(FigureError::range("time", 0, snapshot.time, "the same for all dwarfs"));
             }
             finite_points("position", &snapshot.positions)?;
             finite_points("velocity", &snapshot.velocities)?;

@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::clusters::{BACKGROUND, Plane};
 use super::panel::{Entry, Page, Panel, Sign};
-use super::{Figure, FigureError, counted, finite_points};
+use super::{Figure, FigureError, Result, counted, finite_points};
 use crate::colours::{COLOURS, Mark};
 
 /// One data set.
@@ -27,7 +27,7 @@ pub struct TruthPanel {
 /// assert!(truth(&[panel], &["1".to_string()], &plane)?.svg().contains("instance 1"));
 /// # Ok::<(), goc_report::figures::FigureError>(())
 /// ```
-pub fn truth(panels: &[TruthPanel], names: &[String], plane: &Plane) -> Result<Figure, FigureError> {
+pub fn truth(panels: &[TruthPanel], names: &[String], plane: &Plane) -> Result<Figure> {
     if panels.is_empty() || panels.iter().any(|panel| panel.points.is_empty()) {
         return Err(FigureError::Empty { what: "points" });
     }

@@ -216,12 +216,13 @@ impl Page {
                 return Err(PageError::Twice { what: "feature", name: feature.name.clone() });
             }
             if let Some(i) = feature.values.iter().position(|v| !v.is_finite()) {
-                return Err(PageError::Value {
-                    what: format!("feature {}", feature.name),
-                    object: ids[i].clone(),
-                    value: feature.values[i],
-                    problem: "is no place to draw; mend it or drop the object",
-                });
+                let problem = "is no place to draw; mend it or drop the object";
+                return Err(bad_value(
+                    format!("feature {}", feature.name),
+                    &ids[i],
+                    feature.values[i],
+                    problem,
+                ));
             }
         }
         Ok(Self {
@@ -359,20 +360,12 @@ impl Page {
         // A latitude of half a turn given in radians may come back as 90.00000000000001.
         let far = latitude.iter().position(|v| degrees(*v).abs() > 90.0 + 1e-9 || v.is_infinite());
         if let Some(i) = far {
-            return Err(PageError::Value {
-                what: "latitude".into(),
-                object: self.ids[i].clone(),
-                value: latitude[i],
-                problem: "is beyond a pole; check the unit (degrees or radians) and the column",
-            });
+            let problem = "is beyond a pole; check the unit (degrees or radians) and the column";
+            return Err(bad_value("latitude", &self.ids[i], latitude[i], problem));
         }
         if let Some(i) = longitude.iter().position(|v| v.is_infinite()) {
-            return Err(PageError::Value {
-                what: "longitude".into(),
-                object: self.ids[i].clone(),
-                value: longitude[i],
-                problem: "is not an angle; mend it or leave it empty",
-            });
+            let problem = "is not an angle; mend it or leave it empty";
+            return Err(bad_value("longitude", &self.ids[i], longitude[i], problem));
         }
         self.sky = Some(Sky {
             frame,
@@ -394,12 +387,8 @@ impl Page {
                     return Err(PageError::Length { what, found: i + 1, wanted: n });
                 }
                 if !(0.0..=1.0).contains(&p) {
-                    return Err(PageError::Value {
-                        what: "probability of a pair".into(),
-                        object: self.ids[i].clone(),
-                        value: p,
-                        problem: "is not between 0 and 1",
-                    });
+                    let problem = "is not between 0 and 1";
+                    return Err(bad_value("probability of a pair", &self.ids[i], p, problem));
                 }
                 partners[i].push((other as u32, p));
             }
@@ -443,14 +432,13 @@ impl Page {
         // A mean of ones may end in 1.0000000000000002.
         match values.iter().position(|p| !(p.is_nan() || (0.0..=1.0 + 1e-9).contains(p))) {
             None => Ok(()),
-            Some(i) => Err(PageError::Value {
-                what: what.into(),
-                object: self.ids[i].clone(),
-                value: values[i],
-                problem: "is not between 0 and 1",
-            }),
+            Some(i) => Err(bad_value(what, &self.ids[i], values[i], "is not between 0 and 1")),
         }
     }
+}
+
+fn bad_value(what: impl Into<String>, object: &str, value: f64, problem: &'static str) -> PageError {
+    PageError::Value { what: what.into(), object: object.to_owned(), value, problem }
 }
 
 fn length(what: &str, found: usize, wanted: usize) -> Result<(), PageError> {

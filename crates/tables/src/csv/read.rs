@@ -2,12 +2,12 @@
 
 use super::infer::Builder;
 use super::tokens::{Fault, Field, Rows};
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result, TableError};
 use crate::file::Input;
 use crate::{Column, Table};
 
 /// Reads the whole input.
-pub(crate) fn read(mut input: Input<'_>, delimiter: u8) -> Result<Table, TableError> {
+pub(crate) fn read(mut input: Input<'_>, delimiter: u8) -> Result<Table> {
     let bytes = input.rest()?;
     let place = input.place();
     let mut rows = Rows::new(&bytes, delimiter);
@@ -16,7 +16,7 @@ pub(crate) fn read(mut input: Input<'_>, delimiter: u8) -> Result<Table, TableEr
     let mut fields = Vec::new();
     let Some(header_line) = rows.next(&mut fields).map_err(|fault| explain(fault, &place))? else {
         let problem = "the file is empty; its first line must name the columns";
-        return Err(TableError::Malformed { place, problem: problem.into() });
+        return Err(place.malformed(problem));
     };
     let names = header(&fields, &bytes, &place.clone().line(header_line))?;
 
@@ -43,9 +43,9 @@ pub(crate) fn read(mut input: Input<'_>, delimiter: u8) -> Result<Table, TableEr
     let mut finished = Vec::with_capacity(names.len());
     for ((name, first), second) in names.iter().zip(columns).zip(again) {
         // A second pass of known kind always finishes; were it not so, this is an error and no panic.
-        let (data, valid) = first.or_else(|| second.and_then(Builder::finish)).ok_or_else(|| {
-            TableError::Malformed { place: place.clone().column(name), problem: "has no single type".into() }
-        })?;
+        let (data, valid) = first
+            .or_else(|| second.and_then(Builder::finish))
+            .ok_or_else(|| place.clone().column(name).malformed("has no single type"))?;
         let column = Column::new(name.clone(), data).with_origin(&origin);
         finished.push(match valid {
             Some(valid) => column.with_valid(valid)?,
@@ -76,11 +76,11 @@ fn leading_comments(rows: &mut Rows<'_>) -> Vec<(String, String)> {
     }
 }
 
-fn header(fields: &[Field], bytes: &[u8], place: &Place) -> Result<Vec<String>, TableError> {
+fn header(fields: &[Field], bytes: &[u8], place: &Place) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::with_capacity(fields.len());
     let mut known = std::collections::HashSet::new();
     for (at, field) in fields.iter().enumerate() {
-        let malformed = |problem: String| TableError::Malformed { place: place.clone(), problem };
+        let malformed = |problem: String| place.clone().malformed(problem);
         let name = field
             .text(bytes)
             .map_err(|_| malformed(format!("the name of column {} is not UTF-8", at + 1)))?
@@ -109,7 +109,7 @@ fn scan(
     bytes: &[u8],
     place: &Place,
     builders: &mut [Option<Builder>],
-) -> Result<Shape, TableError> {
+) -> Result<Shape> {
     let mut fields = Vec::with_capacity(names.len());
     let mut shape = Shape { rows: 0, first_line: None };
     let mut regular = true;
@@ -120,7 +120,7 @@ fn scan(
         let here = || place.clone().row(shape.rows as u64).line(line);
         if fields.len() != names.len() {
             let problem = format!("{} fields, but the header names {} columns", fields.len(), names.len());
-            return Err(TableError::Malformed { place: here(), problem });
+            return Err(here().malformed(problem));
         }
         for ((builder, field), name) in builders.iter_mut().zip(&fields).zip(names) {
             if let Some(builder) = builder {
@@ -139,13 +139,10 @@ fn scan(
 /// A fault of the text as an error.
 pub(crate) fn explain(fault: Fault, place: &Place) -> TableError {
     match fault {
-        Fault::Unclosed(line) => TableError::CutOff {
-            place: place.clone().line(line),
-            missing: "a quote is opened and never closed".into(),
-        },
-        Fault::AfterQuote(line) => TableError::Malformed {
-            place: place.clone().line(line),
-            problem: "text follows a closing quote; double the quotes inside a quoted field".into(),
-        },
+        Fault::Unclosed(line) => place.clone().line(line).cut_off("a quote is opened and never closed"),
+        Fault::AfterQuote(line) => place
+            .clone()
+            .line(line)
+            .malformed("text follows a closing quote; double the quotes inside a quoted field"),
     }
 }

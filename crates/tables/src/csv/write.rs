@@ -3,22 +3,14 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::error::TableError;
+use crate::error::Result;
 use crate::file::write_failed;
 use crate::{Column, Data, Table};
 
 /// Writes the header and the rows. Floats have the fewest digits that read back to the same bits.
-pub(crate) fn write(
-    table: &Table,
-    out: &mut dyn Write,
-    delimiter: u8,
-    path: &Path,
-) -> Result<(), TableError> {
+pub(crate) fn write(table: &Table, out: &mut dyn Write, delimiter: u8, path: &Path) -> Result<()> {
     if table.columns().is_empty() {
-        return Err(TableError::CannotHold {
-            place: crate::Place::file(path),
-            problem: "a table without columns has no header to write".into(),
-        });
+        return Err(crate::Place::file(path).cannot_hold("a table without columns has no header to write"));
     }
     let manner = Manner { delimiter, null_alone: "null", truth: ["false", "true"] };
     write_rows(table, out, &manner).map_err(write_failed(path))

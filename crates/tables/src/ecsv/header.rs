@@ -3,8 +3,9 @@
 //! ECSV has it as comment lines; astropy puts the same text into Parquet (`table_meta_yaml`) and, for what FITS
 //! itself cannot say, into FITS comments. So this is read and written for three formats.
 
+use crate::error::Result;
 use crate::yaml::{Node, scalar};
-use crate::{Column, Table, TableError, yaml};
+use crate::{Column, Table, yaml};
 
 /// One column as described.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,7 +72,7 @@ fn masks(serialized: &Node) -> Vec<(String, String)> {
 
 impl Description {
     /// Adds units, descriptions and metadata to a table that was read by other means, and folds masks in.
-    pub fn apply(&self, table: &mut Table) -> Result<(), TableError> {
+    pub fn apply(&self, table: &mut Table) -> Result<()> {
         let described = |column: Column| match self.columns.iter().find(|d| d.name == column.name()) {
             None => column,
             Some(found) => {

@@ -3,16 +3,16 @@
 use super::header::{self, Described, Description};
 use crate::csv::explain;
 use crate::csv::tokens::{Field, Rows};
-use crate::error::TableError;
+use crate::error::{Result, TableError};
 use crate::file::Input;
 use crate::gather::{Declared, Gathered};
 use crate::{Column, Table};
 
 /// Reads the whole input.
-pub(crate) fn read(mut input: Input<'_>) -> Result<Table, TableError> {
+pub(crate) fn read(mut input: Input<'_>) -> Result<Table> {
     let bytes = input.rest()?;
     let place = input.place();
-    let malformed = |problem: String| TableError::Malformed { place: place.clone(), problem };
+    let malformed = |problem: String| place.clone().malformed(problem);
 
     let mut yaml = String::new();
     let mut rows = Rows::new(&bytes, b',');
@@ -71,32 +71,21 @@ fn taker(described: &Described) -> Taker {
     Taker::Gather(Gathered::new(kind, 0))
 }
 
-fn body(
-    bytes: &[u8],
-    delimiter: u8,
-    description: &Description,
-    input: &Input<'_>,
-) -> Result<Table, TableError> {
+fn body(bytes: &[u8], delimiter: u8, description: &Description, input: &Input<'_>) -> Result<Table> {
     let place = input.place();
     let mut rows = Rows::new(bytes, delimiter);
     let mut fields: Vec<Field> = Vec::new();
     let Some(line) = rows.next(&mut fields).map_err(|fault| explain(fault, &place))? else {
-        return Err(TableError::CutOff {
-            place,
-            missing: "the line that names the columns is not there".into(),
-        });
+        return Err(place.cut_off("the line that names the columns is not there"));
     };
     let names: Vec<&str> = description.columns.iter().map(|column| column.name.as_str()).collect();
     let written: Vec<_> = fields.iter().map(|field| field.text(bytes).unwrap_or_default()).collect();
     if written != names {
-        return Err(TableError::Malformed {
-            place: place.line(line),
-            problem: format!(
-                "the columns are named {}, but the YAML header describes {}",
-                written.join(", "),
-                names.join(", ")
-            ),
-        });
+        return Err(place.line(line).malformed(format!(
+            "the columns are named {}, but the YAML header describes {}",
+            written.join(", "),
+            names.join(", ")
+        )));
     }
 
     let mut takers: Vec<Taker> = description.columns.iter().map(taker).collect();
@@ -107,7 +96,7 @@ fn body(
         let here = || place.clone().row(row).line(line);
         if fields.len() != names.len() {
             let problem = format!("{} fields, but the header names {} columns", fields.len(), names.len());
-            return Err(TableError::Malformed { place: here(), problem });
+            return Err(here().malformed(problem));
         }
         let quoted_is_text = delimiter == b',' && names.len() > 1;
         for ((field, taker), name) in fields.iter().zip(&mut takers).zip(&names) {

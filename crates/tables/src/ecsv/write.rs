@@ -4,17 +4,14 @@ use std::io::Write;
 use std::path::Path;
 
 use super::header;
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result};
 use crate::file::write_failed;
 use crate::{Table, csv};
 
 /// Writes the YAML header and the rows.
-pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<(), TableError> {
+pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<()> {
     if table.columns().is_empty() {
-        return Err(TableError::CannotHold {
-            place: Place::file(path),
-            problem: "a table without columns has no header to write".into(),
-        });
+        return Err(Place::file(path).cannot_hold("a table without columns has no header to write"));
     }
     let mut text = String::from("# %ECSV 1.0\n# ---\n");
     for line in header::lines(table, Some(',')) {

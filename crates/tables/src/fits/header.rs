@@ -1,7 +1,7 @@
 //! What a header says about a binary table: its size, its columns, its metadata.
 
 use super::cards::{Card, Value, decode_metadata, encoded};
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result};
 
 /// Between these comments astropy keeps what FITS has no keyword for.
 pub(super) const ASTROPY_BEGIN: &str = "--BEGIN-ASTROPY-SERIALIZED-COLUMNS--";
@@ -75,24 +75,22 @@ impl Header {
     }
 
     /// A count that must be there and not be negative.
-    pub fn count(&self, key: &str, place: &Place) -> Result<u64, TableError> {
+    pub fn count(&self, key: &str, place: &Place) -> Result<u64> {
         let text = self.text(key).unwrap_or("absent");
-        text.parse::<u64>().map_err(|_| TableError::Malformed {
-            place: place.clone(),
-            problem: format!("the FITS keyword {key} is `{text}`, not a count; the header is damaged"),
+        text.parse::<u64>().map_err(|_| {
+            place
+                .clone()
+                .malformed(format!("the FITS keyword {key} is `{text}`, not a count; the header is damaged"))
         })
     }
 
     /// Bytes of data after this header, without padding.
-    pub fn data_bytes(&self, place: &Place) -> Result<u64, TableError> {
+    pub fn data_bytes(&self, place: &Place) -> Result<u64> {
         let axes = self.count("NAXIS", place)?;
         if axes == 0 {
             return Ok(0);
         }
-        let damaged = || TableError::Malformed {
-            place: place.clone(),
-            problem: "the FITS header gives an impossible size; it is damaged".into(),
-        };
+        let damaged = || place.clone().malformed("the FITS header gives an impossible size; it is damaged");
         if axes > 999 {
             return Err(damaged());
         }
@@ -114,8 +112,8 @@ impl Header {
     }
 
     /// The table's layout.
-    pub fn layout(&self, place: &Place) -> Result<Layout, TableError> {
-        let malformed = |problem: String| TableError::Malformed { place: place.clone(), problem };
+    pub fn layout(&self, place: &Place) -> Result<Layout> {
+        let malformed = |problem: String| place.clone().malformed(problem);
         let row_bytes = usize::try_from(self.count("NAXIS1", place)?)
             .ok()
             .filter(|&bytes| bytes <= 1 << 30)
@@ -134,9 +132,10 @@ impl Header {
             };
             let form = self.text(&format!("TFORM{n}")).unwrap_or_default().trim();
             let column = place.clone().column(&name);
-            let bad = || TableError::Malformed {
-                place: column.clone(),
-                problem: format!("TFORM{n} is `{form}`, which is no FITS type; the header is damaged"),
+            let bad = || {
+                column
+                    .clone()
+                    .malformed(format!("TFORM{n} is `{form}`, which is no FITS type; the header is damaged"))
             };
             let (repeat, letter, rest) = split_form(form).ok_or_else(bad)?;
             let width = element_bytes(letter, repeat).ok_or_else(bad)?;
@@ -200,13 +199,12 @@ impl Header {
         }
     }
 
-    fn scaling(&self, n: u64, kind: &Kind, place: &Place) -> Result<(Scale, Option<i64>), TableError> {
+    fn scaling(&self, n: u64, kind: &Kind, place: &Place) -> Result<(Scale, Option<i64>)> {
         let number = |stem: &str, default: f64| match self.text(&format!("{stem}{n}")) {
             None => Ok(default),
             // Fortran's exponent letter is legal in FITS.
-            Some(text) => text.replace(['d', 'D'], "E").parse::<f64>().map_err(|_| TableError::Malformed {
-                place: place.clone(),
-                problem: format!("{stem}{n} is `{text}`, not a number; the header is damaged"),
+            Some(text) => text.replace(['d', 'D'], "E").parse::<f64>().map_err(|_| {
+                place.clone().malformed(format!("{stem}{n} is `{text}`, not a number; the header is damaged"))
             }),
         };
         let (scale, zero) = (number("TSCAL", 1.0)?, number("TZERO", 0.0)?);
@@ -227,9 +225,10 @@ impl Header {
         let integer = matches!(kind, Kind::Byte | Kind::Short | Kind::Int | Kind::Long);
         let null = match self.text(&format!("TNULL{n}")).filter(|_| integer) {
             None => None,
-            Some(text) => Some(text.parse::<i64>().map_err(|_| TableError::Malformed {
-                place: place.clone(),
-                problem: format!("TNULL{n} is `{text}`, not an integer; the header is damaged"),
+            Some(text) => Some(text.parse::<i64>().map_err(|_| {
+                place
+                    .clone()
+                    .malformed(format!("TNULL{n} is `{text}`, not an integer; the header is damaged"))
             })?),
         };
         Ok((scale, null))

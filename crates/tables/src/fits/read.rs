@@ -5,7 +5,7 @@ use super::cards::{Cards, decode};
 use super::header::{Field, Header, Kind, Layout, Scale};
 use crate::Table;
 use crate::ecsv::header as description;
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result, TableError};
 use crate::file::Input;
 use crate::gather::{Declared, Gathered, Values};
 
@@ -13,15 +13,12 @@ use crate::gather::{Declared, Gathered, Values};
 const CHUNK: usize = 1 << 20;
 
 /// Finds and reads the first binary table; later ones are listed as skipped.
-pub(crate) fn read(mut input: Input<'_>) -> Result<Table, TableError> {
+pub(crate) fn read(mut input: Input<'_>) -> Result<Table> {
     let place = input.place();
     let mut unit = 0;
     loop {
         let Some(mut header) = next_header(&mut input, unit)? else {
-            return Err(TableError::Malformed {
-                place,
-                problem: format!("no binary table among the {unit} units of the FITS file"),
-            });
+            return Err(place.malformed(format!("no binary table among the {unit} units of the FITS file")));
         };
         if header.text("XTENSION") == Some("BINTABLE") {
             let mut table = read_table(&mut input, &mut header)?;
@@ -30,16 +27,15 @@ pub(crate) fn read(mut input: Input<'_>) -> Result<Table, TableError> {
             return Ok(table.with_origin(&input.origin(None)));
         }
         if header.text("XTENSION") == Some("TABLE") {
-            return Err(TableError::Malformed {
-                place,
-                problem: format!("unit {unit} is a FITS ASCII table; convert it to a binary table"),
-            });
+            return Err(
+                place.malformed(format!("unit {unit} is a FITS ASCII table; convert it to a binary table"))
+            );
         }
         let data = padded(header.data_bytes(&place)?);
         let got = input.pass(data)?;
         if got < data {
             let missing = format!("{} of the {data} bytes of data of unit {unit} are missing", data - got);
-            return Err(TableError::CutOff { place, missing });
+            return Err(place.cut_off(missing));
         }
         unit += 1;
     }
@@ -51,7 +47,7 @@ fn padded(bytes: u64) -> u64 {
 }
 
 /// The next unit's header, or `None` at the end of the file.
-fn next_header(input: &mut Input<'_>, unit: usize) -> Result<Option<Header>, TableError> {
+fn next_header(input: &mut Input<'_>, unit: usize) -> Result<Option<Header>> {
     let mut block = [0; BLOCK];
     let mut cards = Cards::default();
     let mut first = true;
@@ -63,16 +59,12 @@ fn next_header(input: &mut Input<'_>, unit: usize) -> Result<Option<Header>, Tab
             return Ok(None);
         }
         if first && unit == 0 && got >= 9 && !block.starts_with(b"SIMPLE  =") {
-            return Err(TableError::Malformed {
-                place: input.place(),
-                problem: "not a FITS file: it does not begin with SIMPLE".into(),
-            });
+            return Err(input.place().malformed("not a FITS file: it does not begin with SIMPLE"));
         }
         if got < BLOCK {
-            return Err(TableError::CutOff {
-                place: input.place(),
-                missing: format!("it ends after {} bytes, inside the header of unit {unit}", input.taken),
-            });
+            return Err(input
+                .place()
+                .cut_off(format!("it ends after {} bytes, inside the header of unit {unit}", input.taken)));
         }
         first = false;
         cards.take(&block);
@@ -82,13 +74,15 @@ fn next_header(input: &mut Input<'_>, unit: usize) -> Result<Option<Header>, Tab
     }
 }
 
-fn read_table(input: &mut Input<'_>, header: &mut Header) -> Result<Table, TableError> {
+fn read_table(input: &mut Input<'_>, header: &mut Header) -> Result<Table> {
     let place = input.place();
     let layout = header.layout(&place)?;
     let row = layout.row_bytes as u64;
-    let body = layout.rows.checked_mul(row).and_then(|n| n.checked_add(layout.heap)).ok_or_else(|| {
-        TableError::Malformed { place: place.clone(), problem: "an impossible number of rows".into() }
-    })?;
+    let body = layout
+        .rows
+        .checked_mul(row)
+        .and_then(|n| n.checked_add(layout.heap))
+        .ok_or_else(|| place.clone().malformed("an impossible number of rows"))?;
     let whole = padded(body);
     let available = input.len.map(|len| len.saturating_sub(input.taken));
     if let Some(available) = available.filter(|&available| available < whole) {
@@ -161,7 +155,7 @@ fn cut_off(layout: &Layout, available: u64, place: Place) -> TableError {
         let body = layout.rows.saturating_mul(row).saturating_add(layout.heap);
         format!("all rows are there, but {} bytes after them are missing", padded(body) - available)
     };
-    TableError::CutOff { place, missing }
+    place.cut_off(missing)
 }
 
 /// Names the tables that follow. They are not read, so a fault in them is of no concern here.
@@ -201,7 +195,7 @@ fn gathered(field: &Field, room: usize) -> Gathered {
 
 /// Takes this column's bytes out of a run of whole rows.
 fn take(column: &mut Gathered, field: &Field, bytes: &[u8], row_bytes: usize) {
-    let (at, from) = (field.offset, column.len());
+    let (at, from) = (field.offset, column.values.len());
     /// The big-endian number at `at` of each row.
     macro_rules! cells {
         ($type:ty) => {

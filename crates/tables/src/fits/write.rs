@@ -8,7 +8,7 @@ use super::BLOCK;
 use super::cards::{Writer, printable};
 use super::header::{ASTROPY_BEGIN, ASTROPY_END};
 use crate::ecsv::header as description;
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result, TableError};
 use crate::file::write_failed;
 use crate::{Column, Data, Table};
 
@@ -22,13 +22,11 @@ struct Form<'a> {
 }
 
 /// Writes the table. Text must be ASCII.
-pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<(), TableError> {
+pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<()> {
     let place = Place::file(path);
     if table.columns().len() > 999 {
-        return Err(TableError::CannotHold {
-            place,
-            problem: format!("{} columns; FITS holds 999, Parquet any number", table.columns().len()),
-        });
+        return Err(place
+            .cannot_hold(format!("{} columns; FITS holds 999, Parquet any number", table.columns().len())));
     }
     let forms = table.columns().iter().map(|c| form(c, &place)).collect::<Result<Vec<_>, _>>()?;
     let row_bytes: usize = forms.iter().map(|form| form.width).sum();
@@ -120,25 +118,22 @@ fn describe_for_astropy(table: &Table, writer: &mut Writer) {
 }
 
 /// Checks that FITS can hold the column, and chooses the integer for null.
-fn form<'a>(column: &'a Column, place: &Place) -> Result<Form<'a>, TableError> {
+fn form<'a>(column: &'a Column, place: &Place) -> Result<Form<'a>> {
     let ascii_only = |what: &str, text: &str| {
         if printable(text) {
             return Ok(());
         }
-        Err(TableError::CannotHold {
-            place: place.clone().column(column.name()),
-            problem: format!(
-                "the {what} {text:?} is not ASCII, and FITS holds nothing else; use .ecsv, .parquet or .vot"
-            ),
-        })
+        Err(place.clone().column(column.name()).cannot_hold(format!(
+            "the {what} {text:?} is not ASCII, and FITS holds nothing else; use .ecsv, .parquet or .vot"
+        )))
     };
     ascii_only("name", column.name())?;
     ascii_only("unit", column.unit().unwrap_or_default())?;
     ascii_only("description", column.description().unwrap_or_default())?;
-    let no_null_left = || TableError::CannotHold {
-        place: place.clone().column(column.name()),
-        problem: "every byte value is taken, so none is left to stand for null; store the column as int16"
-            .into(),
+    let no_null_left = || {
+        place.clone().column(column.name()).cannot_hold(
+            "every byte value is taken, so none is left to stand for null; store the column as int16",
+        )
     };
     let (letter, width, null) = match column.data() {
         Data::Bool(_) => ('L', 1, None),

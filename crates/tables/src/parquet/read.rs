@@ -19,48 +19,43 @@ use parquet::file::reader::ChunkReader;
 
 use super::fence::fenced;
 use super::{ASTROPY, about_storage};
-use crate::column::{Origin, unsigned};
+use crate::column::Origin;
 use crate::ecsv::header;
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result, TableError};
+use crate::gather::Values;
 use crate::{Column, Data, Table};
 
 /// Rows decoded at a time: large enough for speed, small beside the table.
 const BATCH: usize = 1 << 16;
 
 /// Reads the whole file.
-pub(crate) fn read<R: ChunkReader + 'static>(reader: R, file: Option<&Path>) -> Result<Table, TableError> {
+pub(crate) fn read<R: ChunkReader + 'static>(reader: R, file: Option<&Path>) -> Result<Table> {
     let origin = Arc::new(Origin { file: file.map(Path::to_path_buf), first_line: None });
     check_ends(&reader, &origin.place())?;
     fenced(|| read_fenced(reader, &origin)).unwrap_or_else(|| {
-        Err(TableError::Malformed {
-            place: origin.place(),
-            problem: "the Parquet data are damaged; fetch or write the file again".into(),
-        })
+        Err(origin.place().malformed("the Parquet data are damaged; fetch or write the file again"))
     })
 }
 
 /// `PAR1` at both ends: a file that lost its end is told from one that never was Parquet.
-fn check_ends<R: ChunkReader>(reader: &R, place: &Place) -> Result<(), TableError> {
+fn check_ends<R: ChunkReader>(reader: &R, place: &Place) -> Result<()> {
     let len = reader.len();
     if len == 0 {
-        let problem = "the file is empty: it has 0 bytes; fetch or write it again".into();
-        return Err(TableError::Malformed { place: place.clone(), problem });
+        let problem = "the file is empty: it has 0 bytes; fetch or write it again";
+        return Err(place.clone().malformed(problem));
     }
     let at = |start: u64| reader.get_bytes(start, 4).map_err(|error| explain(error, place));
     if len < 4 || at(0)?[..] != *b"PAR1" {
-        return Err(TableError::Malformed {
-            place: place.clone(),
-            problem: "not a Parquet file: it does not begin with PAR1".into(),
-        });
+        return Err(place.clone().malformed("not a Parquet file: it does not begin with PAR1"));
     }
     if len < 12 || at(len - 4)?[..] != *b"PAR1" {
         let missing = format!("it ends after {len} bytes without the closing PAR1");
-        return Err(TableError::CutOff { place: place.clone(), missing });
+        return Err(place.clone().cut_off(missing));
     }
     Ok(())
 }
 
-fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Result<Table, TableError> {
+fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Result<Table> {
     let place = origin.place();
     let failed = |error| explain(error, &place);
     let annotated = ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new()).map_err(failed)?;
@@ -133,48 +128,31 @@ fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Res
 }
 
 fn damaged(place: &Place, problem: &str) -> TableError {
-    TableError::Malformed {
-        place: place.clone(),
-        problem: format!("the Parquet data are damaged: {problem}; fetch or write the file again"),
-    }
+    place.clone().malformed(format!("the Parquet data are damaged: {problem}; fetch or write the file again"))
 }
 
 fn explain(error: ParquetError, place: &Place) -> TableError {
     match error {
-        ParquetError::EOF(what) => TableError::CutOff { place: place.clone(), missing: what },
-        ParquetError::NYI(what) => TableError::Malformed {
-            place: place.clone(),
-            problem: format!("uses what is not supported: {what}; write it with zstd or snappy"),
-        },
+        ParquetError::EOF(what) => place.clone().cut_off(what),
+        ParquetError::NYI(what) => place
+            .clone()
+            .malformed(format!("uses what is not supported: {what}; write it with zstd or snappy")),
         other => damaged(place, &other.to_string()),
     }
-}
-
-enum Values {
-    Bool(Vec<bool>),
-    U8(Vec<u8>),
-    I16(Vec<i16>),
-    I32(Vec<i32>),
-    I64(Vec<i64>),
-    U64(Vec<u64>),
-    F32(Vec<f32>),
-    F64(Vec<f64>),
-    Text(Vec<String>),
-    /// A column of Arrow's null type has no values at all.
-    Nothing(usize),
 }
 
 /// A column under construction.
 struct Gathering {
     name: String,
-    values: Values,
+    /// None for a column of Arrow's null type, which has no values at all.
+    values: Option<Values>,
     /// False where null; empty as long as nothing is.
     valid: Vec<bool>,
     rows: usize,
 }
 
 /// Room for `rows` values, or an error instead of an abort when a damaged header asks for the moon.
-fn room<T>(rows: usize, place: &Place) -> Result<Vec<T>, TableError> {
+fn room<T>(rows: usize, place: &Place) -> Result<Vec<T>> {
     let mut values = Vec::new();
     values
         .try_reserve_exact(rows)
@@ -184,69 +162,59 @@ fn room<T>(rows: usize, place: &Place) -> Result<Vec<T>, TableError> {
 
 impl Gathering {
     /// An empty column, or why the type has no place in a table of single values.
-    fn new(field: &Field, rows: usize, place: &Place) -> Result<Result<Self, String>, TableError> {
+    fn new(field: &Field, rows: usize, place: &Place) -> Result<Result<Self, String>> {
         let values = match field.data_type() {
-            DataType::Null => Values::Nothing(0),
-            DataType::Boolean => Values::Bool(room(rows, place)?),
-            DataType::UInt8 => Values::U8(room(rows, place)?),
-            DataType::Int8 | DataType::Int16 => Values::I16(room(rows, place)?),
-            DataType::UInt16 | DataType::Int32 => Values::I32(room(rows, place)?),
-            DataType::UInt32 | DataType::Int64 => Values::I64(room(rows, place)?),
-            DataType::UInt64 => Values::U64(room(rows, place)?),
-            DataType::Float16 | DataType::Float32 => Values::F32(room(rows, place)?),
-            DataType::Float64 => Values::F64(room(rows, place)?),
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Values::Text(room(rows, place)?),
+            DataType::Null => None,
+            DataType::Boolean => Some(Values::Bool(room(rows, place)?)),
+            DataType::UInt8 => Some(Values::U8(room(rows, place)?)),
+            DataType::Int8 | DataType::Int16 => Some(Values::I16(room(rows, place)?)),
+            DataType::UInt16 | DataType::Int32 => Some(Values::I32(room(rows, place)?)),
+            DataType::UInt32 | DataType::Int64 => Some(Values::I64(room(rows, place)?)),
+            DataType::UInt64 => Some(Values::U64(room(rows, place)?)),
+            DataType::Float16 | DataType::Float32 => Some(Values::F32(room(rows, place)?)),
+            DataType::Float64 => Some(Values::F64(room(rows, place)?)),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
+                Some(Values::Text(room(rows, place)?))
+            }
             other => return Ok(Err(reason(other))),
         };
         Ok(Ok(Self { name: field.name().clone(), values, valid: Vec::new(), rows: 0 }))
     }
 
-    fn take(&mut self, array: &dyn Array, place: &Place) -> Result<(), TableError> {
+    fn take(&mut self, array: &dyn Array, place: &Place) -> Result<()> {
+        macro_rules! numbers {
+            ($type:ty) => {
+                array.as_primitive::<$type>().values()
+            };
+        }
+        let owned = |text: Option<&str>| text.unwrap_or_default().to_string();
         match (&mut self.values, array.data_type()) {
-            (Values::Bool(v), DataType::Boolean) => v.extend(array.as_boolean().values().iter()),
-            (Values::U8(v), DataType::UInt8) => {
-                v.extend_from_slice(array.as_primitive::<UInt8Type>().values())
+            (Some(Values::Bool(v)), DataType::Boolean) => v.extend(array.as_boolean().values().iter()),
+            (Some(Values::U8(v)), DataType::UInt8) => v.extend_from_slice(numbers!(UInt8Type)),
+            (Some(Values::I16(v)), DataType::Int8) => {
+                v.extend(numbers!(Int8Type).iter().map(|&x| i16::from(x)))
             }
-            (Values::I16(v), DataType::Int8) => {
-                v.extend(array.as_primitive::<Int8Type>().values().iter().map(|&x| i16::from(x)));
+            (Some(Values::I16(v)), DataType::Int16) => v.extend_from_slice(numbers!(Int16Type)),
+            (Some(Values::I32(v)), DataType::UInt16) => {
+                v.extend(numbers!(UInt16Type).iter().map(|&x| i32::from(x)))
             }
-            (Values::I16(v), DataType::Int16) => {
-                v.extend_from_slice(array.as_primitive::<Int16Type>().values())
+            (Some(Values::I32(v)), DataType::Int32) => v.extend_from_slice(numbers!(Int32Type)),
+            (Some(Values::I64(v)), DataType::UInt32) => {
+                v.extend(numbers!(UInt32Type).iter().map(|&x| i64::from(x)))
             }
-            (Values::I32(v), DataType::UInt16) => {
-                v.extend(array.as_primitive::<UInt16Type>().values().iter().map(|&x| i32::from(x)));
+            (Some(Values::I64(v)), DataType::Int64) => v.extend_from_slice(numbers!(Int64Type)),
+            (Some(Values::U64(v)), DataType::UInt64) => v.extend_from_slice(numbers!(UInt64Type)),
+            (Some(Values::F32(v)), DataType::Float16) => {
+                v.extend(numbers!(Float16Type).iter().map(|x| x.to_f32()))
             }
-            (Values::I32(v), DataType::Int32) => {
-                v.extend_from_slice(array.as_primitive::<Int32Type>().values())
+            (Some(Values::F32(v)), DataType::Float32) => v.extend_from_slice(numbers!(Float32Type)),
+            (Some(Values::F64(v)), DataType::Float64) => v.extend_from_slice(numbers!(Float64Type)),
+            (Some(Values::Text(v)), DataType::Utf8) => v.extend(array.as_string::<i32>().iter().map(owned)),
+            (Some(Values::Text(v)), DataType::LargeUtf8) => {
+                v.extend(array.as_string::<i64>().iter().map(owned))
             }
-            (Values::I64(v), DataType::UInt32) => {
-                v.extend(array.as_primitive::<UInt32Type>().values().iter().map(|&x| i64::from(x)));
-            }
-            (Values::I64(v), DataType::Int64) => {
-                v.extend_from_slice(array.as_primitive::<Int64Type>().values())
-            }
-            (Values::U64(v), DataType::UInt64) => {
-                v.extend_from_slice(array.as_primitive::<UInt64Type>().values())
-            }
-            (Values::F32(v), DataType::Float16) => {
-                v.extend(array.as_primitive::<Float16Type>().values().iter().map(|x| x.to_f32()));
-            }
-            (Values::F32(v), DataType::Float32) => {
-                v.extend_from_slice(array.as_primitive::<Float32Type>().values())
-            }
-            (Values::F64(v), DataType::Float64) => {
-                v.extend_from_slice(array.as_primitive::<Float64Type>().values())
-            }
-            (Values::Text(v), DataType::Utf8) => {
-                v.extend(array.as_string::<i32>().iter().map(|text| text.unwrap_or_default().to_string()));
-            }
-            (Values::Text(v), DataType::LargeUtf8) => {
-                v.extend(array.as_string::<i64>().iter().map(|text| text.unwrap_or_default().to_string()));
-            }
-            (Values::Text(v), DataType::Utf8View) => {
-                v.extend(array.as_string_view().iter().map(|text| text.unwrap_or_default().to_string()));
-            }
-            (Values::Nothing(rows), DataType::Null) => *rows += array.len(),
+            (Some(Values::Text(v)), DataType::Utf8View) => v.extend(array.as_string_view().iter().map(owned)),
+            (None, DataType::Null) => {}
             (_, other) => {
                 return Err(damaged(place, &format!("column `{}` changes its type to {other}", self.name)));
             }
@@ -261,27 +229,16 @@ impl Gathering {
         Ok(())
     }
 
-    fn finish(self, rows: usize, place: &Place) -> Result<Column, TableError> {
+    fn finish(self, rows: usize, place: &Place) -> Result<Column> {
         if self.rows != rows {
             let problem = format!("column `{}` has {} of {rows} rows", self.name, self.rows);
             return Err(damaged(place, &problem));
         }
-        let data = match self.values {
-            Values::Bool(v) => Data::Bool(v),
-            Values::U8(v) => Data::U8(v),
-            Values::I16(v) => Data::I16(v),
-            Values::I32(v) => Data::I32(v),
-            Values::I64(v) => Data::I64(v),
-            Values::U64(v) => unsigned(v),
-            Values::F32(v) => Data::F32(v),
-            Values::F64(v) => Data::F64(v),
-            Values::Text(v) => Data::Text(v),
-            Values::Nothing(rows) => {
-                let column = Column::new(self.name, Data::F64(vec![f64::NAN; rows]));
-                return column.with_valid(vec![false; rows]);
-            }
+        let Some(values) = self.values else {
+            let column = Column::new(self.name, Data::F64(vec![f64::NAN; rows]));
+            return column.with_valid(vec![false; rows]);
         };
-        let column = Column::new(self.name, data);
+        let column = Column::new(self.name, values.into_data());
         if self.valid.is_empty() { Ok(column) } else { column.with_valid(self.valid) }
     }
 }

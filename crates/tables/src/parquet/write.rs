@@ -18,20 +18,19 @@ use parquet::file::properties::WriterProperties;
 
 use super::{ASTROPY, ASTROPY_LENGTH, about_storage};
 use crate::ecsv::header;
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result, TableError};
 use crate::{Column, Data, Table};
 
 /// Rows copied at a time.
 const BATCH: usize = 1 << 16;
 
 /// Writes the table.
-pub(crate) fn write<W: Write + Send>(table: &Table, out: &mut W, path: &Path) -> Result<(), TableError> {
+pub(crate) fn write<W: Write + Send>(table: &Table, out: &mut W, path: &Path) -> Result<()> {
     let place = Place::file(path);
     if let Some((key, _)) = table.metadata().iter().find(|(key, _)| about_storage(key)) {
-        return Err(TableError::CannotHold {
-            place,
-            problem: format!("the metadata key `{key}` is one Parquet uses itself; rename it"),
-        });
+        return Err(
+            place.cannot_hold(format!("the metadata key `{key}` is one Parquet uses itself; rename it"))
+        );
     }
     let failed = |error: ParquetError| TableError::Io {
         file: path.to_path_buf(),

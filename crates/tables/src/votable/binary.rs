@@ -4,7 +4,7 @@
 //! one bit a column before each row, the first column in the highest bit: set where the value is null.
 
 use super::field::{Reading, Size};
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result, TableError};
 use crate::gather::Values;
 
 /// Reads rows until the bytes end; they must end with a row.
@@ -14,16 +14,14 @@ pub(super) fn rows(
     readings: &mut [Reading],
     names: &[String],
     place: &Place,
-) -> Result<u64, TableError> {
+) -> Result<u64> {
     let flag_bytes = if flagged { readings.len().div_ceil(8) } else { 0 };
     let mut row = 0u64;
     while !bytes.is_empty() && !readings.is_empty() {
         let before = bytes.len();
         row += 1;
-        let cut = |name: &str| TableError::CutOff {
-            place: place.clone().row(row).column(name),
-            missing: "the binary data end inside this row".into(),
-        };
+        let cut =
+            |name: &str| place.clone().row(row).column(name).cut_off("the binary data end inside this row");
         let flags = take(&mut bytes, flag_bytes).ok_or_else(|| cut(&names[0]))?;
         for (at, (reading, name)) in readings.iter_mut().zip(names).enumerate() {
             let count = match reading.size {
@@ -46,7 +44,7 @@ pub(super) fn rows(
         }
         if bytes.len() == before {
             // Columns of no bytes at all: the rows cannot be counted.
-            return Err(TableError::Malformed { place: place.clone(), problem: "rows of no bytes".into() });
+            return Err(place.clone().malformed("rows of no bytes"));
         }
     }
     Ok(row)

@@ -7,7 +7,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use super::binary;
 use super::field::{FieldTag, Reading};
 use crate::Table;
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result, TableError};
 use crate::file::Input;
 
 /// Elements that matter here.
@@ -28,12 +28,11 @@ enum Tag {
 }
 
 /// Reads the whole input.
-pub(crate) fn read(mut input: Input<'_>) -> Result<Table, TableError> {
+pub(crate) fn read(mut input: Input<'_>) -> Result<Table> {
     let bytes = input.rest()?;
     let place = input.place();
-    let text = std::str::from_utf8(&bytes).map_err(|error| TableError::Malformed {
-        place: place.clone().line(line_of(&bytes, error.valid_up_to())),
-        problem: "not UTF-8; convert the file".into(),
+    let text = std::str::from_utf8(&bytes).map_err(|error| {
+        place.clone().line(line_of(&bytes, error.valid_up_to())).malformed("not UTF-8; convert the file")
     })?;
     let mut xml = quick_xml::Reader::from_str(text);
     xml.config_mut().expand_empty_elements = true;
@@ -41,30 +40,28 @@ pub(crate) fn read(mut input: Input<'_>) -> Result<Table, TableError> {
     loop {
         let event = xml.read_event().map_err(|error| match error {
             // All of them are something opened and never closed.
-            quick_xml::Error::Syntax(what) => TableError::CutOff {
-                place: place.clone().line(line_of(&bytes, position(xml.error_position()))),
-                missing: what.to_string(),
-            },
-            other => TableError::Malformed {
-                place: place.clone().line(line_of(&bytes, position(xml.error_position()))),
-                problem: format!("the XML is damaged: {other}"),
-            },
+            quick_xml::Error::Syntax(what) => {
+                place.clone().line(line_of(&bytes, position(xml.error_position()))).cut_off(what.to_string())
+            }
+            other => place
+                .clone()
+                .line(line_of(&bytes, position(xml.error_position())))
+                .malformed(format!("the XML is damaged: {other}")),
         })?;
         let at = xml.buffer_position();
         match event {
             Event::Eof => break,
             event => walk.take(event).map_err(|problem| match problem {
                 Problem::Said(error) => error,
-                Problem::Here(problem) => TableError::Malformed {
-                    place: place.clone().line(line_of(&bytes, position(at))),
-                    problem,
-                },
+                Problem::Here(problem) => {
+                    place.clone().line(line_of(&bytes, position(at))).malformed(problem)
+                }
             })?,
         }
     }
     if !walk.ended {
-        let missing = "it ends before </VOTABLE>".into();
-        return Err(TableError::CutOff { place: place.line(line_of(&bytes, bytes.len())), missing });
+        let missing = "it ends before </VOTABLE>";
+        return Err(place.line(line_of(&bytes, bytes.len())).cut_off(missing));
     }
     walk.finish().map(|table| table.with_origin(&input.origin(None)))
 }
@@ -309,10 +306,7 @@ impl Walk {
     fn prepare(&mut self) -> Result<(), Problem> {
         for field in &self.fields {
             let reading = field.reading().map_err(|problem| {
-                Problem::Said(TableError::Malformed {
-                    place: self.place.clone().column(&field.name),
-                    problem,
-                })
+                Problem::Said(self.place.clone().column(&field.name).malformed(problem))
             })?;
             self.readings.push(reading);
             self.names.push(field.name.clone());
@@ -365,10 +359,11 @@ impl Walk {
     }
 
     fn wrong_cells(&self) -> Problem {
-        Problem::Said(TableError::Malformed {
-            place: self.place.clone().row(self.rows + 1),
-            problem: format!("{} cells, but there are {} fields", self.cell, self.readings.len()),
-        })
+        Problem::Said(self.place.clone().row(self.rows + 1).malformed(format!(
+            "{} cells, but there are {} fields",
+            self.cell,
+            self.readings.len()
+        )))
     }
 
     fn end_cell(&mut self) -> Result<(), Problem> {
@@ -399,8 +394,8 @@ impl Walk {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Table, TableError> {
-        let malformed = |problem: String| TableError::Malformed { place: self.place.clone(), problem };
+    fn finish(mut self) -> Result<Table> {
+        let malformed = |problem: String| self.place.clone().malformed(problem);
         if self.tables == 0 {
             return Err(malformed(match &self.service_error {
                 Some(said) => format!("the service that wrote it reports an error: {said}"),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use base64::Engine;
 
-use crate::error::{Place, TableError};
+use crate::error::{Place, Result};
 use crate::file::write_failed;
 use crate::{Column, Data, Table};
 
@@ -13,7 +13,7 @@ use crate::{Column, Data, Table};
 const LINE: usize = 57;
 
 /// Writes the table.
-pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<(), TableError> {
+pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<()> {
     let failed = write_failed(path);
     let place = Place::file(path);
     let wide =
@@ -44,20 +44,21 @@ fn encode(bytes: &[u8], lines: &mut String) {
 }
 
 /// Whether a text column needs `unicodeChar`; an error for a text that VOTable cannot hold.
-fn check_text(column: &Column, place: &Place) -> Result<bool, TableError> {
+fn check_text(column: &Column, place: &Place) -> Result<bool> {
     let Data::Text(texts) = column.data() else { return Ok(false) };
     // A NUL ends a text, and the count before it has 32 bits.
     let bad = |text: &String| text.contains('\0') || u32::try_from(text.len()).is_err();
     if let Some(row) = texts.iter().position(bad) {
-        return Err(TableError::CannotHold {
-            place: place.clone().row(row as u64 + 1).column(column.name()),
-            problem: "VOTable cannot hold a text with a NUL in it or longer than 4 GiB; use .parquet".into(),
-        });
+        return Err(place
+            .clone()
+            .row(row as u64 + 1)
+            .column(column.name())
+            .cannot_hold("VOTable cannot hold a text with a NUL in it or longer than 4 GiB; use .parquet"));
     }
     Ok(!texts.iter().all(|text| text.is_ascii()))
 }
 
-fn header(table: &Table, wide: &[bool], place: &Place) -> Result<String, TableError> {
+fn header(table: &Table, wide: &[bool], place: &Place) -> Result<String> {
     let mut xml = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <VOTABLE version=\"1.4\" xmlns=\"http://www.ivoa.net/xml/VOTable/v1.3\">\n<RESOURCE>\n",
@@ -108,7 +109,7 @@ fn datatype(column: &Column, wide: bool) -> &'static str {
 }
 
 /// Text for XML; line ends and tabs as references, or reading would turn them into blanks.
-fn escape(text: &str, place: &Place) -> Result<String, TableError> {
+fn escape(text: &str, place: &Place) -> Result<String> {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -118,10 +119,9 @@ fn escape(text: &str, place: &Place) -> Result<String, TableError> {
             '"' => escaped.push_str("&quot;"),
             '\n' | '\r' | '\t' => escaped.push_str(&format!("&#{};", u32::from(c))),
             c if c < ' ' || c == '\u{fffe}' || c == '\u{ffff}' => {
-                return Err(TableError::CannotHold {
-                    place: place.clone(),
-                    problem: format!("{text:?} has the character {c:?}, which XML forbids; remove it"),
-                });
+                return Err(place
+                    .clone()
+                    .cannot_hold(format!("{text:?} has the character {c:?}, which XML forbids; remove it")));
             }
             c => escaped.push(c),
         }

@@ -2,6 +2,7 @@
 
 mod sampling;
 
+use crate::failure::Result;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,10 +13,9 @@ use goc_pipeline::long_table::TRUTH_NAMES;
 use goc_pipeline::table_columns::TableColumns;
 use goc_pipeline::{Dataset, Origin, Sampling, StarModel, TransformName};
 use goc_tables::{Column, Table};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::console::{self, Console};
-use crate::failure::Failure;
 use crate::measured_table::MeasuredArgs;
 use crate::star_table::StarArgs;
 pub use sampling::SamplingArgs;
@@ -59,7 +59,7 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         let (sampling, model) = (self.sampling.sampling()?, self.stars.model()?); // before the table is read for nothing
         for path in [&self.output, &self.losses] {
             console::check_output(path.as_deref())?;
@@ -67,7 +67,7 @@ impl Candidates {
         let table = self.table.open()?;
         let stars = self.star_columns(&table, &sampling, &model)?;
         if stars.is_none() && sampling.distance_prior.is_some() {
-            return Err(Failure::usage("--distance-prior needs a star catalogue and --transform actions"));
+            return Err(usage!("--distance-prior needs a star catalogue and --transform actions"));
         }
         let star = stars.as_ref().map(|stars| (stars, model.angles));
         let measured = self.table.measure(&table, sampling.shape, star)?;
@@ -77,21 +77,15 @@ impl Candidates {
         };
         let kept = self.kept(&table)?;
         let (dataset, origin) = sampling.sample(&measured, &f, self.seed, &Console::default())?;
-        if let Some(path) = &self.losses {
-            goc_tables::write(&loss_table(&origin)?, path)?;
-        }
+        console::write_asked(&self.losses, || loss_table(&origin).map(Some))?;
         let mut summary = summary(&dataset, &origin);
         let (candidates, objects) = (dataset.candidates.total(), dataset.candidates.objects());
         let features = dataset.features.len();
         let made = into_candidate_table(dataset, &origin, &kept)?;
-        if self.output.is_some() || !self.json {
-            console::write_table(&made, self.output.as_deref())?;
-        }
+        console::write_beside_json(&made, self.output.as_deref(), self.json)?;
         if self.json {
-            if let Some(path) = &self.output {
-                summary.insert("output".into(), json!(path.display().to_string()));
-            }
-            return console::print_json(&summary.into());
+            summary.extend(self.output.iter().map(|path| ("output", json!(path.display().to_string()))));
+            return console::print_pairs(summary);
         }
         console::note(format!(
             "{candidates} candidates of {objects} objects, {features} features{}",
@@ -106,7 +100,7 @@ impl Candidates {
         table: &Table,
         sampling: &Sampling,
         model: &StarModel,
-    ) -> Result<Option<StarColumns>, Failure> {
+    ) -> Result<Option<StarColumns>> {
         let source = self.table.source();
         let columns = TableColumns::new(table, &source);
         match sampling.transform {
@@ -125,7 +119,7 @@ impl Candidates {
     }
 
     /// The columns that are carried along.
-    fn kept<'t>(&self, table: &'t Table) -> Result<Vec<&'t Column>, Failure> {
+    fn kept<'t>(&self, table: &'t Table) -> Result<Vec<&'t Column>> {
         let mut kept: Vec<&Column> = Vec::new();
         for name in self.keep.iter().filter(|name| !name.is_empty()) {
             kept.push(table.require(name)?);
@@ -142,13 +136,9 @@ impl Candidates {
 }
 
 /// For machines.
-fn summary(dataset: &Dataset, origin: &Origin) -> Map<String, Value> {
-    let mut object = Map::new();
-    for (key, value) in &origin.settings {
-        object.insert((*key).into(), value.clone());
-    }
-    let empty = origin.empty();
-    let mut put = |key: &str, value: Value| object.insert(key.into(), value);
+fn summary(dataset: &Dataset, origin: &Origin) -> Vec<(&'static str, Value)> {
+    let (mut told, empty) = (origin.settings.clone(), origin.empty());
+    let mut put = |key, value: Value| told.push((key, value));
     put("features", json!(dataset.feature_names()));
     put("n_objects", json!(dataset.candidates.objects()));
     put("n_candidates", json!(dataset.candidates.total()));
@@ -157,5 +147,5 @@ fn summary(dataset: &Dataset, origin: &Origin) -> Map<String, Value> {
     put("n_objects_empty", json!(empty.len()));
     put("objects_empty", json!(empty));
     put("n_rejected", json!(origin.rejected()));
-    object
+    told
 }

@@ -1,12 +1,12 @@
 //! The flags that say how uncertainty sets are sampled.
 
+use crate::failure::Result;
 use clap::Args;
 use goc::uncertainty::Size;
 use goc_galaxy::catalogue::DistancePrior;
 use goc_pipeline::{PenaltyName, SamplerName, Sampling, Shape, TransformName, WhenEmpty};
 
 use crate::choices::{at_least_one, words};
-use crate::failure::Failure;
 
 /// How the uncertainty sets are formed and sampled.
 #[derive(Args, Clone, Debug)]
@@ -59,7 +59,7 @@ pub struct SamplingArgs {
 
 impl SamplingArgs {
     /// What they say, checked.
-    pub fn sampling(&self) -> Result<Sampling, Failure> {
+    pub fn sampling(&self) -> Result<Sampling> {
         let size = match (self.sigmas, self.eta, self.radius) {
             (_, Some(eta), _) => Size::eta(eta),
             (_, _, Some(radius)) => Size::radius(radius),
@@ -67,7 +67,7 @@ impl SamplingArgs {
         };
         Ok(Sampling {
             shape: self.shape,
-            size: size.map_err(|error| Failure::usage(error.to_string()))?,
+            size: size.map_err(|error| usage!("{error}"))?,
             draws: self.draws,
             sampler: self.sampler.clone(),
             distance_prior: self.distance_prior,

@@ -4,13 +4,13 @@
 
 mod print;
 
+use crate::failure::Result;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use goc::optimistic::hierarchy::{Height, Leaves};
 use goc_pipeline::labels::linkage_table;
 use goc_pipeline::long_table::labels_for;
-use goc_pipeline::model_file::ModelFile;
 use goc_pipeline::scores::numbered;
 use goc_pipeline::{Dataset, Fit, MethodName, Settings, fit_owned};
 use goc_tables::Table;
@@ -85,14 +85,14 @@ pub struct FitArgs {
 
 impl FitArgs {
     /// What can be said before any table is read.
-    pub fn check(&self, input: &Path) -> Result<(), Failure> {
+    pub fn check(&self, input: &Path) -> Result<()> {
         self.settings.check()?;
         self.settings.check_initial_labels(self.init_labels.is_some())?;
         console::check_output_of(input, self.clusters.as_deref())
     }
 
     /// Clusters the data; writes `--clusters`.
-    pub fn run(&self, data: Dataset, full_history: bool) -> Result<Fit, Failure> {
+    pub fn run(&self, data: Dataset, full_history: bool) -> Result<Fit> {
         let mut settings = Settings { full_history, ..self.settings.clone() };
         if let Some(path) = self.init_labels.as_ref().filter(|_| settings.method.is_greedy()) {
             let labels = labels_for(&data.candidates, path, &["label", "init_cluster", "cluster"])?;
@@ -101,9 +101,7 @@ impl FitArgs {
             console::note(format!("not used by --method {}: --init-labels", settings.method));
         }
         let fit = fit_owned(data, &settings, self.seed, &Console::default())?;
-        if let Some(path) = &self.clusters {
-            goc_tables::write(&fit.cluster_table()?, path)?;
-        }
+        console::write_asked(&self.clusters, || fit.cluster_table().map(Some))?;
         Ok(fit)
     }
 }
@@ -144,50 +142,36 @@ impl PosteriorArgs {
     }
 
     /// What can be said before any table is read.
-    fn check(&self, settings: &Settings, input: &Path) -> Result<(), Failure> {
+    fn check(&self, settings: &Settings, input: &Path) -> Result<()> {
         let asked = self.outputs().into_iter().find(|(_, path)| path.is_some());
         if let Some((flag, _)) = asked.filter(|_| settings.method != MethodName::Marginal) {
-            return Err(Failure::usage(format!("{flag} needs --method marginal, not {}", settings.method)));
+            return Err(usage!("{flag} needs --method marginal, not {}", settings.method));
         }
         if !(0.0..=1.0).contains(&self.together_above) {
-            return Err(Failure::usage(format!(
-                "--together-above is {}, but must be from 0 to 1",
-                self.together_above
-            )));
+            return Err(usage!("--together-above is {}, but must be from 0 to 1", self.together_above));
         }
-        for path in [&self.together, &self.k_posterior, &self.candidate_weights] {
-            console::check_output_of(input, path.as_deref())?;
-        }
+        console::check_outputs_of(input, [&self.together, &self.k_posterior, &self.candidate_weights])?;
         let Some(path) = &self.save_model else { return Ok(()) };
         if path.extension().is_none_or(|end| end != "json") {
-            return Err(Failure::usage(format!("{}: a model is kept as .json", path.display())));
+            return Err(usage!("{}: a model is kept as .json", path.display()));
         }
         if settings.noise {
-            return Err(Failure::usage(
-                "--save-model keeps the clusters as they were found, --noise changes them: run without --noise to save",
+            return Err(usage!(
+                "--save-model keeps the clusters as they were found, --noise changes them: run without --noise to save"
             ));
         }
         console::check_place(path)
     }
 
     /// Writes what was asked for.
-    fn write(&self, fit: &Fit) -> Result<(), Failure> {
-        let tables =
-            [(&self.together, fit.together_table(self.together_above)?), (&self.k_posterior, fit.k_table()?)];
-        for (path, table) in tables {
-            if let (Some(path), Some(table)) = (path, table) {
-                goc_tables::write(&table, path)?;
-            }
+    fn write(&self, fit: &Fit) -> Result<()> {
+        console::write_asked(&self.together, || fit.together_table(self.together_above))?;
+        console::write_asked(&self.k_posterior, || fit.k_table())?;
+        console::write_asked(&self.candidate_weights, || fit.candidate_weight_table())?;
+        if let (Some(path), Some(model)) = (&self.save_model, fit.model()) {
+            model?.write(path)?;
         }
-        if let Some(path) = &self.candidate_weights
-            && let Some(table) = fit.candidate_weight_table()?
-        {
-            goc_tables::write(&table, path)?;
-        }
-        match &self.save_model {
-            Some(path) => Ok(ModelFile::of(fit)?.write(path)?),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 
@@ -195,38 +179,35 @@ impl PosteriorArgs {
 pub struct Done {
     pub labels: Table,
     /// For machines.
-    pub summary: Value,
+    pub summary: Vec<(&'static str, Value)>,
     /// For people.
     pub sentence: String,
 }
 
 impl Cluster {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         let done = self.work()?;
-        if self.json {
-            if self.output.is_some() {
-                console::write_table(&done.labels, self.output.as_deref())?;
-            }
-            return console::print_json(&done.summary);
-        }
         // The sentence says where the labels are, so they must be there.
-        console::write_table(&done.labels, self.output.as_deref())?;
+        console::write_beside_json(&done.labels, self.output.as_deref(), self.json)?;
+        if self.json {
+            return console::print_pairs(done.summary);
+        }
         console::note(done.sentence);
         Ok(())
     }
 
     /// What can be said before any table is read; whether the tree is to be in Newick's form.
-    fn check(&self) -> Result<bool, Failure> {
+    fn check(&self) -> Result<bool> {
         let (settings, input) = (&self.fit.settings, &self.table.input);
         self.fit.check(input)?;
         if self.trace.is_some() && settings.method != MethodName::Goc {
-            return Err(Failure::usage("--trace needs --method goc"));
+            return Err(usage!("--trace needs --method goc"));
         }
         if self.history.is_some() && !matches!(settings.method, MethodName::Goc | MethodName::GocTree) {
-            return Err(Failure::usage("--history needs --method goc or goc-tree"));
+            return Err(usage!("--history needs --method goc or goc-tree"));
         }
         if self.k_curve.is_some() && !settings.looks_for_k() {
-            return Err(Failure::usage("--k-curve needs --k auto and a method that takes K"));
+            return Err(usage!("--k-curve needs --k auto and a method that takes K"));
         }
         self.posterior.check(settings, input)?;
         let mut outputs =
@@ -234,25 +215,20 @@ impl Cluster {
         outputs.extend(self.posterior.outputs().map(|(_, path)| path));
         for (at, path) in outputs.iter().enumerate().filter_map(|(at, path)| Some((at, path.as_ref()?))) {
             if outputs[..at].iter().any(|other| other.as_ref() == Some(path)) {
-                return Err(Failure::usage(format!(
-                    "{}: named for two outputs; give each a file of its own",
-                    path.display()
-                )));
+                return Err(usage!("{}: named for two outputs; give each a file of its own", path.display()));
             }
         }
-        for path in [&self.output, &self.history, &self.trace, &self.k_curve] {
-            console::check_output_of(input, path.as_deref())?;
-        }
+        console::check_outputs_of(input, [&self.output, &self.history, &self.trace, &self.k_curve])?;
         let newick = self.tree.as_ref().is_some_and(|path| path.extension().is_some_and(|end| end == "nwk"));
         if !newick {
             console::check_output_of(input, self.tree.as_deref())
-                .map_err(|fail| Failure::usage(format!("--tree: {fail}, or .nwk for Newick")))?;
+                .map_err(|fail| usage!("--tree: {fail}, or .nwk for Newick"))?;
         }
         Ok(newick)
     }
 
     /// Everything but the printing; writes whatever else was asked for.
-    pub fn work(&self) -> Result<Done, Failure> {
+    pub fn work(&self) -> Result<Done> {
         let newick = self.check()?;
         let mut columns = self.table.table();
         if let Some(strength) = self.fit.settings.penalty_strength {
@@ -261,17 +237,9 @@ impl Cluster {
         let data = columns.read(&Console::default())?;
         let fit = self.fit.run(data, self.trace.is_some())?;
         let labels = fit.label_table()?;
-        if let (Some(path), Some(table)) =
-            (&self.k_curve, fit.auto.curve_table(fit.prepared.data.truth.as_deref())?)
-        {
-            goc_tables::write(&table, path)?;
-        }
-        if let Some(path) = &self.history {
-            goc_tables::write(&fit.history_table()?, path)?;
-        }
-        if let Some(path) = &self.trace {
-            goc_tables::write(&fit.trace_table()?, path)?;
-        }
+        console::write_asked(&self.k_curve, || fit.auto.curve_table(fit.prepared.data.truth.as_deref()))?;
+        console::write_asked(&self.history, || fit.history_table().map(Some))?;
+        console::write_asked(&self.trace, || fit.trace_table().map(Some))?;
         if let Some(path) = &self.tree {
             let tree = fit.tree().map_err(|error| Failure::from(error).because("--tree"))?;
             if newick {

@@ -5,15 +5,14 @@ use std::path::Path;
 use goc::choice::Choice;
 use goc::choose_k::{Chosen, Criterion, Trial};
 use goc::optimistic::KRule;
+use goc_pipeline::scores::by_name;
 use goc_pipeline::{AutoFound, Fit, NOISE, Speech, counted};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// For machines.
-pub fn summary(fit: &Fit, output: Option<&Path>) -> Value {
-    let data = &fit.prepared.data;
-    let mut object: Map<String, Value> =
-        fit.described().into_iter().map(|(key, value)| (key.to_string(), value)).collect();
-    let mut put = |key: &str, value: Value| object.insert(key.into(), value);
+pub fn summary(fit: &Fit, output: Option<&Path>) -> Vec<(&'static str, Value)> {
+    let (data, mut told) = (&fit.prepared.data, fit.described());
+    let mut put = |key, value: Value| told.push((key, value));
     put("preset", json!(fit.settings.preset.word()));
     // A method without an oracle says so.
     if !fit.settings.method.uses_oracle() {
@@ -40,15 +39,13 @@ pub fn summary(fit: &Fit, output: Option<&Path>) -> Value {
         put("k_curve", chosen.curve.iter().map(|trial| json!([trial.k, trial.value])).collect());
     }
     put("seconds", json!(fit.seconds));
-    if let Some(scores) = &fit.scores {
-        put("nmi", json!(scores.nmi));
-        put("f", json!(scores.f));
-        put("ari", json!(scores.ari));
+    for (name, score) in fit.scores.iter().flat_map(|scores| by_name(scores).into_iter().take(3)) {
+        put(name, json!(score));
     }
     if let Some(path) = output {
         put("output", json!(path.display().to_string()));
     }
-    Value::Object(object)
+    told
 }
 
 /// For people.

@@ -4,6 +4,7 @@
 
 mod print;
 
+use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
@@ -120,7 +121,7 @@ pub struct Run {
 }
 
 impl Compare {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         let rows = self.rows()?;
         if self.list {
             let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
@@ -133,15 +134,11 @@ impl Compare {
         let base = self.base()?;
         let methods = rows.iter().map(|row| row.settings(&base)).collect::<Result<Vec<_>, _>>()?;
         if !(self.lambda.is_finite() && self.lambda >= 0.0) {
-            return Err(Failure::usage(format!(
-                "lambda is {}, but must be a finite number not below 0",
-                self.lambda
-            )));
+            return Err(usage!("lambda is {}, but must be a finite number not below 0", self.lambda));
         }
         let sets = self.inputs.iter().map(|path| self.read(path, &base)).collect::<Result<Vec<_>, _>>()?;
         for (set, path) in sets.iter().zip(&self.inputs) {
-            check_k(self.k(), &set.data.candidates)
-                .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+            check_k(self.k(), &set.data.candidates).map_err(|error| usage!("{}: {error}", path.display()))?;
         }
         let jobs: Vec<(usize, usize, u64)> = (0..rows.len())
             .flat_map(|row| (0..sets.len()).map(move |set| (row, set)))
@@ -161,22 +158,18 @@ impl Compare {
         }
         bar.finish_and_clear();
 
+        let inputs: Vec<String> = self.inputs.iter().map(|path| path.display().to_string()).collect();
         if let Some(path) = &self.output {
-            let names: Vec<String> = self.inputs.iter().map(|path| path.display().to_string()).collect();
-            let mut table = print::runs_table(&rows, &names, &runs)?;
+            let mut table = print::runs_table(&rows, &inputs, &runs)?;
             goc_pipeline::labels::describe(&mut table, &self.settings());
             goc_tables::write(&table, path)?;
         }
         let table: Vec<Summary> = (0..rows.len()).map(|row| Summary::of(row, &runs)).collect();
         if self.json || self.format == Layout::Json {
-            let mut object = serde_json::Map::new();
-            for (key, value) in self.settings() {
-                object.insert(key.into(), value);
-            }
-            let inputs: Vec<String> = self.inputs.iter().map(|path| path.display().to_string()).collect();
-            object.insert("inputs".into(), json!(inputs));
-            object.insert("methods".into(), json!(print::json_rows(&rows, &table)));
-            return console::print_json(&Value::Object(object));
+            let mut told = self.settings();
+            told.push(("inputs", json!(inputs)));
+            told.push(("methods", json!(print::json_rows(&rows, &table))));
+            return console::print_pairs(told);
         }
         console::print(&match self.format {
             Layout::Csv => print::csv(&rows, &table),
@@ -189,7 +182,7 @@ impl Compare {
             console::note(text);
         }
         if runs.iter().all(|run| run.outcome.is_err()) {
-            return Err(Failure::failed("no method had an answer"));
+            return Err(failed!("no method had an answer"));
         }
         Ok(())
     }
@@ -216,25 +209,16 @@ impl Compare {
     }
 
     /// The rows that are asked for.
-    fn rows(&self) -> Result<Vec<Row>, Failure> {
-        let all = compare::rows();
-        let Some(only) = &self.only else { return Ok(all) };
-        let only: Vec<&str> = only.iter().map(|name| name.trim()).collect();
-        for name in &only {
-            if !all.iter().any(|row| row.is_called(name)) {
-                let mut kinds: Vec<&str> = all.iter().map(|row| row.kind()).collect();
-                kinds.dedup();
-                return Err(Failure::usage(format!(
-                    "--only {name}: no such method; there are {} (goc compare --list names them all)",
-                    kinds.join(", ")
-                )));
-            }
-        }
-        Ok(all.into_iter().filter(|row| only.iter().any(|name| row.is_called(name))).collect())
+    fn rows(&self) -> Result<Vec<Row>> {
+        let trimmed =
+            |names: &Vec<String>| names.iter().map(|name| name.trim().to_string()).collect::<Vec<_>>();
+        compare::rows_called(self.only.as_ref().map(trimmed).as_deref()).map_err(|(name, kinds)| {
+            usage!("--only {name}: no such method; there are {kinds} (goc compare --list names them all)")
+        })
     }
 
     /// What all rows share: the flags here, then those behind `--`.
-    fn base(&self) -> Result<Settings, Failure> {
+    fn base(&self) -> Result<Settings> {
         let mut base = Settings {
             k: Some(Auto::Number(self.k())),
             lambda: Auto::Number(self.lambda),
@@ -245,7 +229,7 @@ impl Compare {
             ..Settings::default()
         };
         let said = |error: clap::Error| {
-            Failure::usage(error.to_string().trim_start_matches("error: ").trim_end().to_string())
+            Failure::Usage(error.to_string().trim_start_matches("error: ").trim_end().to_string())
         };
         let matches = Flags::command().try_get_matches_from(&self.flags).map_err(said)?;
         base.update_from_arg_matches(&matches).map_err(said)?;
@@ -253,7 +237,7 @@ impl Compare {
     }
 
     /// The candidates of a table, scaled.
-    fn read(&self, path: &std::path::Path, base: &Settings) -> Result<Prepared, Failure> {
+    fn read(&self, path: &std::path::Path, base: &Settings) -> Result<Prepared> {
         let data = self.columns.of(path).read(&Console::default())?;
         Prepared::new(data, base, &Console::default())
             .map_err(|error| Failure::from(error).because(&path.display().to_string()))

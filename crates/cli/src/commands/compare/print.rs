@@ -1,5 +1,6 @@
 //! The table: a row a method, mean and standard deviation over its runs.
 
+use crate::failure::Result;
 use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
@@ -8,7 +9,6 @@ use goc_pipeline::compare::{Outcome, Row};
 
 use super::Run;
 use crate::console::counted;
-use crate::failure::Failure;
 
 /// Mean and standard deviation (n - 1); no deviation of a single run.
 type Spread = Option<(f64, Option<f64>)>;
@@ -177,7 +177,7 @@ pub fn remarks(rows: &[Row], runs: &[Run], sets: usize) -> Vec<String> {
 }
 
 /// A row a run.
-pub fn runs_table(rows: &[Row], inputs: &[String], runs: &[Run]) -> Result<Table, Failure> {
+pub fn runs_table(rows: &[Row], inputs: &[String], runs: &[Run]) -> Result<Table> {
     let text = |of: &dyn Fn(&Run) -> String| Data::Text(runs.iter().map(of).collect());
     let mut columns = vec![
         Column::new("method", text(&|run| rows[run.row].name.clone())),

@@ -7,6 +7,7 @@ mod plane;
 mod probabilities;
 mod series;
 
+use crate::failure::Result;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -77,7 +78,7 @@ pub struct Plot {
 }
 
 impl Plot {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<()> {
         let format = Format::of(&self.output)?;
         console::check_place(&self.output)?;
         for input in &self.inputs {
@@ -92,19 +93,20 @@ impl Plot {
             Kind::Convergence => series::convergence(self.some()?, self.oracle.as_deref())?,
             Kind::Simulation => {
                 if let Some(input) = self.inputs.first() {
-                    return Err(Failure::usage(format!(
+                    return Err(usage!(
                         "{}: plot simulation makes its own stars and takes no input; choose them with --seed",
                         input.display()
-                    )));
+                    ));
                 }
                 goc_paper::simulation_figure(self.seed)?
             }
             Kind::Calibration => probabilities::calibration(self.one()?)?,
             Kind::KPosterior => probabilities::k_posterior(self.one()?)?,
             Kind::Together => {
-                let labels = self.labels.as_deref().ok_or_else(|| {
-                    Failure::usage("plot together needs --labels FILE: the label of each object")
-                })?;
+                let labels = self
+                    .labels
+                    .as_deref()
+                    .ok_or_else(|| usage!("plot together needs --labels FILE: the label of each object"))?;
                 probabilities::together(self.one()?, labels)?
             }
             Kind::Bench => series::bench(self.one()?)?,
@@ -114,26 +116,22 @@ impl Plot {
         Ok(())
     }
 
-    fn some(&self) -> Result<&[PathBuf], Failure> {
+    fn some(&self) -> Result<&[PathBuf]> {
         match self.inputs[..] {
-            [] => Err(Failure::usage(format!("plot {} needs an input table", typed(self.kind)))),
+            [] => Err(usage!("plot {} needs an input table", typed(self.kind))),
             _ => Ok(&self.inputs),
         }
     }
 
-    fn one(&self) -> Result<&Path, Failure> {
+    fn one(&self) -> Result<&Path> {
         match &self.some()? {
             [input] => Ok(input),
-            more => Err(Failure::usage(format!(
-                "plot {} takes one input table, not {}",
-                typed(self.kind),
-                more.len()
-            ))),
+            more => Err(usage!("plot {} takes one input table, not {}", typed(self.kind), more.len())),
         }
     }
 
     /// A flag that a kind does not read is a mistake worth naming.
-    fn check_flags(&self) -> Result<(), Failure> {
+    fn check_flags(&self) -> Result<()> {
         let given = [
             ("--labels", self.labels.is_some(), self.kind == Kind::Together),
             ("--oracle", self.oracle.is_some(), self.kind == Kind::Convergence),
@@ -147,9 +145,7 @@ impl Plot {
             (flag, given, fits)
         });
         match given.into_iter().chain(plane).find(|(_, given, fits)| *given && !fits) {
-            Some((flag, _, _)) => {
-                Err(Failure::usage(format!("plot {} has no use for {flag}", typed(self.kind))))
-            }
+            Some((flag, _, _)) => Err(usage!("plot {} has no use for {flag}", typed(self.kind))),
             None => Ok(()),
         }
     }
@@ -163,16 +159,16 @@ enum Format {
 }
 
 impl Format {
-    fn of(path: &Path) -> Result<Self, Failure> {
+    fn of(path: &Path) -> Result<Self> {
         let end = path.extension().map(|end| end.to_string_lossy().to_lowercase());
         match end.as_deref() {
             Some("svg") => Ok(Format::Svg),
             Some("png") => Ok(Format::Png),
-            _ => Err(Failure::usage(format!("{}: a figure is written as .svg or .png", path.display()))),
+            _ => Err(usage!("{}: a figure is written as .svg or .png", path.display())),
         }
     }
 
-    fn write(self, figure: &Figure, path: &Path, width: u32) -> Result<(), Failure> {
+    fn write(self, figure: &Figure, path: &Path, width: u32) -> Result<()> {
         match self {
             Format::Svg => goc_tables::write_text(figure.svg(), path)?,
             Format::Png => goc_tables::write_bytes(&figure.png(width)?, path)?,
@@ -182,7 +178,7 @@ impl Format {
 }
 
 /// A figure as SVG and as PNG, beside each other.
-pub fn write_both(figure: &Figure, folder: &Path, name: &str) -> Result<(), Failure> {
+pub fn write_both(figure: &Figure, folder: &Path, name: &str) -> Result<()> {
     Format::Svg.write(figure, &folder.join(format!("{name}.svg")), 0)?;
     Format::Png.write(figure, &folder.join(format!("{name}.png")), 1200)
 }
@@ -200,11 +196,7 @@ impl From<FigureError> for Failure {
 
 /// A figure's error with the file that it is about.
 fn about(path: &Path) -> impl Fn(FigureError) -> Failure + '_ {
-    move |error| match Failure::from(error) {
-        Failure::Usage(problem) => Failure::usage(format!("{}: {problem}", path.display())),
-        Failure::Failed(problem) => Failure::failed(format!("{}: {problem}", path.display())),
-        other => other,
-    }
+    move |error| Failure::from(error).because(&path.display().to_string())
 }
 
 /// The name of a file without its folder and ending.

@@ -1,13 +1,16 @@
 //! Objects in a plane: the first two principal components of the scaled candidates, or two features as they are.
 
-use std::collections::{BTreeMap, HashMap};
+use crate::failure::Result;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use goc::scale::{Scaler, Scaling};
 use goc_pipeline::feature_map::root_of;
 use goc_pipeline::labels::check_candidates;
-use goc_pipeline::long_table::{LongTable, MISSING, OBJECT_NAMES, named, not_finite};
+use goc_pipeline::long_table::{
+    LongTable, MISSING, OBJECT_NAMES, not_finite, require_named, rows_of_objects,
+};
 use goc_pipeline::{Dataset, Feature, NOISE, Unwatched};
 use goc_report::figures::{
     ClusterPanel, Components, Figure, Plane, TruthPanel, clusters, most_clusters, truth,
@@ -17,7 +20,6 @@ use goc_tables::{Column, Table};
 use super::super::score::{LABEL_NAMES, prefix_of};
 use super::{about, stem};
 use crate::console::{counted, note};
-use crate::failure::Failure;
 
 /// What the kinds `clusters` and `truth` want to know.
 #[derive(Args, Clone, Debug)]
@@ -103,15 +105,15 @@ impl PlaneArgs {
         ]
     }
 
-    pub fn clusters(&self, labels: &[PathBuf]) -> Result<Figure, Failure> {
+    pub fn clusters(&self, labels: &[PathBuf]) -> Result<Figure> {
         self.check_titles(labels.len())?;
         let path = match &self.candidates {
             Some(path) => path,
             // A table of labels has columns beside the features, which only a name can tell apart.
             None if self.features.is_some() || !self.axes.is_empty() => &labels[0],
             None => {
-                return Err(Failure::usage(
-                    "plot clusters needs --candidates FILE, or --features with columns of the labels",
+                return Err(usage!(
+                    "plot clusters needs --candidates FILE, or --features with columns of the labels"
                 ));
             }
         };
@@ -132,7 +134,7 @@ impl PlaneArgs {
         Ok(figure)
     }
 
-    pub fn truth(&self, inputs: &[PathBuf]) -> Result<Figure, Failure> {
+    pub fn truth(&self, inputs: &[PathBuf]) -> Result<Figure> {
         self.check_titles(inputs.len())?;
         let mut chosen: Vec<String> = self.groups.clone();
         let mut panels = Vec::new();
@@ -141,19 +143,19 @@ impl PlaneArgs {
             let sets = self.sets(path)?;
             self.check_sets(path, &sets.table)?;
             let truth = sets.table.truth.as_ref().ok_or_else(|| {
-                Failure::failed(format!(
+                failed!(
                     "{}: no column of the true groups (looked for truth, true_cluster_id); name it with --truth",
                     path.display()
-                ))
+                )
             })?;
             if chosen.is_empty() {
                 chosen = spread_groups(truth);
             }
             if let Some(group) = chosen.iter().find(|group| !truth.contains(group)) {
-                return Err(Failure::failed(format!(
+                return Err(failed!(
                     "{}: there is no true group {group}; choose others with --groups",
                     path.display()
-                )));
+                ));
             }
             let counts = (0..sets.table.candidates.objects()).map(|i| sets.table.candidates.count(i));
             let groups = truth
@@ -165,7 +167,7 @@ impl PlaneArgs {
             panels.push(TruthPanel { title, points: sets.points, groups });
             plane.get_or_insert(sets.plane);
         }
-        let mut plane = plane.ok_or_else(|| Failure::usage("plot truth needs an input table"))?;
+        let mut plane = plane.ok_or_else(|| usage!("plot truth needs an input table"))?;
         if panels.len() > 1 && self.axes.is_empty() {
             // Each set has components and shares of its own.
             plane.names = ["PC 1".into(), "PC 2".into()];
@@ -179,30 +181,30 @@ impl PlaneArgs {
     }
 
     /// Labels have the true groups beside them too, but one place an object: no set to draw.
-    fn check_sets(&self, path: &Path, table: &Dataset) -> Result<(), Failure> {
+    fn check_sets(&self, path: &Path, table: &Dataset) -> Result<()> {
         if table.candidates.total() > table.candidates.objects() {
             return Ok(());
         }
         // Points with a true group called `label` may be drawn, if that is said.
         let labels = goc_tables::read(path)?;
         match ["label", "goc_label"].into_iter().find(|name| labels.column(name).is_some()) {
-            Some(name) if self.truth.as_deref() != Some(name) => Err(Failure::usage(format!(
+            Some(name) if self.truth.as_deref() != Some(name) => Err(usage!(
                 "{}: a table of labels (one row an object, column `{name}`), but plot truth draws candidates: give the \
                  table that was clustered, or draw the labels with plot clusters",
                 path.display()
-            ))),
+            )),
             _ => Ok(()),
         }
     }
 
-    fn check_titles(&self, panels: usize) -> Result<(), Failure> {
+    fn check_titles(&self, panels: usize) -> Result<()> {
         if self.titles.len() > panels {
-            return Err(Failure::usage(format!("--titles has {} for {panels} panels", self.titles.len())));
+            return Err(usage!("--titles has {} for {panels} panels", self.titles.len()));
         }
         Ok(())
     }
 
-    fn sets(&self, path: &Path) -> Result<Sets, Failure> {
+    fn sets(&self, path: &Path) -> Result<Sets> {
         let args = LongTable {
             object: self.object.clone(),
             features: match (&self.features, &self.axes) {
@@ -217,26 +219,19 @@ impl PlaneArgs {
         let mut table = args.read(&Unwatched)?;
         table.keep_digest();
         let names = table.feature_names();
+        let axis = |wanted: &String| {
+            let (path, all) = (path.display(), names.join(", "));
+            let none = || usage!("{path}: --axes: {wanted} is not a feature of the table, which has {all}");
+            names.iter().position(|name| name == wanted).ok_or_else(none)
+        };
         let axes = match &self.axes[..] {
             [] => None,
-            [x, y] => Some([x, y].map(|wanted| (wanted, names.iter().position(|name| name == wanted)))),
-            other => return Err(Failure::usage(format!("--axes takes two features, not {}", other.len()))),
-        };
-        let axes = match axes {
-            None => None,
-            Some([(_, Some(x)), (_, Some(y))]) => Some([x, y]),
-            Some([(x, at), (y, _)]) => {
-                return Err(Failure::usage(format!(
-                    "{}: --axes: {} is not a feature of the table, which has {}",
-                    path.display(),
-                    if at.is_none() { x } else { y },
-                    names.join(", ")
-                )));
-            }
+            [x, y] => Some([axis(x)?, axis(y)?]),
+            other => return Err(usage!("--axes takes two features, not {}", other.len())),
         };
         let scaling = if axes.is_some() { Scaling::None } else { Scaling::Standard };
-        let scaler = Scaler::fit(scaling, &table.candidates)
-            .map_err(|e| Failure::failed(format!("{}: {e}", path.display())))?;
+        let scaler =
+            Scaler::fit(scaling, &table.candidates).map_err(|e| failed!("{}: {e}", path.display()))?;
         table.candidates = scaler.apply(table.candidates);
         let rows: Vec<Vec<f64>> = (0..table.candidates.objects())
             .flat_map(|i| (0..table.candidates.count(i)).map(move |j| (i, j)))
@@ -275,71 +270,35 @@ impl Way {
 
 impl Sets {
     /// The clustering of a label table over these sets.
-    fn panel(
-        &self,
-        path: &Path,
-        title: Option<&String>,
-        object: Option<&str>,
-    ) -> Result<ClusterPanel, Failure> {
+    fn panel(&self, path: &Path, title: Option<&String>, object: Option<&str>) -> Result<ClusterPanel> {
         let labels = goc_tables::read(path)?;
         check_candidates(&self.table, &labels, path, &self.path)?;
-        let column = |flag: Option<&str>, usual: &[&str], what: &str| match named(&labels, flag, usual)? {
-            Some(column) => Ok(column),
-            None => Err(Failure::failed(format!(
-                "{}: no {what} column (looked for {}; the table has {})",
-                path.display(),
-                usual.join(", "),
-                labels.names().join(", ")
-            ))),
-        };
-        let objects = column(object, &OBJECT_NAMES, "object")?;
-        let label = column(None, &LABEL_NAMES, "label")?;
+        let objects = require_named(&labels, path, object, &OBJECT_NAMES, "object", "")?;
+        let label = require_named(&labels, path, None, &LABEL_NAMES, "label", "")?;
         let features = self.representatives(&labels, prefix_of(label.name()))?;
         let candidates = &self.table.candidates;
         let means = candidates.means();
-        let at: HashMap<String, usize> = (0..candidates.objects()).map(|i| (candidates.name(i), i)).collect();
-        let mut seen = vec![false; candidates.objects()];
-        let mut points = vec![[0.0; 2]; candidates.objects()];
-        let mut texts = vec![String::new(); candidates.objects()];
-        for row in 0..labels.rows() {
-            let Some(&i) = at.get(objects.text(row).as_ref()) else {
-                // `goc stars` keeps a star that could not be used, without a label.
-                if label.is_null(row) {
-                    continue;
-                }
-                return Err(objects.value_error(row, "is not an object of the candidates").into());
-            };
-            if label.is_null(row) {
-                return Err(label.value_error(row, "is null where a label is needed").into());
+        let value = |number: f64, root: bool| if root { number.sqrt() } else { number };
+        // `goc stars` keeps a star that could not be used, without a label.
+        let left_out = |row| label.is_null(row);
+        let check = |row: usize| {
+            let bad = |(_, numbers, root): &&Place<'_>| !value(numbers[row], *root).is_finite();
+            let bad = features.iter().flatten().find(bad);
+            bad.map_or(Ok(()), |(column, ..)| Err(not_finite(column, row).into()))
+        };
+        let rows = rows_of_objects(candidates, path, objects, label, &left_out, &check)?;
+        let texts: Vec<String> = rows.iter().map(|&row| label.text(row).into_owned()).collect();
+        let place = |(i, &row): (usize, &usize)| match &features {
+            // Without a representative of its own, the mean of the set stands for it.
+            None => self.way.place(means.row(i)),
+            Some(columns) => {
+                let mut values: Vec<f64> =
+                    columns.iter().map(|(_, numbers, root)| value(numbers[row], *root)).collect();
+                self.scaler.apply_row(&mut values);
+                self.way.place(&values)
             }
-            if std::mem::replace(&mut seen[i], true) {
-                return Err(objects.value_error(row, "is labelled twice").into());
-            }
-            texts[i] = label.text(row).into_owned();
-            points[i] = match &features {
-                // Without a representative of its own, the mean of the set stands for it.
-                None => self.way.place(means.row(i)),
-                Some(columns) => {
-                    let mut values = Vec::with_capacity(columns.len());
-                    for (column, numbers, root) in columns {
-                        let value = if *root { numbers[row].sqrt() } else { numbers[row] };
-                        if !value.is_finite() {
-                            return Err(not_finite(column, row).into());
-                        }
-                        values.push(value);
-                    }
-                    self.scaler.apply_row(&mut values);
-                    self.way.place(&values)
-                }
-            };
-        }
-        if let Some(i) = seen.iter().position(|seen| !seen) {
-            return Err(Failure::failed(format!(
-                "{}: object {} has no label",
-                path.display(),
-                candidates.name(i)
-            )));
-        }
+        };
+        let points = rows.iter().enumerate().map(place).collect();
         if features.is_none() {
             note(format!(
                 "{}: no columns {} of chosen candidates; the mean of each set is drawn",
@@ -359,11 +318,7 @@ impl Sets {
     }
 
     /// The columns of a label table with the features of each object, and whether to take the root; none if it lacks one.
-    fn representatives<'t>(
-        &self,
-        labels: &'t Table,
-        prefix: &str,
-    ) -> Result<Option<Vec<Place<'t>>>, Failure> {
+    fn representatives<'t>(&self, labels: &'t Table, prefix: &str) -> Result<Option<Vec<Place<'t>>>> {
         // With the prefix first: the catalogue may have had a column of the plain name.
         let of = |name: &str| labels.column(&format!("{prefix}{name}")).or_else(|| labels.column(name));
         let mut found = Vec::new();

@@ -1,24 +1,24 @@
 //! What the marginal mixture says: the posterior of K, the co-clustering, and whether its probabilities hold.
 
+use crate::failure::Result;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use goc_pipeline::long_table::{OBJECT_NAMES, named, not_finite};
+use goc_pipeline::long_table::{OBJECT_NAMES, not_finite, require_named};
 use goc_report::figures::{self, Calibration, Figure, Pair};
 use goc_tables::{Column, Table};
 
 use super::super::score::LABEL_NAMES;
 use super::about;
 use super::plane::numbers_of;
-use crate::failure::Failure;
 
 /// A column of finite numbers.
-pub fn finite(table: &Table, name: &str) -> Result<Vec<f64>, Failure> {
+pub fn finite(table: &Table, name: &str) -> Result<Vec<f64>> {
     let column = table.require(name)?;
     finite_of(column)
 }
 
-pub fn finite_of(column: &Column) -> Result<Vec<f64>, Failure> {
+pub fn finite_of(column: &Column) -> Result<Vec<f64>> {
     let numbers = column.numbers()?;
     match numbers.iter().position(|v| !v.is_finite()) {
         Some(row) => Err(not_finite(column, row).into()),
@@ -27,7 +27,7 @@ pub fn finite_of(column: &Column) -> Result<Vec<f64>, Failure> {
 }
 
 /// As [`finite`], from 0 to 1.
-fn probabilities(table: &Table, name: &str) -> Result<Vec<f64>, Failure> {
+fn probabilities(table: &Table, name: &str) -> Result<Vec<f64>> {
     let numbers = finite(table, name)?;
     match numbers.iter().position(|p| !(0.0..=1.0).contains(p)) {
         Some(row) => Err(table.require(name)?.value_error(row, "is not from 0 to 1").into()),
@@ -35,7 +35,7 @@ fn probabilities(table: &Table, name: &str) -> Result<Vec<f64>, Failure> {
     }
 }
 
-pub fn k_posterior(path: &Path) -> Result<Figure, Failure> {
+pub fn k_posterior(path: &Path) -> Result<Figure> {
     let table = goc_tables::read(path)?;
     let column = table.require("k")?;
     let k = column.integers()?;
@@ -47,7 +47,7 @@ pub fn k_posterior(path: &Path) -> Result<Figure, Failure> {
     figures::k_posterior(&rows).map_err(about(path))
 }
 
-pub fn calibration(path: &Path) -> Result<Figure, Failure> {
+pub fn calibration(path: &Path) -> Result<Figure> {
     let table = goc_tables::read(path)?;
     let kind = table.require("kind")?;
     let (said, was) = (probabilities(&table, "said")?, probabilities(&table, "came_true")?);
@@ -65,18 +65,10 @@ pub fn calibration(path: &Path) -> Result<Figure, Failure> {
     figures::calibration(&kinds).map_err(about(path))
 }
 
-pub fn together(path: &Path, labels: &Path) -> Result<Figure, Failure> {
+pub fn together(path: &Path, labels: &Path) -> Result<Figure> {
     let table = goc_tables::read(labels)?;
-    let column = |usual: &[&str], what: &str| match named(&table, None, usual)? {
-        Some(column) => Ok(column),
-        None => Err(Failure::failed(format!(
-            "{}: no {what} column (looked for {}; the table has {})",
-            labels.display(),
-            usual.join(", "),
-            table.names().join(", ")
-        ))),
-    };
-    let (objects, label) = (column(&OBJECT_NAMES, "object")?, column(&LABEL_NAMES, "label")?);
+    let objects = require_named(&table, labels, None, &OBJECT_NAMES, "object", "")?;
+    let label = require_named(&table, labels, None, &LABEL_NAMES, "label", "")?;
     let mut at: HashMap<String, usize> = HashMap::new();
     for row in 0..table.rows() {
         if at.insert(objects.text(row).into_owned(), row).is_some() {
@@ -85,14 +77,10 @@ pub fn together(path: &Path, labels: &Path) -> Result<Figure, Failure> {
     }
     let pairs = goc_tables::read(path)?;
     let p = probabilities(&pairs, "probability")?;
-    let ends = ["object_a", "object_b"].map(|name| pairs.require(name));
-    let [a, b] = ends;
-    let (a, b) = (a?, b?);
-    let number = |column: &Column, row: usize| match at.get(column.text(row).as_ref()) {
-        Some(&i) => Ok(i),
-        None => {
-            Err(Failure::from(column.value_error(row, format!("is not an object of {}", labels.display()))))
-        }
+    let (a, b) = (pairs.require("object_a")?, pairs.require("object_b")?);
+    let number = |column: &Column, row: usize| {
+        let problem = || column.value_error(row, format!("is not an object of {}", labels.display()));
+        at.get(column.text(row).as_ref()).copied().ok_or_else(problem)
     };
     let mut listed = Vec::with_capacity(pairs.rows());
     for (row, &probability) in p.iter().enumerate() {

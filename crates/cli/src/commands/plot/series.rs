@@ -1,5 +1,6 @@
 //! What goes by iteration or by size: convergence, history, benches.
 
+use crate::failure::Result;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -8,28 +9,27 @@ use goc_tables::{Data, Table};
 
 use super::probabilities::{finite, finite_of};
 use super::{about, stem};
-use crate::failure::Failure;
 
 /// From `convergence.csv` of `goc reproduce` when there is a column eta1, from files of `--history` otherwise.
-pub fn convergence(paths: &[PathBuf], oracle: Option<&str>) -> Result<Figure, Failure> {
+pub fn convergence(paths: &[PathBuf], oracle: Option<&str>) -> Result<Figure> {
     let tables: Vec<Table> = paths.iter().map(|path| goc_tables::read(path)).collect::<Result<_, _>>()?;
     match (&tables[..], paths) {
         ([table], [path]) if table.column("eta1").is_some() => of_reproduce(table, path, oracle),
         _ => {
             if oracle.is_some() {
-                return Err(Failure::usage("--oracle is for the file convergence.csv of goc reproduce"));
+                return Err(usage!("--oracle is for the file convergence.csv of goc reproduce"));
             }
             let series: Vec<Runs<3>> = tables
                 .iter()
                 .zip(paths)
                 .map(|(table, path)| Ok(Runs { name: stem(path), runs: vec![of_history(table)?] }))
-                .collect::<Result<_, Failure>>()?;
+                .collect::<Result<_>>()?;
             figures::history("", &series).map_err(about(&paths[0]))
         }
     }
 }
 
-fn of_history(table: &Table) -> Result<Vec<[f64; 3]>, Failure> {
+fn of_history(table: &Table) -> Result<Vec<[f64; 3]>> {
     let (objective, changed, k) =
         (finite(table, "objective")?, finite(table, "changed")?, finite(table, "k")?);
     Ok((0..table.rows()).map(|t| [objective[t], changed[t], k[t]]).collect())
@@ -38,7 +38,7 @@ fn of_history(table: &Table) -> Result<Vec<[f64; 3]>, Failure> {
 /// The three etas by iteration.
 type Run = BTreeMap<i64, [f64; 3]>;
 
-fn of_reproduce(table: &Table, path: &Path, oracle: Option<&str>) -> Result<Figure, Failure> {
+fn of_reproduce(table: &Table, path: &Path, oracle: Option<&str>) -> Result<Figure> {
     let names = table.require("oracle")?.texts();
     let mut known: Vec<&String> = names.iter().collect();
     known.sort_unstable();
@@ -47,17 +47,14 @@ fn of_reproduce(table: &Table, path: &Path, oracle: Option<&str>) -> Result<Figu
     let oracle = match (oracle, &known[..]) {
         (Some(name), _) if known.iter().any(|one| *one == name) => name.to_string(),
         (Some(name), _) => {
-            return Err(Failure::usage(format!(
-                "{}: there is no oracle {name}; --oracle is one of {listed}",
-                path.display()
-            )));
+            return Err(usage!("{}: there is no oracle {name}; --oracle is one of {listed}", path.display()));
         }
         (None, [one]) => one.to_string(),
         (None, _) => {
-            return Err(Failure::usage(format!("{}: choose with --oracle: {listed}", path.display())));
+            return Err(usage!("{}: choose with --oracle: {listed}", path.display()));
         }
     };
-    let whole = |name: &str| -> Result<Vec<i64>, Failure> { Ok(table.require(name)?.integers()?) };
+    let whole = |name: &str| -> Result<Vec<i64>> { Ok(table.require(name)?.integers()?) };
     let (k, set, seed, t) = (whole("k0")?, whole("set")?, whole("seed")?, whole("t")?);
     let eta = [finite(table, "eta1")?, finite(table, "eta2")?, finite(table, "eta3")?];
     // By K(0), by set and seed, by iteration.
@@ -81,12 +78,12 @@ fn of_reproduce(table: &Table, path: &Path, oracle: Option<&str>) -> Result<Figu
 }
 
 /// Lines when there is a column `n`, bars otherwise.
-pub fn bench(path: &Path) -> Result<Figure, Failure> {
+pub fn bench(path: &Path) -> Result<Figure> {
     let table = goc_tables::read(path)?;
     if table.column("n").is_some() { lines(&table, path) } else { bars(&table, path) }
 }
 
-fn lines(table: &Table, path: &Path) -> Result<Figure, Failure> {
+fn lines(table: &Table, path: &Path) -> Result<Figure> {
     let (n, seconds) = (finite(table, "n")?, finite(table, "seconds")?);
     let series = table.column("series").map(|column| column.texts());
     let mut lines: Vec<Line> = Vec::new();
@@ -104,14 +101,14 @@ fn lines(table: &Table, path: &Path) -> Result<Figure, Failure> {
     figures::scaling(&lines, ["n", "seconds"]).map_err(about(path))
 }
 
-fn bars(table: &Table, path: &Path) -> Result<Figure, Failure> {
+fn bars(table: &Table, path: &Path) -> Result<Figure> {
     let is_text = |data: &Data| matches!(data, Data::Text(_));
     let names = table.columns().iter().find(|column| is_text(column.data())).ok_or_else(|| {
-        Failure::failed(format!(
+        failed!(
             "{}: a bench has a column n, or a column of names; the table has {}",
             path.display(),
             table.names().join(", ")
-        ))
+        )
     })?;
     let quantities: Vec<Bars> = table
         .columns()
@@ -124,6 +121,6 @@ fn bars(table: &Table, path: &Path) -> Result<Figure, Failure> {
             };
             Ok(Bars { quantity: quantity.replace('_', " "), values: finite_of(column)? })
         })
-        .collect::<Result<_, Failure>>()?;
+        .collect::<Result<_>>()?;
     figures::bars(&names.texts(), &quantities).map_err(about(path))
 }

@@ -25,7 +25,7 @@ mod kernel_density;
 mod tests;
 
 use super::clusterer::{Clusterer, not_computed};
-use super::{Grouped, Method, MethodError};
+use super::{Grouped, Method, MethodError, Result, Tick};
 use crate::Candidates;
 use crate::oracle::dissimilarities::Dissimilarities;
 
@@ -89,7 +89,7 @@ impl DensityClustering {
     }
 
     /// The divergence `J` of every two objects' densities (no unit; features as scaled).
-    pub fn divergences(&self, candidates: &Candidates) -> Result<Dissimilarities, MethodError> {
+    pub fn divergences(&self, candidates: &Candidates) -> Result<Dissimilarities> {
         let method = self.static_name();
         if !(0.0..=1.0).contains(&self.share) {
             let (value, must) = (self.share, "from 0 to 1");
@@ -115,7 +115,7 @@ impl Method for DensityClustering {
         self.static_name()
     }
 
-    fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped, MethodError> {
+    fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         self.clusterer.check(candidates)?;
         Ok(self.clusterer.group(self.divergences(candidates)?, seed)?)
     }

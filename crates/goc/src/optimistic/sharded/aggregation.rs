@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::ShardedError;
 use super::coordinator::{Basis, Chosen, Coordinator, Next, Outcome, Round, Stage};
 use super::messages::{Answer, FarPoint, FinalState, Found, Stretch, ValueStretch};
+use super::{Result, ShardedError};
 use crate::optimistic::termination::{Termination, together};
 use crate::optimistic::{KRule, OracleEvery};
 use crate::oracle::k_means::means;
@@ -15,7 +15,7 @@ use crate::{Points, random};
 
 impl Coordinator {
     /// The points of `answers`, one shard after the other.
-    fn rows(&self, answers: &[Answer]) -> Result<Points, ShardedError> {
+    fn rows(&self, answers: &[Answer]) -> Result<Points> {
         let mut values = Vec::new();
         for answer in answers {
             let Found::Rows { rows } = &answer.found else { return mismatch(answer) };
@@ -30,7 +30,7 @@ impl Coordinator {
         answers: &[Answer],
         start: Option<&Points>,
         oracle: &dyn Oracle,
-    ) -> Result<Next, ShardedError> {
+    ) -> Result<Next> {
         let points = self.rows(answers)?;
         let all = points.len() == self.n;
         let start = start.map_or(Start::K(self.setup.params.k), Start::Centres);
@@ -58,7 +58,7 @@ impl Coordinator {
         })
     }
 
-    pub(super) fn distinguished(&self, answers: &[Answer], start: &Points) -> Result<Next, ShardedError> {
+    pub(super) fn distinguished(&self, answers: &[Answer], start: &Points) -> Result<Next> {
         let points = self.rows(answers)?;
         let mut seen = HashSet::new();
         let firsts: Vec<usize> = (0..points.len()).filter(|&i| seen.insert(bits(points.row(i)))).collect();
@@ -69,12 +69,7 @@ impl Coordinator {
         })
     }
 
-    pub(super) fn labelled(
-        &self,
-        answers: &[Answer],
-        centres: &Points,
-        round: usize,
-    ) -> Result<Next, ShardedError> {
+    pub(super) fn labelled(&self, answers: &[Answer], centres: &Points, round: usize) -> Result<Next> {
         let q = self.setup.features;
         let (sums, changed) = self.sums(answers, centres.len())?;
         let stage = if changed == 0 || round >= self.setup.plan.rounds {
@@ -97,7 +92,7 @@ impl Coordinator {
         centres: &Points,
         before: &Points,
         round: usize,
-    ) -> Result<Next, ShardedError> {
+    ) -> Result<Next> {
         let mut sizes = vec![0; centres.len()];
         let mut farthest: Vec<Option<&FarPoint>> = vec![None; centres.len()];
         for answer in answers {
@@ -129,7 +124,7 @@ impl Coordinator {
     }
 
     /// Sums of Lloyd rounds, and how many labels changed.
-    pub(super) fn sums(&self, answers: &[Answer], k: usize) -> Result<(Sums, usize), ShardedError> {
+    pub(super) fn sums(&self, answers: &[Answer], k: usize) -> Result<(Sums, usize)> {
         let mut all = Joined::new(k, self.setup.features);
         let mut changed = 0;
         for answer in answers {
@@ -140,7 +135,7 @@ impl Coordinator {
         Ok((all.sums.total(), changed))
     }
 
-    pub(super) fn chosen(&self, answers: &[Answer], step_two: &Points) -> Result<Chosen, ShardedError> {
+    pub(super) fn chosen(&self, answers: &[Answer], step_two: &Points) -> Result<Chosen> {
         let k = step_two.len();
         let mut all = Joined::new(k, self.setup.features);
         let (mut changed, mut distinct) = (0, 0);
@@ -171,7 +166,7 @@ impl Coordinator {
         })
     }
 
-    pub(super) fn valued(&mut self, answers: &[Answer], chosen: Chosen) -> Result<(), ShardedError> {
+    pub(super) fn valued(&mut self, answers: &[Answer], chosen: Chosen) -> Result<()> {
         let mut sum = ChunkedSum::default();
         let mut far: Vec<&FarPoint> = Vec::new();
         for answer in answers {
@@ -266,7 +261,7 @@ impl Joined {
         Self { sums: ChunkedSums::new(k, q), k, q }
     }
 
-    fn add(&mut self, stretches: &[Stretch], answer: &Answer) -> Result<(), ShardedError> {
+    fn add(&mut self, stretches: &[Stretch], answer: &Answer) -> Result<()> {
         for stretch in stretches {
             let fits = match stretch {
                 Stretch::Chunk { sums } => {
@@ -293,7 +288,7 @@ impl Joined {
     }
 }
 
-fn mismatch<T>(answer: &Answer) -> Result<T, ShardedError> {
+fn mismatch<T>(answer: &Answer) -> Result<T> {
     let reason = format!("the part from object {} on does not answer what was asked", answer.first);
     Err(ShardedError::Answers { reason })
 }

@@ -3,9 +3,9 @@
 //! All of its state is in them, and nothing of the objects: what those have chosen follows from the centres. The setup comes first, so that
 //! a checkpoint of another run is refused by name before anything is believed.
 
-use super::ShardedError;
 use super::coordinator::{Basis, Chosen, Coordinator, Outcome, Plan, Round, Setup, Stage};
 use super::encoding::{Codec, DecodeError, Reader, codec_enum, codec_struct, pack, unpack};
+use super::{Result, ShardedError};
 use crate::optimistic::termination::{DetectedCycle, Termination, Watch};
 use crate::optimistic::{Beginning, Distance, KRule, Optimistic, OracleEvery};
 
@@ -143,7 +143,7 @@ impl Coordinator {
     }
 
     /// This run from where the bytes of [`Self::to_bytes`] left it; refused when they are of another run.
-    pub fn resume(&self, bytes: &[u8]) -> Result<Self, ShardedError> {
+    pub fn resume(&self, bytes: &[u8]) -> Result<Self> {
         let (setup, progress): (Setup, Progress) = unpack(CHECKPOINT, "a checkpoint", bytes)?;
         if let Some(what) = self.setup.difference(&setup) {
             return Err(ShardedError::OtherRun { what });

@@ -1,7 +1,7 @@
 //! The coordinator: where the run stands and what comes next; [`super::aggregation`] puts answers together.
 
-use super::ShardedError;
 use super::messages::{Answer, Command, FinalState, Task};
+use super::{Result, ShardedError};
 use crate::Points;
 use crate::optimistic::termination::{Termination, Watch};
 use crate::optimistic::{KRule, Optimistic, Search};
@@ -142,13 +142,7 @@ impl Chosen {
 
 impl Coordinator {
     /// For shards of so many objects each, in order; everything random follows from `seed`.
-    pub fn new(
-        params: Optimistic,
-        sizes: &[usize],
-        features: usize,
-        seed: u64,
-        plan: Plan,
-    ) -> Result<Self, ShardedError> {
+    pub fn new(params: Optimistic, sizes: &[usize], features: usize, seed: u64, plan: Plan) -> Result<Self> {
         let n = sizes.iter().sum();
         params.check_numbers(n)?;
         let unsupported = [
@@ -210,7 +204,7 @@ impl Coordinator {
     /// Takes the answers of all shards, in the order of the shards.
     ///
     /// After an error the coordinator is where it was, so the command can be given again.
-    pub fn take(&mut self, answers: &[Answer], oracle: &dyn Oracle) -> Result<(), ShardedError> {
+    pub fn take(&mut self, answers: &[Answer], oracle: &dyn Oracle) -> Result<()> {
         self.check(answers)?;
         let next = match &self.stage {
             Stage::Gather { start } => self.gathered(answers, start.as_ref(), oracle)?,
@@ -233,11 +227,7 @@ impl Coordinator {
     }
 
     /// Runs to the end over shards that are at hand.
-    pub fn run(
-        &mut self,
-        shards: &mut [super::Shard],
-        oracle: &dyn Oracle,
-    ) -> Result<&Outcome, ShardedError> {
+    pub fn run(&mut self, shards: &mut [super::Shard], oracle: &dyn Oracle) -> Result<&Outcome> {
         while let Some(command) = self.command() {
             let answers: Vec<Answer> =
                 shards.iter_mut().map(|shard| shard.perform(&command)).collect::<Result<_, _>>()?;
@@ -282,7 +272,7 @@ impl Coordinator {
     }
 
     /// The answers must be those of the shards, in order, to the command that was given.
-    fn check(&self, answers: &[Answer]) -> Result<(), ShardedError> {
+    fn check(&self, answers: &[Answer]) -> Result<()> {
         let wrong = |reason| Err(ShardedError::Answers { reason });
         if answers.len() != self.setup.sizes.len() {
             return wrong(format!("{} answers for {} parts", answers.len(), self.setup.sizes.len()));

@@ -3,7 +3,7 @@
 //! A command is complete in itself: it names the centres from which the objects made their present choice, so that a shard which has
 //! just been made, or which has done the command before, gives the same answer.
 
-use super::ShardedError;
+use super::Result;
 use super::encoding::{codec_enum, codec_struct, pack, unpack};
 use crate::Points;
 use crate::oracle::k_means::sums::Sums;
@@ -146,7 +146,7 @@ macro_rules! bytes {
             }
 
             /// From the bytes of [`Self::to_bytes`].
-            pub fn from_bytes(bytes: &[u8]) -> Result<Self, ShardedError> {
+            pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
                 Ok(unpack($kind, $what, bytes)?)
             }
         }

@@ -67,6 +67,9 @@ pub use shard::{Shard, ShardResult};
 use super::OptimisticError;
 use crate::oracle::OracleError;
 
+/// What a step of a run over parts gives.
+pub type Result<T, E = ShardedError> = std::result::Result<T, E>;
+
 /// Why a run over shards cannot go on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]

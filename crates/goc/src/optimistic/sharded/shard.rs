@@ -6,8 +6,8 @@ use std::ops::Range;
 use rand::Rng;
 use rayon::prelude::*;
 
-use super::ShardedError;
 use super::messages::{Answer, Command, FarPoint, FinalState, Found, Stretch, Task, ValueStretch};
+use super::{Result, ShardedError};
 use crate::kernel::CentreLanes;
 use crate::optimistic::run::representatives;
 use crate::optimistic::select::{Choice, Selector};
@@ -98,7 +98,7 @@ impl Shard {
     }
 
     /// Does what `command` says.
-    pub fn perform(&mut self, command: &Command) -> Result<Answer, ShardedError> {
+    pub fn perform(&mut self, command: &Command) -> Result<Answer> {
         let inner = [command.selected.as_ref(), command.task.points()];
         self.check(inner.into_iter().flatten())?;
         let (first, objects) = (self.first, self.objects());
@@ -121,7 +121,7 @@ impl Shard {
     }
 
     /// How the objects ended.
-    pub fn finish(&mut self, final_state: &FinalState) -> Result<ShardResult, ShardedError> {
+    pub fn finish(&mut self, final_state: &FinalState) -> Result<ShardResult> {
         self.check([&final_state.selected, &final_state.centres].into_iter())?;
         self.stand(&Some(final_state.selected.clone()));
         let labels = self.labels(&final_state.numbers, &final_state.centres)?;
@@ -139,7 +139,7 @@ impl Shard {
         Ok(ShardResult { labels, chosen, distances, penalties, points: held.points.values().to_vec() })
     }
 
-    fn check<'p>(&self, points: impl Iterator<Item = &'p Points>) -> Result<(), ShardedError> {
+    fn check<'p>(&self, points: impl Iterator<Item = &'p Points>) -> Result<()> {
         let Some(held) = &self.held else { return Ok(()) };
         let shard = held.points.features();
         for points in points {
@@ -275,7 +275,7 @@ impl Shard {
     }
 
     /// The labels of the choices, renumbered.
-    fn labels(&self, numbers: &[u32], centres: &Points) -> Result<Vec<u32>, ShardedError> {
+    fn labels(&self, numbers: &[u32], centres: &Points) -> Result<Vec<u32>> {
         let Some(held) = &self.held else { return Ok(Vec::new()) };
         let number = |c: &Choice| {
             numbers.get(c.centre as usize).copied().filter(|&l| (l as usize) < centres.len()).ok_or_else(
@@ -289,7 +289,7 @@ impl Shard {
         held.choices.iter().map(number).collect()
     }
 
-    fn value(&self, centres: &Points, numbers: &[u32], far: usize) -> Result<Found, ShardedError> {
+    fn value(&self, centres: &Points, numbers: &[u32], far: usize) -> Result<Found> {
         let labels = self.labels(numbers, centres)?;
         let Some(held) = &self.held else {
             return Ok(Found::Values { values: Vec::new(), far: Vec::new() });

@@ -40,7 +40,7 @@ mod tests;
 pub use similarities::{Similarities, SimilaritiesError};
 
 use super::dissimilarities::Dissimilarities;
-use super::{Oracle, OracleError, Start};
+use super::{Oracle, OracleError, Result, Start};
 use crate::{Partition, Points, Stream};
 use messages::Messages;
 use rand::RngExt;
@@ -89,92 +89,45 @@ impl Default for Affinity {
 /// What affinity propagation found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AffinityFit {
-    partition: Partition,
-    exemplars: Vec<usize>,
-    preference: f64,
-    net_similarity: f64,
-    iterations: usize,
-    converged: bool,
-}
-
-impl AffinityFit {
     /// The clusters; label `k` belongs to exemplar `k`.
-    pub fn partition(&self) -> &Partition {
-        &self.partition
-    }
-
+    pub partition: Partition,
     /// The object in the middle of each cluster, in rising order.
-    pub fn exemplars(&self) -> &[usize] {
-        &self.exemplars
-    }
-
+    pub exemplars: Vec<usize>,
     /// The preference used, in the unit of the similarities; 0 when a quantile was asked for and there are no similarities.
-    pub fn preference(&self) -> f64 {
-        self.preference
-    }
-
+    pub preference: f64,
     /// The similarities of the objects to their exemplars, and a preference for each exemplar: what is maximised.
-    pub fn net_similarity(&self) -> f64 {
-        self.net_similarity
-    }
-
+    pub net_similarity: f64,
     /// Rounds of messages.
-    pub fn iterations(&self) -> usize {
-        self.iterations
-    }
-
+    pub iterations: usize,
     /// True when the exemplars stayed the same for the whole window.
-    pub fn converged(&self) -> bool {
-        self.converged
-    }
+    pub converged: bool,
 }
 
 impl Affinity {
-    /// What an exemplar is worth; the median similarity unless told.
-    pub fn preference(mut self, preference: Preference) -> Self {
-        self.preference = preference;
-        self
-    }
-
-    /// The share of its last value that a message keeps, at least 0.5 and below 1; 0.9 unless told.
-    pub fn damping(mut self, damping: f64) -> Self {
-        self.damping = damping;
-        self
-    }
-
-    /// At most so many rounds, at least 1; 1000 unless told.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
-
-    /// Rounds without a change of exemplars that end the search, at least 1; 100 unless told.
-    pub fn window(mut self, window: usize) -> Self {
-        self.window = window;
-        self
+    setters! {
+        /// What an exemplar is worth; the median similarity unless told.
+        preference: Preference;
+        /// The share of its last value that a message keeps, at least 0.5 and below 1; 0.9 unless told.
+        damping: f64;
+        /// At most so many rounds, at least 1; 1000 unless told.
+        max_iterations: usize;
+        /// Rounds without a change of exemplars that end the search, at least 1; 100 unless told.
+        window: usize;
     }
 
     /// Clusters points; the similarity is minus the squared Euclidean distance.
-    pub fn fit(&self, points: &Points, stream: &mut Stream) -> Result<AffinityFit, OracleError> {
+    pub fn fit(&self, points: &Points, stream: &mut Stream) -> Result<AffinityFit> {
         let similarities = Similarities::of_points(points).map_err(|_| self.failed(TOO_LARGE.into()))?;
         self.fit_similarities(&similarities, stream)
     }
 
     /// Clusters objects of which only the dissimilarities are known; the similarity is minus the dissimilarity.
-    pub fn fit_matrix(
-        &self,
-        dissimilarities: &Dissimilarities,
-        stream: &mut Stream,
-    ) -> Result<AffinityFit, OracleError> {
+    pub fn fit_matrix(&self, dissimilarities: &Dissimilarities, stream: &mut Stream) -> Result<AffinityFit> {
         self.fit_similarities(&Similarities::negated(dissimilarities), stream)
     }
 
     /// Clusters objects by similarities, which need not be symmetric.
-    pub fn fit_similarities(
-        &self,
-        similarities: &Similarities,
-        stream: &mut Stream,
-    ) -> Result<AffinityFit, OracleError> {
+    pub fn fit_similarities(&self, similarities: &Similarities, stream: &mut Stream) -> Result<AffinityFit> {
         self.check()?;
         let n = similarities.len();
         if n == 0 {
@@ -250,7 +203,7 @@ impl Affinity {
         (places(&exemplars), self.max_iterations, false)
     }
 
-    fn check(&self) -> Result<(), OracleError> {
+    fn check(&self) -> Result<()> {
         let wrong = |name: &str, value: String, must: &str| {
             Err(self.failed(format!("the {name} is {value}, but must be {must}")))
         };
@@ -356,12 +309,7 @@ impl Oracle for Affinity {
         "affinity"
     }
 
-    fn cluster(
-        &self,
-        points: &Points,
-        start: Start<'_>,
-        stream: &mut Stream,
-    ) -> Result<Partition, OracleError> {
+    fn cluster(&self, points: &Points, start: Start<'_>, stream: &mut Stream) -> Result<Partition> {
         start.check(points)?;
         Ok(self.fit(points, stream)?.partition)
     }

@@ -35,17 +35,17 @@ fn points_are_clustered_as_by_scikit_learn() {
     ];
     for (q, preference, exemplars, labels, net) in want {
         let fit = with(Preference::Quantile(q)).fit(&points, &mut stream(1, 0)).unwrap();
-        assert!((fit.preference() - preference).abs() < 1e-15, "{q}: {}", fit.preference());
-        assert!(fit.partition().same_grouping(&Partition::from_labels(&labels)), "{q}: {fit:?}");
+        assert!((fit.preference - preference).abs() < 1e-15, "{q}: {}", fit.preference);
+        assert!(fit.partition.same_grouping(&Partition::from_labels(&labels)), "{q}: {fit:?}");
         // Which of two members is the exemplar is a tie that each program breaks in its own way.
-        for (k, size) in fit.partition().sizes().into_iter().enumerate() {
-            assert!(size == 2 || exemplars.contains(&fit.exemplars()[k]), "{q}: {fit:?}");
+        for (k, size) in fit.partition.sizes().into_iter().enumerate() {
+            assert!(size == 2 || exemplars.contains(&fit.exemplars[k]), "{q}: {fit:?}");
         }
-        assert!((fit.net_similarity() - net).abs() < 1e-13, "{q}: {}", fit.net_similarity());
-        assert!(fit.converged());
+        assert!((fit.net_similarity - net).abs() < 1e-13, "{q}: {}", fit.net_similarity);
+        assert!(fit.converged);
         let oracle = with(Preference::Quantile(q));
         let as_oracle = oracle.cluster(&points, Start::K(7), &mut stream(1, 0)).unwrap();
-        assert_eq!(as_oracle, *fit.partition(), "K must not matter");
+        assert_eq!(as_oracle, fit.partition, "K must not matter");
     }
 }
 
@@ -66,8 +66,8 @@ fn similarities_that_are_not_symmetric_are_clustered_as_by_scikit_learn() {
     ];
     for (p, exemplars, labels, net) in want {
         let fit = with(Preference::Value(p)).fit_similarities(&similarities, &mut stream(1, 0)).unwrap();
-        assert_eq!((fit.exemplars(), fit.partition().labels()), (exemplars, &labels[..]));
-        assert!((fit.net_similarity() - net).abs() < 1e-13);
+        assert_eq!((&fit.exemplars[..], fit.partition.labels()), (exemplars, &labels[..]));
+        assert!((fit.net_similarity - net).abs() < 1e-13);
     }
 }
 
@@ -135,15 +135,15 @@ fn the_net_similarity_is_that_of_the_labels_and_as_often_the_optimum_as_with_sci
             let fit = oracle.fit_similarities(&similarities, &mut stream(1, 0)).unwrap();
             let by_hand: f64 = (0..9)
                 .map(|i| {
-                    let e = fit.exemplars()[fit.partition().labels()[i] as usize];
-                    if e == i { fit.preference() } else { similarities.row(i)[e] }
+                    let e = fit.exemplars[fit.partition.labels()[i] as usize];
+                    if e == i { fit.preference } else { similarities.row(i)[e] }
                 })
                 .sum();
-            assert!((fit.net_similarity() - by_hand).abs() < 1e-12);
-            let best = optimum(&similarities, fit.preference());
-            assert!(fit.net_similarity() <= best + 1e-12);
+            assert!((fit.net_similarity - by_hand).abs() < 1e-12);
+            let best = optimum(&similarities, fit.preference);
+            assert!(fit.net_similarity <= best + 1e-12);
             tried += 1;
-            optimal += usize::from(fit.net_similarity() >= best - 1e-12);
+            optimal += usize::from(fit.net_similarity >= best - 1e-12);
         }
     }
     println!("{optimal} of {tried} optimal");
@@ -164,15 +164,15 @@ fn quantiles_are_rs_type_7() {
 fn one_object_is_one_cluster() {
     for preference in [Preference::Quantile(0.5), Preference::Value(-3.0)] {
         let fit = with(preference).fit(&line(&[5.0]), &mut stream(1, 0)).unwrap();
-        assert_eq!((fit.exemplars(), fit.partition().labels()), (&[0][..], &[0][..]));
-        assert!(fit.converged());
+        assert_eq!((&fit.exemplars[..], fit.partition.labels()), (&[0][..], &[0][..]));
+        assert!(fit.converged);
     }
 }
 
 #[test]
 fn identical_points_are_one_cluster_unless_an_exemplar_is_worth_more() {
     let points = line(&[2.0; 6]);
-    let of = |p| with(p).fit(&points, &mut stream(1, 0)).unwrap().partition().k();
+    let of = |p| with(p).fit(&points, &mut stream(1, 0)).unwrap().partition.k();
     assert_eq!(of(Preference::Quantile(0.5)), 1);
     assert_eq!(of(Preference::Value(-1.0)), 1);
     assert_eq!(of(Preference::Value(0.1)), 6);
@@ -182,15 +182,15 @@ fn identical_points_are_one_cluster_unless_an_exemplar_is_worth_more() {
 fn two_objects_are_one_cluster_at_any_quantile() {
     // Their only similarity is the preference: one exemplar is as good as two.
     let fit = Affinity::default().fit(&line(&[0.0, 3.0]), &mut stream(1, 0)).unwrap();
-    assert_eq!((fit.partition().k(), fit.net_similarity()), (1, -18.0));
+    assert_eq!((fit.partition.k(), fit.net_similarity), (1, -18.0));
 }
 
 #[test]
 fn a_large_preference_makes_each_object_its_own_cluster() {
     let points = congruential(5, 20, 2);
     let fit = with(Preference::Value(0.5)).fit(&points, &mut stream(1, 0)).unwrap();
-    assert_eq!(fit.exemplars(), (0..20).collect::<Vec<_>>());
-    assert_eq!(fit.net_similarity(), 10.0);
+    assert_eq!(fit.exemplars, (0..20).collect::<Vec<_>>());
+    assert_eq!(fit.net_similarity, 10.0);
 }
 
 #[test]
@@ -201,12 +201,12 @@ fn ties_settle_for_any_seed() {
         Points::new(vec![0., 0., 0., 1., 1., 0., 1., 1., 9., 9., 9., 10., 10., 9., 10., 10.], 2).unwrap();
     for seed in 0..20 {
         let fit = with(Preference::Value(-10.0)).fit(&pairs, &mut stream(seed, 0)).unwrap();
-        assert!(fit.converged(), "seed {seed}");
-        assert_eq!(fit.partition().canonical().labels(), [0, 0, 1, 1, 2, 2, 3, 3]);
+        assert!(fit.converged, "seed {seed}");
+        assert_eq!(fit.partition.canonical().labels(), [0, 0, 1, 1, 2, 2, 3, 3]);
         let fit = with(Preference::Value(-10.0)).fit(&corners, &mut stream(seed, 0)).unwrap();
-        assert!(fit.converged(), "seed {seed}");
-        assert_eq!(fit.partition().canonical().labels(), [0, 0, 0, 0, 1, 1, 1, 1]);
-        assert_eq!(fit.net_similarity(), -20.0 - 8.0);
+        assert!(fit.converged, "seed {seed}");
+        assert_eq!(fit.partition.canonical().labels(), [0, 0, 0, 0, 1, 1, 1, 1]);
+        assert_eq!(fit.net_similarity, -20.0 - 8.0);
     }
 }
 
@@ -219,8 +219,8 @@ fn a_longer_window_settles_ties_of_three() {
     for seed in 0..20 {
         let oracle = with(Preference::Quantile(0.0)).window(200);
         let fit = oracle.fit_matrix(&table, &mut stream(seed, 0)).unwrap();
-        assert_eq!(fit.partition().labels(), [0, 0, 0, 1, 1, 1]);
-        assert_eq!((fit.net_similarity(), fit.converged()), (-185.5, true));
+        assert_eq!(fit.partition.labels(), [0, 0, 0, 1, 1, 1]);
+        assert_eq!((fit.net_similarity, fit.converged), (-185.5, true));
     }
 }
 
@@ -242,12 +242,12 @@ fn forbidden_pairs_split_what_is_not_connected() {
     let similarities = Similarities::from_square(square.collect()).unwrap();
     for p in [-50.0, -3.0] {
         let fit = with(Preference::Value(p)).fit_similarities(&similarities, &mut stream(1, 0)).unwrap();
-        assert_eq!(fit.partition().labels(), [0, 0, 0, 1, 1, 1, 2], "{p}");
-        assert_eq!(fit.exemplars(), [0, 3, 6]);
+        assert_eq!(fit.partition.labels(), [0, 0, 0, 1, 1, 1, 2], "{p}");
+        assert_eq!(fit.exemplars, [0, 3, 6]);
     }
     let all = Similarities::from_square(vec![f64::NEG_INFINITY; 9]).unwrap();
     let fit = Affinity::default().fit_similarities(&all, &mut stream(1, 0)).unwrap();
-    assert_eq!(fit.partition().labels(), [0, 1, 2]);
+    assert_eq!(fit.partition.labels(), [0, 1, 2]);
 }
 
 #[test]
@@ -255,8 +255,8 @@ fn too_few_rounds_are_said_with_the_exemplars_so_far_or_an_error_when_there_are_
     let points = congruential(7, 30, 2);
     let oracle = with(Preference::Quantile(0.9));
     let fit = oracle.clone().max_iterations(30).fit(&points, &mut stream(1, 0)).unwrap();
-    assert_eq!((fit.converged(), fit.iterations()), (false, 30));
-    assert_eq!(fit.partition().k(), fit.exemplars().len());
+    assert_eq!((fit.converged, fit.iterations), (false, 30));
+    assert_eq!(fit.partition.k(), fit.exemplars.len());
     let error =
         with(Preference::Value(-100.0)).max_iterations(1).fit(&points, &mut stream(1, 0)).unwrap_err();
     assert_eq!(

@@ -17,11 +17,9 @@
 //! gamma of 1e20.
 //!
 //! # Which K
-//! - Asked for K: the gamma is searched by halving on the logarithm. Where the path jumps over K the answer
-//!   is the last partition before the jump, **the nearest K not below** what was asked;
-//!   [`ConvexFit::partition`] says how many there are.
-//! - Asked for none ([`Convex::fit_own_k`]): the partition that lives longest on the path,
-//!   `log gamma_end - log gamma_begin`, among those of more than one cluster and fewer than all points.
+//! The gamma is searched by halving on the logarithm. Where the path jumps over K the answer
+//! is the last partition before the jump, **the nearest K not below** what was asked;
+//! [`ConvexFit::partition`] says how many there are.
 //!
 //! # Decisions
 //! - Equal points are one place of their total mass, so they never part; with K or fewer distinct points each
@@ -44,7 +42,7 @@ mod balance;
 mod levels;
 
 use super::graph::{Components, bridge, distances_are_finite, nearest};
-use super::{Oracle, OracleError, Start};
+use super::{Oracle, OracleError, Result, Start};
 use crate::elementary::exp;
 use crate::{Partition, Points, Stream};
 use ama::Problem;
@@ -102,33 +100,20 @@ const SEARCH_RATIO: f64 = 1.001;
 const PATH_LIMIT: usize = 500;
 
 impl Convex {
-    /// Edges go to so many nearest neighbours; 0 leaves the spanning tree alone.
-    pub fn neighbours(mut self, neighbours: usize) -> Self {
-        self.neighbours = neighbours;
-        self
-    }
-
-    /// How fast weights fall with the squared distance; 0 makes all edges alike. Checked when points are
-    /// there.
-    pub fn phi(mut self, phi: f64) -> Self {
-        self.phi = Some(phi);
-        self
-    }
-
-    /// The gap, relative to the objective, at which a solution counts. Checked when points are there.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
-
-    /// The limit on steps for each gamma; at least one.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations.max(1);
-        self
+    setters! {
+        /// Edges go to so many nearest neighbours; 0 leaves the spanning tree alone.
+        neighbours: usize;
+        /// How fast weights fall with the squared distance; 0 makes all edges alike. Checked when points are
+        /// there.
+        phi: f64 = Some(phi);
+        /// The gap, relative to the objective, at which a solution counts. Checked when points are there.
+        tolerance: f64;
+        /// The limit on steps for each gamma; at least one.
+        max_iterations: usize = max_iterations.max(1);
     }
 
     /// The solution at one `gamma`.
-    pub fn solve(&self, points: &Points, gamma: f64) -> Result<ConvexFit, OracleError> {
+    pub fn solve(&self, points: &Points, gamma: f64) -> Result<ConvexFit> {
         if !(gamma >= 0.0 && gamma.is_finite()) {
             return Err(failed(format!("gamma is {gamma}, but must be finite and not below 0")));
         }
@@ -137,7 +122,7 @@ impl Convex {
     }
 
     /// The solutions along growing gamma, from every distinct point alone (`gamma = 0`) to all in one.
-    pub fn path(&self, points: &Points) -> Result<Vec<ConvexFit>, OracleError> {
+    pub fn path(&self, points: &Points) -> Result<Vec<ConvexFit>> {
         let mut search = Search::new(self, points)?;
         let mut path = vec![search.at(0.0)];
         if search.nodes() == 1 {
@@ -157,7 +142,7 @@ impl Convex {
     }
 
     /// The last partition of the path with at least `k` clusters.
-    pub fn fit(&self, points: &Points, k: usize) -> Result<ConvexFit, OracleError> {
+    pub fn fit(&self, points: &Points, k: usize) -> Result<ConvexFit> {
         Start::K(k).check(points)?;
         let mut search = Search::new(self, points)?;
         let mut below = search.at(0.0);
@@ -196,26 +181,6 @@ impl Convex {
         }
         Ok(below)
     }
-
-    /// The partition that lives longest on the path, of those with more than one cluster and fewer than there
-    /// are distinct points; where there is none, the end of the path.
-    pub fn fit_own_k(&self, points: &Points) -> Result<ConvexFit, OracleError> {
-        let mut path = self.path(points)?;
-        let most = path[0].partition.k();
-        let mut best: Option<(usize, usize)> = None; // (steps lived, first step)
-        let mut first = 1;
-        while first < path.len() {
-            let same = |s: &usize| path[*s].partition == path[first].partition;
-            let life = (first..path.len()).take_while(same).count();
-            let k = path[first].partition.k();
-            if k > 1 && k < most && best.is_none_or(|(longest, _)| life > longest) {
-                best = Some((life, first));
-            }
-            first += life;
-        }
-        let at = best.map_or(path.len() - 1, |(_, first)| first);
-        Ok(path.swap_remove(at))
-    }
 }
 
 /// The problem of some points, and the last solution to start the next from.
@@ -228,7 +193,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(params: &'a Convex, points: &Points) -> Result<Self, OracleError> {
+    fn new(params: &'a Convex, points: &Points) -> Result<Self> {
         if points.is_empty() {
             return Err(OracleError::NoPoints);
         }
@@ -339,12 +304,7 @@ impl Oracle for Convex {
         "convex"
     }
 
-    fn cluster(
-        &self,
-        points: &Points,
-        start: Start<'_>,
-        _stream: &mut Stream,
-    ) -> Result<Partition, OracleError> {
+    fn cluster(&self, points: &Points, start: Start<'_>, _stream: &mut Stream) -> Result<Partition> {
         start.check(points)?;
         self.fit(points, start.k()).map(|fit| fit.partition)
     }

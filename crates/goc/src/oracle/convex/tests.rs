@@ -150,18 +150,6 @@ fn the_wanted_k_is_met_or_the_nearest_not_below() {
 }
 
 #[test]
-fn its_own_k_is_the_partition_that_lives_longest() {
-    let place = |i: usize| 10.0 * (i % 3) as f64 + 0.1 * ((i * i) % 17) as f64;
-    let points = Points::new((0..45).map(place).collect(), 1).unwrap();
-    let fit = Convex::default().fit_own_k(&points).unwrap();
-    let truth: Vec<usize> = (0..45).map(|i| i % 3).collect();
-    assert!(fit.partition.same_grouping(&Partition::from_labels(&truth)), "{:?}", fit.partition);
-    // Two points have no partition between all and one: the end of the path.
-    let two = Points::new(vec![0.0, 1.0], 1).unwrap();
-    assert_eq!(Convex::default().fit_own_k(&two).unwrap().partition.k(), 1);
-}
-
-#[test]
 fn neighbours_in_pieces_are_bridged_so_that_the_path_ends_in_one() {
     let place = |i: usize| 1e3 * (i / 5) as f64 + (i % 5) as f64;
     let points = Points::new((0..20).map(place).collect(), 1).unwrap();
@@ -194,7 +182,6 @@ fn one_point_equal_points_and_k_equal_to_n_are_defined() {
     assert_eq!(oracle.path(&one).unwrap().len(), 1);
     let equal = Points::new(vec![5.0; 12], 2).unwrap();
     assert_eq!(oracle.cluster(&equal, Start::K(4), rng).unwrap().labels(), [0; 6]);
-    assert_eq!(oracle.fit_own_k(&equal).unwrap().partition.k(), 1);
     let mixed = Points::new(vec![4.0, 1.0, 4.0, 1.0, 9.0, -0.0, 0.0], 1).unwrap();
     assert_eq!(oracle.cluster(&mixed, Start::K(7), rng).unwrap().labels(), [0, 1, 0, 1, 2, 3, 3]);
 }
@@ -203,7 +190,7 @@ fn one_point_equal_points_and_k_equal_to_n_are_defined() {
 fn bad_parameters_are_named() {
     let points = blobs(1, 10, 2, 1);
     for bad in [-1.0, f64::NAN, f64::INFINITY] {
-        let error = |fit: Result<ConvexFit, OracleError>| fit.unwrap_err().to_string();
+        let error = |fit: Result<ConvexFit>| fit.unwrap_err().to_string();
         let gamma = error(Convex::default().solve(&points, bad));
         assert_eq!(gamma, format!("convex: gamma is {bad}, but must be finite and not below 0"));
         let phi = error(Convex::default().phi(bad).fit(&points, 2));

@@ -33,7 +33,7 @@ mod model;
 #[cfg(test)]
 mod tests;
 
-use super::{Oracle, OracleError, Start};
+use super::{Oracle, OracleError, Result, Start};
 use crate::random::r::RStream;
 use crate::random::stream as numbered_stream;
 use crate::{Partition, Points, Stream};
@@ -97,43 +97,21 @@ impl GmmDiag {
         Self { r_seed: Some(seed), ..Self::default() }
     }
 
-    /// k-means steps before EM; 10 unless told.
-    pub fn km_iterations(mut self, steps: usize) -> Self {
-        self.km_iterations = steps;
-        self
-    }
-
-    /// EM steps; 5 unless told.
-    pub fn em_iterations(mut self, steps: usize) -> Self {
-        self.em_iterations = steps;
-        self
-    }
-
-    /// No variance goes below this; 1e-10 unless told. Must be positive.
-    pub fn variance_floor(mut self, floor: f64) -> Self {
-        self.variance_floor = floor;
-        self
-    }
-
-    /// Whether labels count the weights of the components; not unless told.
-    pub fn weighted_labels(mut self, weighted: bool) -> Self {
-        self.weighted_labels = weighted;
-        self
-    }
-
-    /// How many starts; the likeliest is kept. 0 counts as 1, the default.
-    pub fn starts(mut self, starts: usize) -> Self {
-        self.starts = starts.max(1);
-        self
+    setters! {
+        /// k-means steps before EM; 10 unless told.
+        km_iterations: usize;
+        /// EM steps; 5 unless told.
+        em_iterations: usize;
+        /// No variance goes below this; 1e-10 unless told. Must be positive.
+        variance_floor: f64;
+        /// Whether labels count the weights of the components; not unless told.
+        weighted_labels: bool;
+        /// How many starts; the likeliest is kept. 0 counts as 1, the default.
+        starts: usize = starts.max(1);
     }
 
     /// Clusters points.
-    pub fn fit(
-        &self,
-        points: &Points,
-        start: Start<'_>,
-        stream: &mut Stream,
-    ) -> Result<Mixture, OracleError> {
+    pub fn fit(&self, points: &Points, start: Start<'_>, stream: &mut Stream) -> Result<Mixture> {
         start.check(points)?;
         if !(self.variance_floor.is_finite() && self.variance_floor > 0.0) {
             return Err(
@@ -167,7 +145,7 @@ impl GmmDiag {
     }
 
     /// The likeliest of all starts, the earlier in a tie.
-    fn likeliest(&self, run: impl Fn(usize) -> Mixture + Sync + Send) -> Result<Mixture, OracleError> {
+    fn likeliest(&self, run: impl Fn(usize) -> Mixture + Sync + Send) -> Result<Mixture> {
         let runs: Vec<Mixture> = (0..self.starts).into_par_iter().map(run).collect();
         let likelier = |a: Mixture, b: Mixture| if b.log_likelihood() > a.log_likelihood() { b } else { a };
         // At least one start, by the builder.
@@ -213,12 +191,7 @@ impl Oracle for GmmDiag {
         "gmm-diag"
     }
 
-    fn cluster(
-        &self,
-        points: &Points,
-        start: Start<'_>,
-        stream: &mut Stream,
-    ) -> Result<Partition, OracleError> {
+    fn cluster(&self, points: &Points, start: Start<'_>, stream: &mut Stream) -> Result<Partition> {
         Ok(self.fit(points, start, stream)?.partition)
     }
 }

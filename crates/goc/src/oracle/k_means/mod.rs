@@ -21,7 +21,7 @@ pub(crate) mod sums;
 use rand::Rng;
 use rayon::prelude::*;
 
-use super::{Oracle, OracleError, Start};
+use super::{Oracle, OracleError, Result, Start};
 use crate::kernel::CentreLanes;
 use crate::points::squared_distance;
 use crate::{Partition, Points, Stream, random};
@@ -90,37 +90,19 @@ pub struct KMeansFit {
 }
 
 impl KMeans {
-    /// How each start is improved.
-    pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
-        self.algorithm = algorithm;
-        self
-    }
-
-    /// How starts are drawn.
-    pub fn seeding(mut self, seeding: Seeding) -> Self {
-        self.seeding = seeding;
-        self
-    }
-
-    /// How many starts; at least one is made.
-    pub fn starts(mut self, starts: usize) -> Self {
-        self.starts = starts.max(1);
-        self
-    }
-
-    /// The limit on rounds of each start; a low one gives the early-stopped oracle of the paper's extensions.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations.max(1);
-        self
+    setters! {
+        /// How each start is improved.
+        algorithm: Algorithm;
+        /// How starts are drawn.
+        seeding: Seeding;
+        /// How many starts; at least one is made.
+        starts: usize = starts.max(1);
+        /// The limit on rounds of each start; a low one gives the early-stopped oracle of the paper's extensions.
+        max_iterations: usize = max_iterations.max(1);
     }
 
     /// The whole result, of which [`Oracle::cluster`] gives the labels.
-    pub fn fit(
-        &self,
-        points: &Points,
-        start: Start<'_>,
-        stream: &mut Stream,
-    ) -> Result<KMeansFit, OracleError> {
+    pub fn fit(&self, points: &Points, start: Start<'_>, stream: &mut Stream) -> Result<KMeansFit> {
         start.check(points)?;
         let k = start.k();
         if k == 1 {
@@ -184,12 +166,7 @@ impl Oracle for KMeans {
         "k-means"
     }
 
-    fn cluster(
-        &self,
-        points: &Points,
-        start: Start<'_>,
-        stream: &mut Stream,
-    ) -> Result<Partition, OracleError> {
+    fn cluster(&self, points: &Points, start: Start<'_>, stream: &mut Stream) -> Result<Partition> {
         self.fit(points, start, stream).map(|fit| fit.partition)
     }
 }

@@ -23,7 +23,7 @@ mod swap;
 mod tests;
 
 use super::dissimilarities::Dissimilarities;
-use super::{Oracle, OracleError, Start};
+use super::{Oracle, OracleError, Result, Start};
 use crate::points::squared_distance;
 use crate::random::stream as numbered_stream;
 use crate::{Partition, Points, Stream};
@@ -91,72 +91,32 @@ impl Default for KMedoids {
 /// A k-medoids clustering.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Medoids {
-    partition: Partition,
-    medoids: Vec<usize>,
-    loss: f64,
-    swaps: usize,
-    converged: bool,
-}
-
-impl Medoids {
     /// The clusters.
-    pub fn partition(&self) -> &Partition {
-        &self.partition
-    }
-
+    pub partition: Partition,
     /// The row of each cluster's medoid.
-    pub fn medoids(&self) -> &[usize] {
-        &self.medoids
-    }
-
+    pub medoids: Vec<usize>,
     /// The sum of the distances from the medoids.
-    pub fn loss(&self) -> f64 {
-        self.loss
-    }
-
+    pub loss: f64,
     /// Swaps made in the winning start.
-    pub fn swaps(&self) -> usize {
-        self.swaps
-    }
-
+    pub swaps: usize,
     /// True when no single swap lowers the loss; false when the rounds ran out first.
-    pub fn converged(&self) -> bool {
-        self.converged
-    }
+    pub converged: bool,
 }
 
 impl KMedoids {
-    /// The distance that is summed up; Euclidean unless told.
-    pub fn distance(mut self, distance: Distance) -> Self {
-        self.distance = distance;
-        self
-    }
-
-    /// How the first medoids are found.
-    pub fn seeding(mut self, seeding: Seeding) -> Self {
-        self.seeding = seeding;
-        self
-    }
-
-    /// How many starts; the best is kept. 3 unless told; 0 counts as 1.
-    pub fn starts(mut self, starts: usize) -> Self {
-        self.starts = starts.max(1);
-        self
-    }
-
-    /// At most so many rounds over all points as candidates; 100 unless told, 0 leaves the first medoids as they are.
-    pub fn rounds(mut self, rounds: usize) -> Self {
-        self.rounds = rounds;
-        self
+    setters! {
+        /// The distance that is summed up; Euclidean unless told.
+        distance: Distance;
+        /// How the first medoids are found.
+        seeding: Seeding;
+        /// How many starts; the best is kept. 3 unless told; 0 counts as 1.
+        starts: usize = starts.max(1);
+        /// At most so many rounds over all points as candidates; 100 unless told, 0 leaves the first medoids as they are.
+        rounds: usize;
     }
 
     /// Clusters points.
-    pub fn fit(
-        &self,
-        points: &Points,
-        start: Start<'_>,
-        stream: &mut Stream,
-    ) -> Result<Medoids, OracleError> {
+    pub fn fit(&self, points: &Points, start: Start<'_>, stream: &mut Stream) -> Result<Medoids> {
         start.check(points)?;
         let distinct = points.distinct_rows();
         let squared = self.distance == Distance::SquaredEuclidean;
@@ -186,7 +146,7 @@ impl KMedoids {
         dissimilarities: &Dissimilarities,
         k: usize,
         stream: &mut Stream,
-    ) -> Result<Medoids, OracleError> {
+    ) -> Result<Medoids> {
         let n = dissimilarities.len();
         match (n, k) {
             (0, _) => return Err(OracleError::NoPoints),
@@ -207,7 +167,7 @@ impl KMedoids {
         allowed: &[usize],
         first: Option<Vec<usize>>,
         stream: &mut Stream,
-    ) -> Result<Medoids, OracleError> {
+    ) -> Result<Medoids> {
         let place = |rows: &[usize]| rows.iter().map(|&r| space.places()[r] as usize).collect::<Vec<_>>();
         let seed: u64 = stream.random();
         let found = if let Some(rows) = first {
@@ -299,12 +259,7 @@ impl Oracle for KMedoids {
         "k-medoids"
     }
 
-    fn cluster(
-        &self,
-        points: &Points,
-        start: Start<'_>,
-        stream: &mut Stream,
-    ) -> Result<Partition, OracleError> {
+    fn cluster(&self, points: &Points, start: Start<'_>, stream: &mut Stream) -> Result<Partition> {
         Ok(self.fit(points, start, stream)?.partition)
     }
 }

@@ -55,16 +55,16 @@ fn no_single_swap_lowers_the_loss_and_the_loss_is_that_of_the_medoids() {
             for seeding in SEEDINGS {
                 let oracle = KMedoids::default().distance(distance).seeding(seeding);
                 let fit = oracle.fit(&points, Start::K(k), &mut stream(3, 3)).unwrap();
-                let loss = loss_of(&points, fit.medoids(), distance);
-                assert!((fit.loss() - loss).abs() <= 1e-12 * loss);
-                let swapped = best_swap(&points, fit.medoids(), distance);
+                let loss = loss_of(&points, &fit.medoids, distance);
+                assert!((fit.loss - loss).abs() <= 1e-12 * loss);
+                let swapped = best_swap(&points, &fit.medoids, distance);
                 assert!(
                     swapped >= loss * (1.0 - 1e-11),
                     "{n} {k} {seeding:?}: a swap gives {swapped} < {loss}"
                 );
-                assert!(fit.converged() && fit.partition().k() == k);
-                for (label, &m) in fit.medoids().iter().enumerate() {
-                    assert_eq!(fit.partition().labels()[m] as usize, label);
+                assert!(fit.converged && fit.partition.k() == k);
+                for (label, &m) in fit.medoids.iter().enumerate() {
+                    assert_eq!(fit.partition.labels()[m] as usize, label);
                 }
             }
         }
@@ -79,9 +79,9 @@ fn a_matrix_of_the_distances_gives_the_same_medoids() {
         let oracle = KMedoids::default().seeding(seeding).starts(3);
         let direct = oracle.fit(&points, Start::K(9), &mut stream(1, 2)).unwrap();
         let matrix = oracle.fit_matrix(&d, 9, &mut stream(1, 2)).unwrap();
-        assert_eq!(direct.medoids(), matrix.medoids(), "{seeding:?}");
-        assert_eq!(direct.partition(), matrix.partition());
-        assert!((direct.loss() - matrix.loss()).abs() < 1e-11);
+        assert_eq!(direct.medoids, matrix.medoids, "{seeding:?}");
+        assert_eq!(direct.partition, matrix.partition);
+        assert!((direct.loss - matrix.loss).abs() < 1e-11);
     }
 }
 
@@ -93,9 +93,9 @@ fn start_centres_choose_the_nearest_free_points() {
     assert_eq!(nearest_points(&points, &centres, &points.distinct_rows()), [3, 5, 0]);
     let still = KMedoids::default().rounds(0);
     let fit = still.fit(&points, Start::Centres(&centres), &mut stream(1, 1)).unwrap();
-    assert_eq!(fit.medoids(), [3, 5, 0]);
-    assert_eq!(fit.partition().labels(), [2, 2, 0, 0, 0, 1]);
-    assert!(!fit.converged());
+    assert_eq!(fit.medoids, [3, 5, 0]);
+    assert_eq!(fit.partition.labels(), [2, 2, 0, 0, 0, 1]);
+    assert!(!fit.converged);
 }
 
 #[test]
@@ -104,14 +104,14 @@ fn fewer_distinct_points_than_clusters_make_each_its_own() {
     let centres = Points::new(vec![0.0, 1.0, 2.0, 3.0, 4.0], 1).unwrap();
     for start in [Start::K(3), Start::K(4), Start::K(6), Start::Centres(&centres)] {
         let fit = KMedoids::default().fit(&points, start, &mut stream(1, 1)).unwrap();
-        assert_eq!(fit.partition().labels(), [0, 1, 0, 1, 2, 0]);
-        assert_eq!((fit.medoids(), fit.loss()), (&[0, 1, 4][..], 0.0));
+        assert_eq!(fit.partition.labels(), [0, 1, 0, 1, 2, 0]);
+        assert_eq!((&fit.medoids[..], fit.loss), (&[0, 1, 4][..], 0.0));
     }
     let d = Dissimilarities::euclidean(&points).unwrap();
     for seeding in SEEDINGS {
         let fit = KMedoids::default().seeding(seeding).fit_matrix(&d, 5, &mut stream(1, 1)).unwrap();
-        assert_eq!(fit.partition().canonical().labels(), [0, 1, 0, 1, 2, 0]);
-        assert_eq!(fit.medoids().len(), 3);
+        assert_eq!(fit.partition.canonical().labels(), [0, 1, 0, 1, 2, 0]);
+        assert_eq!(fit.medoids.len(), 3);
     }
 }
 
@@ -143,7 +143,7 @@ fn more_starts_never_raise_the_loss_and_threads_do_not_change_the_bytes() {
     let points = blobs(200, 2, 8);
     let loss = |starts, seeding| {
         let oracle = KMedoids::default().seeding(seeding).starts(starts);
-        oracle.fit(&points, Start::K(15), &mut stream(4, 4)).unwrap().loss()
+        oracle.fit(&points, Start::K(15), &mut stream(4, 4)).unwrap().loss
     };
     for seeding in SEEDINGS {
         assert!(loss(8, seeding) <= loss(2, seeding) && loss(2, seeding) <= loss(1, seeding));
@@ -170,8 +170,8 @@ fn enough_starts_find_the_optimum_of_tiny_sets() {
             let oracle = KMedoids::default().distance(distance).seeding(Seeding::Random).starts(500);
             let fit = oracle.fit(&points, Start::K(k), &mut stream(1, case)).unwrap();
             let optimum = global_optimum(&points, k, distance);
-            assert!((fit.loss() - optimum).abs() <= 1e-12 * (1.0 + optimum), "{} {optimum}", fit.loss());
-            assert_eq!(fit.partition().k(), k.min(points.distinct()));
+            assert!((fit.loss - optimum).abs() <= 1e-12 * (1.0 + optimum), "{} {optimum}", fit.loss);
+            assert_eq!(fit.partition.k(), k.min(points.distinct()));
         }
     }
 }
@@ -183,7 +183,7 @@ fn a_tie_on_every_swap_still_ends() {
         Points::new((0..144).flat_map(|i| [f64::from(i % 12), f64::from(i / 12)]).collect(), 2).unwrap();
     for k in [2, 7, 36, 72, 143] {
         let fit = KMedoids::default().fit(&points, Start::K(k), &mut stream(1, 1)).unwrap();
-        assert!(fit.converged() && fit.partition().k() == k);
+        assert!(fit.converged && fit.partition.k() == k);
     }
 }
 

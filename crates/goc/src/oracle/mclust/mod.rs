@@ -33,7 +33,7 @@ mod kernels;
 mod start;
 mod transform;
 
-use super::{Oracle, OracleError, Start};
+use super::{Oracle, OracleError, Result, Start};
 use crate::elementary::ln;
 use crate::{Partition, Points, Stream};
 use em::Em;
@@ -105,17 +105,12 @@ impl Mclust {
         Self { model, tolerance: 1e-5, max_iterations: 100_000 }
     }
 
-    /// EM stops when the log-likelihood changes by less than this, relative to one plus its size.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
-
-    /// At most so many EM steps for each number of components: the oracle stopped early. What is
-    /// reached then counts as the fit.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
+    setters! {
+        /// EM stops when the log-likelihood changes by less than this, relative to one plus its size.
+        tolerance: f64;
+        /// At most so many EM steps for each number of components: the oracle stopped early. What is
+        /// reached then counts as the fit.
+        max_iterations: usize;
     }
 
     /// The model fitted.
@@ -124,7 +119,7 @@ impl Mclust {
     }
 
     /// Fits `1..=max_g` components and returns the fit of largest BIC (the smaller number of equals).
-    pub fn fit(&self, points: &Points, max_g: usize) -> Result<MclustFit, OracleError> {
+    pub fn fit(&self, points: &Points, max_g: usize) -> Result<MclustFit> {
         Start::K(max_g).check(points)?;
         self.check()?;
         let (d, n) = (points.features(), points.len());
@@ -189,7 +184,7 @@ impl Mclust {
         }
     }
 
-    fn check(&self) -> Result<(), OracleError> {
+    fn check(&self) -> Result<()> {
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
             return Err(
                 self.failed(format!("the tolerance {} must be a number of at least 0", self.tolerance))
@@ -215,7 +210,7 @@ impl Oracle for Mclust {
         }
     }
 
-    fn cluster(&self, points: &Points, start: Start<'_>, _: &mut Stream) -> Result<Partition, OracleError> {
+    fn cluster(&self, points: &Points, start: Start<'_>, _: &mut Stream) -> Result<Partition> {
         start.check(points)?;
         self.check()?;
         let first = points.row(0);

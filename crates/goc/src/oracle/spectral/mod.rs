@@ -27,7 +27,7 @@
 
 use super::graph::{Components, bridge, distances_are_finite, nearest};
 use super::k_means::{KMeans, Seeding};
-use super::{Oracle, OracleError, Start};
+use super::{Oracle, OracleError, Result, Start};
 use crate::eigen::lanczos::{BLOCK, Lane, Largest, largest};
 use crate::elementary::exp;
 use crate::points::squared_distance;
@@ -114,25 +114,15 @@ impl Spectral {
         Self { affinity, k_means, max_restarts: 300 }
     }
 
-    /// Groups the rows of the eigenvectors; ten k-means++ starts unless set.
-    pub fn k_means(mut self, k_means: KMeans) -> Self {
-        self.k_means = k_means;
-        self
-    }
-
-    /// The limit on the restarts of the search for eigenvectors; at least one is made.
-    pub fn max_restarts(mut self, max_restarts: usize) -> Self {
-        self.max_restarts = max_restarts.max(1);
-        self
+    setters! {
+        /// Groups the rows of the eigenvectors; ten k-means++ starts unless set.
+        k_means: KMeans;
+        /// The limit on the restarts of the search for eigenvectors; at least one is made.
+        max_restarts: usize = max_restarts.max(1);
     }
 
     /// The whole result, of which [`Oracle::cluster`] gives the partition.
-    pub fn fit(
-        &self,
-        points: &Points,
-        start: Start<'_>,
-        stream: &mut Stream,
-    ) -> Result<SpectralFit, OracleError> {
+    pub fn fit(&self, points: &Points, start: Start<'_>, stream: &mut Stream) -> Result<SpectralFit> {
         start.check(points)?;
         if !distances_are_finite(points) {
             return Err(failed("the distances are too large to be squared; scale the features".into()));
@@ -175,7 +165,7 @@ impl Spectral {
         })
     }
 
-    fn graph(&self, points: &Points) -> Result<Graph, OracleError> {
+    fn graph(&self, points: &Points) -> Result<Graph> {
         match self.affinity {
             Affinity::Neighbours(0) => Err(failed("the number of neighbours must be at least 1".into())),
             Affinity::Neighbours(k) => Ok(Graph::new(neighbour_rows(points, k - 1))),
@@ -375,12 +365,7 @@ impl Oracle for Spectral {
         "spectral"
     }
 
-    fn cluster(
-        &self,
-        points: &Points,
-        start: Start<'_>,
-        stream: &mut Stream,
-    ) -> Result<Partition, OracleError> {
+    fn cluster(&self, points: &Points, start: Start<'_>, stream: &mut Stream) -> Result<Partition> {
         self.fit(points, start, stream).map(|fit| fit.partition)
     }
 }

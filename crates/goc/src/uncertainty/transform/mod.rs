@@ -5,15 +5,13 @@
 //! distance, an unbound star no actions. There `f` answers with a [`Rejection`] that says why, and the point
 //! does not become a candidate. An answer that is NaN or infinite is a rejection too.
 //!
-//! One file each: [`Identity`], [`Affine`], [`Pca`], [`KernelPca`], and [`from_fn`] for a closure.
+//! One file each: [`Identity`], [`Pca`], [`KernelPca`], and [`from_fn`] for a closure.
 
-mod affine;
 mod closure;
 mod identity;
 mod kernel_pca;
 mod pca;
 
-pub use affine::Affine;
 pub use closure::{FromFn, from_fn};
 pub use identity::Identity;
 pub use kernel_pca::{Kernel, KernelPca};
@@ -72,41 +70,30 @@ pub trait Transform: Sync {
     }
 }
 
-impl<T: Transform + ?Sized> Transform for &T {
-    fn inputs(&self) -> Option<usize> {
-        (**self).inputs()
-    }
-    fn outputs(&self) -> usize {
-        (**self).outputs()
-    }
-    fn extras(&self) -> usize {
-        (**self).extras()
-    }
-    fn apply(&self, z: &[f64], x: &mut [f64]) -> Result<(), Rejection> {
-        (**self).apply(z, x)
-    }
-    fn apply_all(&self, d: usize, points: &[f64], x: &mut [f64]) -> Vec<Result<(), Rejection>> {
-        (**self).apply_all(d, points, x)
-    }
+/// What points to a transformation is one.
+macro_rules! through_pointers {
+    ($($type:ty),*) => {$(
+        impl<T: Transform + ?Sized> Transform for $type {
+            fn inputs(&self) -> Option<usize> {
+                (**self).inputs()
+            }
+            fn outputs(&self) -> usize {
+                (**self).outputs()
+            }
+            fn extras(&self) -> usize {
+                (**self).extras()
+            }
+            fn apply(&self, z: &[f64], x: &mut [f64]) -> Result<(), Rejection> {
+                (**self).apply(z, x)
+            }
+            fn apply_all(&self, d: usize, points: &[f64], x: &mut [f64]) -> Vec<Result<(), Rejection>> {
+                (**self).apply_all(d, points, x)
+            }
+        }
+    )*};
 }
 
-impl<T: Transform + ?Sized> Transform for Box<T> {
-    fn inputs(&self) -> Option<usize> {
-        (**self).inputs()
-    }
-    fn outputs(&self) -> usize {
-        (**self).outputs()
-    }
-    fn extras(&self) -> usize {
-        (**self).extras()
-    }
-    fn apply(&self, z: &[f64], x: &mut [f64]) -> Result<(), Rejection> {
-        (**self).apply(z, x)
-    }
-    fn apply_all(&self, d: usize, points: &[f64], x: &mut [f64]) -> Vec<Result<(), Rejection>> {
-        (**self).apply_all(d, points, x)
-    }
-}
+through_pointers!(&T, Box<T>);
 
 /// Why a point has no features. Points are counted by reason, so a reason should not hold the point's own numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,26 +148,6 @@ pub enum TransformError {
     /// No inputs or no outputs.
     #[error("a transformation needs at least one input and one output")]
     Empty,
-    /// A matrix or an offset of the wrong length.
-    #[error("{what}: {found} values where {expected} are needed")]
-    Length {
-        /// Matrix or offset.
-        what: &'static str,
-        /// Values needed.
-        expected: usize,
-        /// Values given.
-        found: usize,
-    },
-    /// NaN or infinity.
-    #[error("{what}, value {position}: {value} is not a finite number")]
-    NotFinite {
-        /// Matrix or offset.
-        what: &'static str,
-        /// Position in it, from 0.
-        position: usize,
-        /// The value found.
-        value: f64,
-    },
     /// Nothing to fit to.
     #[error("there are {points} points to fit to; at least 2 are needed")]
     TooFewPoints {
@@ -228,13 +195,6 @@ pub enum TransformError {
     /// The eigenvalue iteration did not converge.
     #[error("the eigenvalues did not converge; scale the points")]
     NoConvergence,
-}
-
-fn check_finite(what: &'static str, values: &[f64]) -> Result<(), TransformError> {
-    match values.iter().position(|v| !v.is_finite()) {
-        Some(position) => Err(TransformError::NotFinite { what, position, value: values[position] }),
-        None => Ok(()),
-    }
 }
 
 /// The sign that makes the entry of largest magnitude positive (the first of equals): an eigenvector is known up to its
