@@ -23,10 +23,9 @@
 //! are weighed too. Nothing is approximated.
 
 use rand::RngExt;
-use rand_distr::{Distribution, Gamma};
 
 use super::blocks::{Blocks, Extents, LANES, Reader};
-use super::cluster::{Cluster, Shape, bound_all, weigh, weigh_alone, weigh_listed};
+use super::cluster::{Cluster, GROUP, Shape, bound_all, weigh, weigh_alone, weigh_listed};
 use super::field::{FieldPrior, pick_ln};
 use super::matrix::{cholesky, inverse, lower_inverse, pick, wishart};
 use super::prior::{Cohesion, PartitionPrior};
@@ -44,9 +43,6 @@ const NEGLIGIBLE: f64 = 0.1;
 const MANY: usize = 2000;
 const BATCH: usize = 32;
 
-/// The Dirichlet prior of the shares of the kinds of groups.
-const SHARE: f64 = 0.05;
-
 /// What all chains share and none changes.
 pub(super) struct Data<'a> {
     pub(super) blocks: &'a Blocks<'a>,
@@ -54,13 +50,8 @@ pub(super) struct Data<'a> {
     pub(super) field: &'a FieldPrior,
     /// The sum over candidates of `w H(x)` for every object: what an object alone has.
     pub(super) alone_sum: &'a [f64],
-    /// `Psi ~ Wishart(metric_df, (nu - q - 1) a / metric_df A)`, `A` being `expected`, and whether it is
-    /// drawn at all.
+    /// `Psi ~ Wishart(metric_df, a / metric_df I)`, and whether it is drawn at all.
     pub(super) metric_df: f64,
-    /// The inverse of `A`.
-    pub(super) expected: &'a [f64],
-    /// The degrees of freedom that groups may have.
-    pub(super) nus: &'a [usize],
     /// The values that `a` may have.
     pub(super) scales: &'a [f64],
     pub(super) learn: bool,
@@ -121,8 +112,6 @@ pub(super) struct Chain<'a> {
     /// How many objects are in the field, and the readiness of the field to open components.
     pub(super) in_field: usize,
     pub(super) field_alpha: f64,
-    /// The shares of the kinds of groups.
-    pub(super) shares: Vec<f64>,
     /// What joining a component of the field weighs for each of its members, for the object that
     /// is out; a group weighs its `joins`.
     field_join: f64,
@@ -175,7 +164,6 @@ impl<'a> Chain<'a> {
             constants: data.prior.constants(data.prior.first()),
             in_field: 0,
             field_alpha: data.field.first(),
-            shares: vec![1.0 / shape.groups() as f64; shape.groups()],
             field_join: 0.0,
             shape,
             scale: data.scales[data.scales.len() / 2],
@@ -239,7 +227,7 @@ impl<'a> Chain<'a> {
         self.in_field = self.clusters.iter().filter(|c| c.field).map(|c| c.size).sum();
         // The metric is positive definite: it was so when it was drawn.
         let low = cholesky(&self.shape.psi, q).map_or_else(|| vec![0.0; q * q], |l| lower_inverse(&l, q));
-        self.screening = Screening::new(low, q, self.shape.kinds[0].nu);
+        self.screening = Screening::new(low, q, self.shape.kinds[GROUP].nu);
         self.joins = self.data.prior.joins(self.cohesion);
         for k in 0..k {
             self.screen(k);
@@ -292,7 +280,7 @@ impl<'a> Chain<'a> {
 
     fn screen(&mut self, k: usize) {
         let cluster = &self.clusters[k];
-        self.screening.set(k, cluster, self.shape.kinds[cluster.kind].factor, self.joins[cluster.size]);
+        self.screening.set(k, cluster, self.joins[cluster.size]);
     }
 
     /// The exact draw of a cluster and a block; none is a new cluster. `was` is the cluster it
@@ -434,11 +422,9 @@ impl<'a> Chain<'a> {
 
     /// The kind of a cluster of one, if groups and the field weigh so much.
     fn draw_kind_alone(&mut self, groups: f64, field: f64) -> usize {
-        let own = self.shape.groups();
-        if field > 0.0 && pick(&[groups, field], groups + field, &mut self.rng) == 1 {
-            return own + self.rng.random_range(0..self.shape.kinds.len() - own);
-        }
-        if own == 1 { 0 } else { pick(&self.shares, 1.0, &mut self.rng) }
+        let widths = self.shape.kinds.len() - 1;
+        let in_field = field > 0.0 && pick(&[groups, field], groups + field, &mut self.rng) == 1;
+        if in_field { GROUP + 1 + self.rng.random_range(0..widths) } else { GROUP }
     }
 
     /// Draws the metric and the prior's cohesion. False when numbers ran out of range, which leaves
@@ -468,16 +454,17 @@ impl<'a> Chain<'a> {
     }
 
     fn draw_metric(&mut self) -> Option<()> {
-        let (q, nu) = (self.shape.q, self.shape.kinds[0].nu as f64);
-        let prior = self.data.metric_df / (self.scale * (nu - q as f64 - 1.0));
-        let mut sum: Vec<f64> = self.data.expected.iter().map(|v| prior * v).collect();
+        let (q, nu) = (self.shape.q, self.shape.kinds[GROUP].nu as f64);
+        let mut sum = vec![0.0; q * q];
+        for f in 0..q {
+            sum[f * q + f] = self.data.metric_df / self.scale;
+        }
         let mut plural = 0.0;
         for cluster in self.clusters.iter().filter(|cluster| cluster.size > 1 && !cluster.field) {
             let scale = inverse(&cluster.spread(&self.shape), q)?;
             let precision = wishart(nu + cluster.size as f64 - 1.0, &scale, q, &mut self.rng)?;
-            let factor = self.shape.kinds[cluster.kind].factor;
             for (s, p) in sum.iter_mut().zip(precision) {
-                *s += factor * p;
+                *s += p;
             }
             plural += 1.0;
         }
@@ -485,22 +472,7 @@ impl<'a> Chain<'a> {
         cholesky(&psi, q)?;
         self.shape.set_psi(psi);
         self.draw_scale();
-        self.draw_nu();
         Some(())
-    }
-
-    /// Draws the degrees of freedom of the groups, the expected covariance `Psi / (nu - q - 1)` being
-    /// what it is.
-    fn draw_nu(&mut self) {
-        if self.data.nus.len() < 2 {
-            return;
-        }
-        let shapes: Vec<Shape> = self.data.nus.iter().map(|nu| self.shape.with_nu(*nu)).collect();
-        let groups = || self.clusters.iter().filter(|c| !c.field && c.size > 1);
-        let ln: Vec<f64> =
-            shapes.iter().map(|shape| groups().map(|c| c.ln_density(shape)).sum::<f64>()).collect();
-        let at = pick_ln(&ln, &mut self.rng);
-        self.shape = shapes.into_iter().nth(at).unwrap_or_else(|| self.shape.clone());
     }
 
     /// Draws what the metric is expected to be, given the metric: the Wishart density at every
@@ -508,7 +480,7 @@ impl<'a> Chain<'a> {
     fn draw_scale(&mut self) {
         let (q, df) = (self.shape.q, self.data.metric_df);
         if self.data.scales.len() > 1 {
-            let trace = self.trace();
+            let trace: f64 = (0..q).map(|f| self.shape.psi[f * q + f]).sum();
             let ln: Vec<f64> =
                 self.data.scales.iter().map(|a| -0.5 * df * (q as f64 * libm::log(*a) + trace / a)).collect();
             let most = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -532,12 +504,6 @@ impl<'a> Chain<'a> {
         (0..self.clusters.len()).map(|k| self.clusters[k].field && !(self.clusters[k].size > 1 && alone(k))).collect()
     }
 
-    /// The trace of `A^-1 Psi / (nu - q - 1)`.
-    fn trace(&self) -> f64 {
-        let sum: f64 = self.shape.psi.iter().zip(self.data.expected).map(|(p, e)| p * e).sum();
-        sum / (self.shape.kinds[0].nu - self.shape.q - 1) as f64
-    }
-
     /// The log of the stationary density but for constants and the prior of the metric: what a
     /// trace plot shows.
     pub(super) fn ln_density(&self) -> f64 {
@@ -550,9 +516,8 @@ impl<'a> Chain<'a> {
     /// With the prior of the metric.
     pub(super) fn ln_joint(&self) -> f64 {
         let (q, df) = (self.shape.q as f64, self.data.metric_df);
-        let trace = self.trace();
-        let times = (self.shape.kinds[0].nu - self.shape.q - 1) as f64;
-        let ln_det = self.shape.ln_det_psi() - q * libm::log(times);
+        let trace: f64 = (0..self.shape.q).map(|f| self.shape.psi[f * self.shape.q + f]).sum();
+        let ln_det = self.shape.ln_det_psi();
         let a = self.scale;
         let prior = 0.5 * (df - q - 1.0) * ln_det - 0.5 * df * (q * libm::log(a) + trace / a);
         self.ln_density() + prior + 0.5 * (q + 1.0) * ln_det
@@ -566,13 +531,11 @@ impl<'a> Chain<'a> {
 
     /// What one cluster adds to it.
     pub(super) fn ln_prior_of(&self, size: usize, kind: usize) -> f64 {
-        let groups = self.shape.groups();
-        if kind < groups {
-            let one = std::iter::once(size);
-            return self.data.prior.ln_weight(one, self.cohesion) + libm::log(self.shares[kind]);
+        if kind == GROUP {
+            return self.data.prior.ln_weight(std::iter::once(size), self.cohesion);
         }
-        libm::log(self.field_alpha) + libm::lgamma(size as f64)
-            - libm::log((self.shape.kinds.len() - groups) as f64)
+        let widths = (self.shape.kinds.len() - 1) as f64;
+        libm::log(self.field_alpha) + libm::lgamma(size as f64) - libm::log(widths)
     }
 
     /// What so many objects in the field add to it.
@@ -582,11 +545,10 @@ impl<'a> Chain<'a> {
             - libm::lgamma(alpha + field as f64)
     }
 
-    /// Draws the kind of each cluster, the shares of the kinds of groups, and the field's readiness.
+    /// Draws the kind of each cluster, and the field's readiness.
     fn draw_kinds(&mut self) {
-        let groups = self.shape.groups();
         let open = self.data.field.is_open();
-        let kinds = if open { self.shape.kinds.len() } else { groups };
+        let kinds = if open { self.shape.kinds.len() } else { 1 };
         for k in 0..self.clusters.len() {
             let cluster = &self.clusters[k];
             let size = cluster.size;
@@ -602,7 +564,7 @@ impl<'a> Chain<'a> {
             } else {
                 let ln: Vec<f64> = (0..kinds)
                     .map(|kind| {
-                        let field = others + if kind < groups { 0 } else { size };
+                        let field = others + if kind == GROUP { 0 } else { size };
                         self.ln_prior_of(size, kind)
                             + self.ln_prior_field(field)
                             + cluster.ln_density_as(kind, &self.shape)
@@ -610,46 +572,13 @@ impl<'a> Chain<'a> {
                     .collect();
                 pick_ln(&ln, &mut self.rng)
             };
-            self.in_field = others + if kind < groups { 0 } else { size };
+            self.in_field = others + if kind == GROUP { 0 } else { size };
             self.clusters[k].kind = kind;
-            self.clusters[k].field = kind >= groups;
-        }
-        if groups > 1 {
-            let mut counts = vec![0.0; groups];
-            for cluster in self.clusters.iter().filter(|c| !c.field && c.size > 1) {
-                counts[cluster.kind] += 1.0;
-            }
-            self.draw_shares(&counts);
-            // Those alone have the kinds of their groups drawn with the shares.
-            for k in 0..self.clusters.len() {
-                if !self.clusters[k].field && self.clusters[k].size == 1 {
-                    self.clusters[k].kind = pick(&self.shares, 1.0, &mut self.rng);
-                }
-            }
+            self.clusters[k].field = kind != GROUP;
         }
         if open {
             let components = self.clusters.iter().filter(|c| c.field).count();
             self.field_alpha = self.data.field.draw(components, self.in_field, &mut self.rng);
         }
-    }
-
-    /// Shares of the kinds of groups that have so many each: a Dirichlet draw. The prior is
-    /// concentrated, so that most often one kind is all there is.
-    fn draw_shares(&mut self, counts: &[f64]) {
-        // Logarithms of gamma draws: with a shape far below 1 the draws themselves may be 0.
-        let ln: Vec<f64> = counts
-            .iter()
-            .map(|count| {
-                let shape = SHARE + count;
-                // Gamma(a) is Gamma(a + 1) U^(1/a).
-                let above: f64 = Gamma::new(shape + 1.0, 1.0).map_or(1.0, |g| g.sample(&mut self.rng));
-                let u = 1.0 - self.rng.random::<f64>();
-                libm::log(above) + libm::log(u) / shape
-            })
-            .collect();
-        let most = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let weights: Vec<f64> = ln.iter().map(|v| libm::exp(v - most).max(1e-300)).collect();
-        let sum: f64 = weights.iter().sum();
-        self.shares = weights.into_iter().map(|w| w / sum).collect();
     }
 }

@@ -83,6 +83,9 @@ impl Base {
     }
 }
 
+/// The kind of groups.
+pub(super) const GROUP: usize = 0;
+
 /// What clusters of one kind share: their covariances are inverse Wishart (`nu`, `scale`).
 #[derive(Clone, Debug)]
 pub(super) struct Kind {
@@ -90,8 +93,6 @@ pub(super) struct Kind {
     pub(super) field: bool,
     /// Degrees of freedom of the covariances; at least q.
     pub(super) nu: usize,
-    /// The scale of a group's covariance is so many times `Psi`.
-    pub(super) factor: f64,
     scale: Vec<f64>,
     ln_det: f64,
     /// By the number of members: what of the t density's constant does not depend on where they
@@ -108,7 +109,7 @@ pub(super) struct Shape {
     /// The lower triangle of `Psi`.
     triangle: Vec<f64>,
     pub(super) base: Base,
-    /// The kinds of clusters, those of groups first.
+    /// The kinds of clusters: [`GROUP`], then the widths of the field's components.
     pub(super) kinds: Vec<Kind>,
     most: usize,
 }
@@ -120,7 +121,7 @@ impl Shape {
         let mut shape = Self { q, psi: Vec::new(), triangle: Vec::new(), base, kinds: Vec::new(), most };
         let constants = shape.constants(nu);
         let scale = vec![0.0; q * q];
-        shape.kinds.push(Kind { field: false, nu, factor: 1.0, scale, ln_det: 0.0, constants });
+        shape.kinds.push(Kind { field: false, nu, scale, ln_det: 0.0, constants });
         shape.set_psi(psi);
         shape
     }
@@ -137,29 +138,6 @@ impl Shape {
         (0..=self.most).map(constant).collect()
     }
 
-    /// With other degrees of freedom of the groups, their expected covariance staying the same.
-    pub(super) fn with_nu(&self, nu: usize) -> Self {
-        let mut shape = self.clone();
-        let times = (nu - self.q - 1) as f64 / (self.kinds[0].nu - self.q - 1) as f64;
-        let constants = shape.constants(nu);
-        for kind in shape.kinds.iter_mut().filter(|kind| !kind.field) {
-            kind.nu = nu;
-            kind.constants = constants.clone();
-        }
-        shape.set_psi(self.psi.iter().map(|v| times * v).collect());
-        shape
-    }
-
-    /// With wider groups too: covariances so many times larger, factors above 1.
-    pub(super) fn wider(mut self, factors: &[f64]) -> Self {
-        for &factor in factors {
-            let kind = Kind { factor, ..self.kinds[0].clone() };
-            self.kinds.push(kind);
-        }
-        self.set_psi(self.psi.clone());
-        self
-    }
-
     /// With a field: components whose covariances are expected to be `covariance` times one of the
     /// widths.
     pub(super) fn field(mut self, nu: usize, covariance: &[f64], widths: &[f64]) -> Self {
@@ -169,19 +147,14 @@ impl Shape {
             let scale: Vec<f64> = covariance.iter().map(|v| times * v).collect();
             let ln_det = cholesky(&scale, q).map_or(f64::NAN, |l| ln_det(&l, q));
             let constants = constants.clone();
-            self.kinds.push(Kind { field: true, nu, factor, scale, ln_det, constants });
+            self.kinds.push(Kind { field: true, nu, scale, ln_det, constants });
         }
         self
     }
 
     /// `ln |Psi|`.
     pub(super) fn ln_det_psi(&self) -> f64 {
-        self.kinds[0].ln_det
-    }
-
-    /// Number of kinds of groups.
-    pub(super) fn groups(&self) -> usize {
-        self.kinds.iter().filter(|kind| !kind.field).count()
+        self.kinds[GROUP].ln_det
     }
 
     /// Another scale, which is positive definite.
@@ -191,11 +164,8 @@ impl Shape {
         let q = self.q;
         self.triangle = cholesky(&psi, q).unwrap_or_else(|| vec![f64::NAN; q * q]);
         let ln_det = ln_det(&self.triangle, q);
-        for kind in self.kinds.iter_mut().filter(|kind| !kind.field) {
-            kind.scale.clear();
-            kind.scale.extend(psi.iter().map(|v| kind.factor * v));
-            kind.ln_det = ln_det + q as f64 * libm::log(kind.factor);
-        }
+        self.kinds[GROUP].scale.clone_from(&psi);
+        self.kinds[GROUP].ln_det = ln_det;
         self.psi = psi;
     }
 }

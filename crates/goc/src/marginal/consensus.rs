@@ -474,7 +474,7 @@ mod tests {
     fn the_estimate_and_single_moves_find_the_groups_and_moves_never_raise_the_bound() {
         let together = CoClustering::of_draws(&draws(), 12);
         let truth: Vec<u32> = (0..12).map(|i| i / 4).collect();
-        assert_eq!(together.estimate(&draws(), 1.0).labels(), truth);
+        assert_eq!(together.estimate(&draws(), 1.0, &[false; 12]).labels(), truth);
         for start in [vec![0; 12], (0..12).collect(), (0..12).map(|i| i % 3).collect::<Vec<u32>>()] {
             let mut labels = start.clone();
             together.improve(&mut labels, 1.0);

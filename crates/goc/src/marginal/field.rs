@@ -42,6 +42,12 @@ impl FieldPrior {
         Self { ln_share, alphas: ALPHAS.to_vec() }
     }
 
+    /// All that `alpha_f` may be.
+    #[cfg(test)]
+    pub(super) fn alphas(&self) -> &[f64] {
+        &self.alphas
+    }
+
     /// Whether there may be a field.
     pub(super) fn is_open(&self) -> bool {
         self.ln_share.get(1).is_some_and(|ln| *ln > f64::NEG_INFINITY)

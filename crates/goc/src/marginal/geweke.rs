@@ -12,7 +12,8 @@ use rand_distr::{Distribution, Gamma, StandardNormal};
 
 use super::blocks::{Blocks, KEPT_BYTES, of_all};
 use super::chain::{Chain, Data, Near};
-use super::cluster::{Base, Shape};
+use super::cluster::{Base, GROUP, Shape};
+use super::field::FieldPrior;
 use super::matrix::{cholesky, inverse, ln_det, pick, wishart};
 use super::prior::{Cohesion, PartitionPrior};
 use crate::baselines::testing::all_partitions;
@@ -24,6 +25,10 @@ const Q: usize = 2;
 const N: usize = 4;
 const NU: usize = 6;
 const METRIC_DF: f64 = 5.0;
+/// Degrees of freedom of the field's components, what their covariances are expected to be, and the widths.
+const NU_FIELD: usize = 7;
+const FIELD: [f64; 4] = [3.0, 0.5, 0.5, 1.0];
+const WIDTHS: [f64; 2] = [2.0, 0.5];
 /// The base density's scale matrix and its triangle.
 const WIDE: [f64; 4] = [4.0, 1.0, 1.0, 2.25];
 const MIDDLE: [f64; 2] = [0.5, -0.25];
@@ -36,11 +41,17 @@ const OFFSETS: [&[[f64; 2]]; N] = [
 ];
 const WEIGHTS: [&[f64]; N] = [&[0.7, 0.3], &[0.5, 0.2, 0.3], &[1.0], &[0.2, 0.3, 0.1, 0.4]];
 
+/// How many functions of the state are compared.
+const NUMBERS: usize = 20;
+
 #[derive(Clone)]
 struct State {
     cohesion: Cohesion,
     scale: f64,
     labels: Vec<u32>,
+    /// The kind of each cluster.
+    kinds: Vec<usize>,
+    field_alpha: f64,
     choice: Vec<u32>,
     psi: Vec<f64>,
     seen: Vec<[f64; 2]>,
@@ -56,21 +67,41 @@ fn normal_pair(triangle: &[f64], rng: &mut Stream) -> [f64; 2] {
 
 impl State {
     /// From the prior.
-    fn drawn(prior: &PartitionPrior, rng: &mut Stream) -> Self {
+    fn drawn(prior: &PartitionPrior, field: &FieldPrior, rng: &mut Stream) -> Self {
         let grid = prior.grid();
         let cohesion = grid[pick(&vec![1.0; grid.len()], grid.len() as f64, rng)];
-        let partitions = all_partitions(N, N as u32);
-        let weight = |labels: &Vec<u32>| {
-            let sizes = (0..N as u32).map(|l| labels.iter().filter(|x| **x == l).count()).filter(|s| *s > 0);
-            prior.ln_weight(sizes, cohesion).exp()
+        let alphas = field.alphas();
+        let field_alpha = alphas[pick(&vec![1.0; alphas.len()], alphas.len() as f64, rng)];
+        let mut states = Vec::new();
+        for labels in all_partitions(N, N as u32) {
+            let clusters = *labels.iter().max().unwrap() as usize + 1;
+            let all = WIDTHS.len() + 1;
+            for code in 0..all.pow(clusters as u32) {
+                let kinds: Vec<usize> = (0..clusters).map(|k| code / all.pow(k as u32) % all).collect();
+                states.push((labels.clone(), kinds));
+            }
+        }
+        let weight = |(labels, kinds): &(Vec<u32>, Vec<usize>)| {
+            let size = |k: usize| labels.iter().filter(|label| **label as usize == k).count();
+            let (mut in_field, mut ln) = (0, 0.0);
+            for (k, kind) in kinds.iter().enumerate().filter(|(_, kind)| **kind != GROUP) {
+                assert!(*kind <= WIDTHS.len());
+                in_field += size(k);
+                ln += (field_alpha / WIDTHS.len() as f64).ln() + libm::lgamma(size(k) as f64);
+            }
+            let groups = (0..kinds.len()).filter(|k| kinds[*k] == GROUP).map(size);
+            ln += prior.ln_weight(groups, cohesion) - prior.constants(cohesion)[N - in_field];
+            ln += libm::lgamma(field_alpha) - libm::lgamma(field_alpha + in_field as f64);
+            (ln + field.ln_share(in_field)).exp()
         };
-        let weights: Vec<f64> = partitions.iter().map(weight).collect();
-        let labels = partitions[pick(&weights, weights.iter().sum(), rng)].clone();
+        let weights: Vec<f64> = states.iter().map(weight).collect();
+        let (labels, kinds) = states.swap_remove(pick(&weights, weights.iter().sum(), rng));
         let choice = WEIGHTS.map(|w| pick(w, 1.0, rng) as u32).to_vec();
         let scale = SCALES[pick(&[1.0; 3], 3.0, rng)];
         let own = scale / METRIC_DF;
         let psi = wishart(METRIC_DF, &[own, 0.0, 0.0, own], Q, rng).unwrap();
-        let mut state = Self { cohesion, scale, labels, choice, psi, seen: vec![[0.0; 2]; N] };
+        let seen = vec![[0.0; 2]; N];
+        let mut state = Self { cohesion, scale, labels, kinds, field_alpha, choice, psi, seen };
         state.draw_data(rng);
         state
     }
@@ -81,7 +112,14 @@ impl State {
         let clusters = self.labels.iter().max().unwrap() + 1;
         for k in 0..clusters {
             let members: Vec<usize> = (0..N).filter(|i| self.labels[*i] == k).collect();
-            let precision = wishart(NU as f64, &inverse(&self.psi, Q).unwrap(), Q, rng).unwrap();
+            let (nu, scale) = match self.kinds[k as usize] {
+                GROUP => (NU, self.psi.clone()),
+                kind => {
+                    let times = WIDTHS[kind - 1] * (NU_FIELD - Q - 1) as f64;
+                    (NU_FIELD, FIELD.map(|v| times * v).to_vec())
+                }
+            };
+            let precision = wishart(nu as f64, &inverse(&scale, Q).unwrap(), Q, rng).unwrap();
             let triangle = cholesky(&inverse(&precision, Q).unwrap(), Q).unwrap();
             let residuals: Vec<[f64; 2]> = members.iter().map(|_| normal_pair(&triangle, rng)).collect();
             // A t with five degrees of freedom: a normal over the root of a chi-square.
@@ -107,7 +145,7 @@ impl State {
     }
 
     /// The chain's moves given the data.
-    fn moved(&mut self, prior: &PartitionPrior, rng: &mut Stream) {
+    fn moved(&mut self, prior: &PartitionPrior, field: &FieldPrior, rng: &mut Stream) {
         let candidates = self.candidates();
         let weights = WEIGHTS.concat();
         let base = Base::new(MIDDLE.to_vec(), &WIDE).unwrap();
@@ -121,30 +159,36 @@ impl State {
             blocks: &Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES),
             near: &near,
             prior,
+            field,
             alone_sum: &alone_sum,
             metric_df: METRIC_DF,
             scales: &SCALES,
             learn: true,
         };
-        let shape = Shape::new(NU, self.psi.clone(), base, N);
-        let mut chain = Chain::new(&data, shape, self.labels.clone(), &self.choice, rng.clone());
-        (chain.cohesion, chain.scale) = (self.cohesion, self.scale);
+        let shape = Shape::new(NU, self.psi.clone(), base, N).field(NU_FIELD, &FIELD, &WIDTHS);
+        let (labels, kinds) = (self.labels.clone(), &self.kinds);
+        let mut chain = Chain::new(&data, shape, labels, kinds, &self.choice, rng.clone());
+        (chain.cohesion, chain.scale, chain.field_alpha) = (self.cohesion, self.scale, self.field_alpha);
         chain.rebuild();
         chain.sweep();
-        chain.split_and_merge(2);
+        chain.split_and_merge(2, 2);
         assert!(chain.draw_shape());
         *rng = chain.rng.clone();
-        (self.cohesion, self.scale) = (chain.cohesion, chain.scale);
+        (self.cohesion, self.scale, self.field_alpha) = (chain.cohesion, chain.scale, chain.field_alpha);
+        self.kinds = chain.clusters.iter().map(|cluster| cluster.kind).collect();
         self.psi = chain.shape.psi.clone();
         (self.labels, self.choice) = (chain.labels.clone(), (0..N).map(|i| chain.choice(i)).collect());
     }
 
     /// Functions of everything whose means are compared.
-    fn numbers(&self) -> [f64; 15] {
+    fn numbers(&self) -> [f64; NUMBERS] {
         let k = f64::from(self.labels.iter().max().unwrap() + 1);
         let size = |i: usize| self.labels.iter().filter(|l| **l == self.labels[i]).count();
         let alone = (0..N).filter(|&i| size(i) == 1).count() as f64;
         let together = |i: usize, j: usize| f64::from(u8::from(self.labels[i] == self.labels[j]));
+        let loose = |i: usize| self.kinds[self.labels[i] as usize] != GROUP;
+        let in_field = (0..N).filter(|&i| loose(i)).count() as f64;
+        let components = self.kinds.iter().filter(|kind| **kind != GROUP).count() as f64;
         let far = libm::hypot(self.seen[0][0] - self.seen[1][0], self.seen[0][1] - self.seen[1][1]);
         [
             k,
@@ -162,14 +206,19 @@ impl State {
             libm::log(self.cohesion.singleton_weight) * alone,
             self.cohesion.power * k,
             libm::log(self.scale) * libm::log(self.psi[3]),
+            in_field,
+            in_field * in_field,
+            libm::log(self.field_alpha) * components,
+            self.kinds.iter().filter(|kind| **kind == 2).count() as f64,
+            f64::from(u8::from(self.kinds[self.labels[0] as usize] == GROUP)) * libm::log(far + 0.1),
         ]
     }
 }
 
 /// Means and their standard errors, by means of batches.
-fn means(numbers: &[[f64; 15]]) -> Vec<(f64, f64)> {
+fn means(numbers: &[[f64; NUMBERS]]) -> Vec<(f64, f64)> {
     let batch = 250;
-    (0..15)
+    (0..NUMBERS)
         .map(|c| {
             let batches: Vec<f64> = numbers
                 .chunks_exact(batch)
@@ -186,19 +235,21 @@ fn means(numbers: &[[f64; 15]]) -> Vec<(f64, f64)> {
 #[test]
 fn drawing_forward_and_alternating_with_the_chain_give_the_same_law() {
     let cases = [
-        (Some(0.5), Some(1.3), Some(1.0), 1),
-        (Some(0.5), None, Some(2.5), 2),
-        (None, None, None, 3),
-        (None, Some(0.8), Some(1.0), 4),
+        (Some(0.5), Some(1.3), Some(1.0), 1.0, 1),
+        (Some(0.5), None, Some(2.5), 0.5, 2),
+        (None, None, None, 0.3, 3),
+        (None, Some(0.8), Some(1.0), 0.0, 4),
     ];
-    for (power, alpha, singleton_weight, seed) in cases {
+    for (power, alpha, singleton_weight, no_field, seed) in cases {
+        let field = FieldPrior::new(N, no_field);
         let prior = PartitionPrior::new(N, power, alpha, singleton_weight);
         let rng = &mut stream(seed, 0);
-        let forward: Vec<[f64; 15]> = (0..40_000).map(|_| State::drawn(&prior, rng).numbers()).collect();
-        let mut state = State::drawn(&prior, rng);
-        let alternating: Vec<[f64; 15]> = (0..40_000)
+        let forward: Vec<[f64; NUMBERS]> =
+            (0..40_000).map(|_| State::drawn(&prior, &field, rng).numbers()).collect();
+        let mut state = State::drawn(&prior, &field, rng);
+        let alternating: Vec<[f64; NUMBERS]> = (0..40_000)
             .map(|_| {
-                state.moved(&prior, rng);
+                state.moved(&prior, &field, rng);
                 state.draw_data(rng);
                 state.numbers()
             })

@@ -290,33 +290,19 @@ impl Marginal {
         self.check(q)?;
         let nu = self.nu.unwrap_or(q + NU_BEYOND);
         let (base, covariance) = base_of(objects)?;
-        let total: f64 = (0..q).map(|f| covariance[f * q + f]).sum::<f64>() / q as f64;
-        let mut expected = vec![0.0; q * q];
-        for f in 0..q { expected[f * q + f] = 1.0; }
-        if knob("METRIC", 0.0) > 0.0 {
-            let w = knob("METRIC", 0.0);
-            let mut shape: Vec<f64> = covariance.iter().map(|v| w * v / total).collect();
-            for f in 0..q { shape[f * q + f] += 1.0 - w; }
-            expected = matrix::inverse(&shape, q).ok_or(MarginalError::Flat)?;
-        }
-        let nus: Vec<usize> = match knob("NUS", 0.0) as i32 {
-            0 => vec![nu],
-            1 => [2, 3, 5, 7, 12].map(|v| q + v).to_vec(),
-            _ => [2, 7].map(|v| q + v).to_vec(),
-        };
         let field = FieldPrior::new(n, knob("NOFIELD", 0.5));
         let near = near(objects);
         let prior = PartitionPrior::new(n, self.power, self.alpha, self.singleton_weight);
         // The mean of Psi is A; that of a covariance, Psi / (nu - q - 1).
         let metric_df = q as f64 + METRIC_DF_BEYOND;
-        let of = |spread: f64| spread * spread;
+        let of = |spread: f64| spread * spread * (nu - q - 1) as f64;
         let scales: Vec<f64> = match self.spread {
             Some(spread) => vec![of(spread)],
             None => (0..SPREADS).map(|v| of(LEAST_SPREAD * std::f64::consts::SQRT_2.powi(v))).collect(),
         };
         let mut psi = vec![0.0; q * q];
         for f in 0..q {
-            psi[f * q + f] = of(self.spread.unwrap_or(LEAST_SPREAD)) * (nu - q - 1) as f64;
+            psi[f * q + f] = of(self.spread.unwrap_or(LEAST_SPREAD));
         }
         let mut penalties = Vec::new();
         let blocks = Blocks::new(objects, |i, own| self.weigh(objects, i, &mut penalties, own), kept);
@@ -330,15 +316,12 @@ impl Marginal {
             scales: &scales,
             learn: self.learn,
             field: &field,
-            expected: &expected,
-            nus: &nus,
         };
-        let wider: Vec<f64> = (1..knob("KINDS", 1.0) as i32).map(|v| knob("KSTEP", 16.0).powi(v)).collect();
         let widths: Vec<f64> = (0..knob("WIDTHS", 4.0) as i32)
             .map(|v| knob("WIDEST", 4.0) * knob("WSTEP", 2.0).powi(-v)).collect();
-        let shape = Shape::new(nu, psi, base, n).wider(&wider);
+        let shape = Shape::new(nu, psi, base, n);
         let shape = shape.field(q + knob("NUF", 40.0) as usize, &covariance, &widths);
-        let widest = shape.groups() + knob("WIDEST", 4.0).log2() as usize;
+        let widest = 1 + knob("WIDEST", 4.0).log2() as usize;
         let k = self.begin.unwrap_or_else(|| first_clusters(n)).clamp(1, n);
         let tally = Tally::new(objects.total());
         let traces = (0..self.chains)

@@ -48,9 +48,8 @@ impl Screening {
         (k / LANES * (self.q + 2) + row) * LANES + k % LANES
     }
 
-    /// Cluster `k` has changed, or is new if it is the next one. Its covariance is so many times
-    /// `Psi` beforehand.
-    pub(super) fn set(&mut self, k: usize, cluster: &Cluster, factor: f64, join: f64) {
+    /// Cluster `k` has changed, or is new if it is the next one.
+    pub(super) fn set(&mut self, k: usize, cluster: &Cluster, join: f64) {
         let q = self.q;
         if k == self.count {
             self.count += 1;
@@ -80,7 +79,7 @@ impl Screening {
         }
         let slot = self.slot(k, q);
         let powers = cluster.twice as f64 / self.twice as f64;
-        self.packed[slot] = powers * cluster.share / (factor + squares.sqrt()) * (1.0 - 1e-9);
+        self.packed[slot] = powers * cluster.share / (1.0 + squares.sqrt()) * (1.0 - 1e-9);
         let slot = self.slot(k, q + 1);
         // Components of the field are few and wide: they are never out of the question.
         self.packed[slot] = if cluster.field { 0.0 } else { cluster.scale * join * (1.0 + 1e-9) };
@@ -181,7 +180,7 @@ mod tests {
         let join = |cluster: &Cluster| (cluster.size as f64).sqrt();
         let mut screening = Screening::new(low, q, shape.kinds[0].nu);
         for (k, cluster) in clusters.iter().enumerate() {
-            screening.set(k, cluster, 1.0, join(cluster));
+            screening.set(k, cluster, join(cluster));
         }
         for k in [19, 3, 16] {
             clusters.swap_remove(k);

@@ -21,7 +21,7 @@ use rand::RngExt;
 
 use super::blocks::LANES;
 use super::chain::Chain;
-use super::cluster::{Cluster, weigh_all};
+use super::cluster::{Cluster, GROUP, weigh_all};
 use super::matrix::pick;
 
 /// One pair in so many is drawn from all objects.
@@ -75,7 +75,7 @@ impl Chain<'_> {
 
     /// Kinds that clusters may have.
     fn open_kinds(&self) -> usize {
-        if self.data.field.is_open() { self.shape.kinds.len() } else { self.shape.groups() }
+        if self.data.field.is_open() { self.shape.kinds.len() } else { 1 }
     }
 
     /// Proposes a split or a merger of two objects' clusters.
@@ -111,9 +111,8 @@ impl Chain<'_> {
             let second = near || self.rng.random::<bool>();
             (kinds[usize::from(second)], kinds)
         };
-        let groups = self.shape.groups();
         // Objects in the field that this move does not concern.
-        let counted = |kind: usize, size: usize| if kind >= groups { size } else { 0 };
+        let counted = |kind: usize, size: usize| if kind == GROUP { 0 } else { size };
         let field = if splits {
             self.in_field - counted(whole_kind, total)
         } else {

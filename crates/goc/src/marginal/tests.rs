@@ -82,10 +82,12 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
     let alone_sum: Vec<f64> = (0..n).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect();
     let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
     let near = Near::new([vec![1, 2], vec![0], vec![], vec![2, 4, 0], vec![0, 1, 2, 3]].into_iter(), 4);
+    let field = FieldPrior::new(n, 1.0);
     let data = Data {
         blocks: &blocks,
         near: &near,
         prior: &prior,
+        field: &field,
         alone_sum: &alone_sum,
         metric_df: 4.0,
         scales: &[4.0],
@@ -93,13 +95,13 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
     };
     let law = exact(&candidates, &weights, &shape, &prior, cohesion);
     assert_eq!(law.len(), 52);
-    let mut chain = Chain::new(&data, shape, vec![0; n], &vec![0; n], stream(1, 0));
+    let mut chain = Chain::new(&data, shape, vec![0; n], &[0], &vec![0; n], stream(1, 0));
     let mut counts: HashMap<Vec<u32>, f64> = HashMap::new();
     for _ in 0..draws {
         if sweeps {
             chain.sweep();
         }
-        chain.split_and_merge(moves);
+        chain.split_and_merge(moves, moves);
         chain.rebuild();
         let labels = Partition::from_labels(&chain.labels).canonical().labels().to_vec();
         *counts.entry(labels).or_default() += 1.0;
