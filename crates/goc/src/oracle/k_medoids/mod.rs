@@ -70,8 +70,8 @@ pub enum Seeding {
 /// use goc::{Points, random::stream};
 /// let points = Points::new(vec![0.0, 1.0, 2.0, 10.0, 11.0, 30.0], 1)?;
 /// let fit = KMedoids::default().fit(&points, Start::K(2), &mut stream(1, 0))?;
-/// assert_eq!(fit.loss(), 20.0);
-/// assert_eq!(fit.partition().labels(), [0, 0, 0, 0, 0, 1]);
+/// assert_eq!(fit.loss, 20.0);
+/// assert_eq!(fit.partition.labels(), [0, 0, 0, 0, 0, 1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -137,8 +137,8 @@ impl KMedoids {
     /// use goc::random::stream;
     /// let d = Dissimilarities::from_condensed(vec![1.0, 9.0, 9.0])?;
     /// let fit = KMedoids::default().fit_matrix(&d, 2, &mut stream(1, 0))?;
-    /// assert_eq!(fit.partition().labels()[0], fit.partition().labels()[1]);
-    /// assert_eq!(fit.loss(), 1.0);
+    /// assert_eq!(fit.partition.labels()[0], fit.partition.labels()[1]);
+    /// assert_eq!(fit.loss, 1.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn fit_matrix(
