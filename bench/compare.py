@@ -89,7 +89,7 @@ def blobs(n, q):
 
 
 def k_medoids():
-    """FasterPAM from random starts, one thread each; the rival gets its distance matrix for free."""
+    """FasterPAM, one start and one thread each; the rival starts at random and gets its distance matrix for free."""
     ours = [row for row in cargo_bench("k_medoids") if row["line"].startswith("points n=5000 q=3 k=50 ")]
     points = blobs(5000, 3)
     matrix = cdist(points, points).astype(np.float32)

@@ -19,12 +19,15 @@ pub(super) fn cluster_means(points: &Points, labels: &[u32], k: usize) -> Points
     Points::trusted(sums, q)
 }
 
-/// The mixture's numbers; `variances` has a row a component, as `means`.
+/// The mixture's numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Model {
-    pub(super) weights: Vec<f64>,
-    pub(super) means: Points,
-    pub(super) variances: Points,
+pub struct Model {
+    /// The weight of each component.
+    pub weights: Vec<f64>,
+    /// The mean of each component.
+    pub means: Points,
+    /// The variances of each component, feature by feature.
+    pub variances: Points,
 }
 
 impl Model {
