@@ -110,7 +110,6 @@ def oracles():
     points = blobs(2000, 3)
     rivals = {
         "spectral-neighbours": SpectralClustering(50, affinity="nearest_neighbors", n_neighbors=10, random_state=1, n_jobs=-1),
-        "spectral-rbf": SpectralClustering(50, affinity="rbf", gamma=1.0, random_state=1, n_jobs=-1),
         "mean-shift-flat": MeanShift(bandwidth=1.5, n_jobs=-1),
         "hdbscan": HDBSCAN(copy=True, n_jobs=-1),
     }

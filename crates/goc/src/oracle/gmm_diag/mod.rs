@@ -7,7 +7,6 @@
 //!
 //! A point's label is the component of the largest density there, *leaving out the weights*: that is what
 //! ClusterR predicts with, and what the paper's "GMM (ClusterR)" numbers rest on.
-//! [`GmmDiag::weighted_labels`] puts them in.
 //!
 //! # Two ways
 //! The default draws from goc's own stream and has the rules below. [`GmmDiag::cluster_r`] draws as R does
@@ -58,21 +57,13 @@ pub struct GmmDiag {
     km_iterations: usize,
     em_iterations: usize,
     variance_floor: f64,
-    weighted_labels: bool,
     starts: usize,
     r_seed: Option<i32>,
 }
 
 impl Default for GmmDiag {
     fn default() -> Self {
-        Self {
-            km_iterations: 10,
-            em_iterations: 5,
-            variance_floor: 1e-10,
-            weighted_labels: false,
-            starts: 1,
-            r_seed: None,
-        }
+        Self { km_iterations: 10, em_iterations: 5, variance_floor: 1e-10, starts: 1, r_seed: None }
     }
 }
 
@@ -104,8 +95,6 @@ impl GmmDiag {
         em_iterations: usize;
         /// No variance goes below this; 1e-10 unless told. Must be positive.
         variance_floor: f64;
-        /// Whether labels count the weights of the components; not unless told.
-        weighted_labels: bool;
         /// How many starts; the likeliest is kept. 0 counts as 1, the default.
         starts: usize = starts.max(1);
     }
@@ -172,7 +161,7 @@ impl GmmDiag {
             model.maximise(points, &responsibilities, self.variance_floor);
             history.push(model.expect(points, &mut responsibilities));
         }
-        let labels = model.labels(points, self.weighted_labels);
+        let labels = model.labels(points);
         Mixture { partition: Partition::from_labels(&labels), components: labels, model, history }
     }
 

@@ -130,11 +130,8 @@ impl Model {
     }
 
     /// The component of the largest density at each point; ties go to the lower number.
-    pub(super) fn labels(&self, points: &Points, weighted: bool) -> Vec<u32> {
-        let mut fixed = self.log_norms();
-        if weighted {
-            fixed.iter_mut().zip(&self.weights).for_each(|(f, w)| *f += w.ln());
-        }
+    pub(super) fn labels(&self, points: &Points) -> Vec<u32> {
+        let fixed = self.log_norms();
         let label = |x: &[f64]| {
             let mut best = (0, f64::NEG_INFINITY);
             for (c, norm) in fixed.iter().enumerate() {

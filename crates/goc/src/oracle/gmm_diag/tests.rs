@@ -79,23 +79,21 @@ fn each_of_few_distinct_points_is_its_own_cluster() {
         assert_eq!(partition.canonical().labels(), [0, 1, 0, 2, 1]);
     }
     let close = Points::new(vec![0.0, 1e-9, 2e-9, 2e-9], 1).unwrap();
-    let oracle = GmmDiag::default().weighted_labels(true);
-    assert_eq!(oracle.cluster(&close, Start::K(4), rng).unwrap().labels(), [0, 1, 2, 2]);
+    assert_eq!(GmmDiag::default().cluster(&close, Start::K(4), rng).unwrap().labels(), [0, 1, 2, 2]);
     let all = Points::new((0..20).map(|i| f64::from(i * i)).collect(), 1).unwrap();
     assert_eq!(GmmDiag::default().cluster(&all, Start::K(20), rng).unwrap().k(), 20);
 }
 
 #[test]
-fn weights_count_in_labels_only_when_asked() {
-    // Two equal kernels, one with most of the weight: the border moves towards the light one.
+fn weights_do_not_count_in_labels() {
+    // Two equal kernels, one with most of the weight: the border stays in the middle.
     let points = Points::new(vec![0.0, 4.0, 1.9, 2.1], 1).unwrap();
     let model = Model {
         weights: vec![0.9, 0.1],
         means: Points::new(vec![0.0, 4.0], 1).unwrap(),
         variances: Points::new(vec![1.0, 1.0], 1).unwrap(),
     };
-    assert_eq!(model.labels(&points, false), [0, 1, 0, 1]);
-    assert_eq!(model.labels(&points, true), [0, 1, 0, 0]);
+    assert_eq!(model.labels(&points), [0, 1, 0, 1]);
 }
 
 #[test]
