@@ -165,7 +165,7 @@ impl Chooser {
                     stability::agreement(&again)
                 }
                 Criterion::Bic | Criterion::Icl => {
-                    match Soft::fit_until(
+                    match Soft::fit(
                         candidates,
                         &solution.partition,
                         &solution.places,
