@@ -204,6 +204,7 @@ class Candidates:
             if None in features:
                 other = {name, penalty_name, truth_name, *CANDIDATE_NAMES, *PENALTY_NAMES, *TRUTH_NAMES}
                 features = [c for c in table.names if c not in other and table.is_real(c)]
+        features = [table.named(column, ()) for column in features]
         if not features:
             raise ValueError("the table has no column of real numbers to be a feature")
         values = np.column_stack([table.numbers(c) for c in features])

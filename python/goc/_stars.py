@@ -163,7 +163,8 @@ def from_gaia(
         truth=None if truth is None else table.identifiers(truth)[rows],
         extras=made["extras"],
         metadata=dict(made["metadata"]),
-        losses=[(ids[row], drawn, kept, why) for row, drawn, kept, why in made["losses"]],
+        losses=[(ids[row], drawn, kept, why) for row, drawn, kept, why in made["losses"]]
+        + [(ids[row], 0, 0, why) for row, why in made["dropped"]],
     )
 
 

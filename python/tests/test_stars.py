@@ -87,7 +87,10 @@ def test_missing_stars_are_dropped_where_asked(catalogue):
     table["radial_velocity"] = MaskedColumn(table["radial_velocity"], mask=np.arange(12) == 5)
     with pytest.raises(ValueError, match="row 5"):
         goc.from_gaia(table, m=3)
-    assert len(goc.from_gaia(table, m=3, on_nan="drop")) == 11
+    made = goc.from_gaia(table, m=3, on_nan="drop")
+    assert len(made) == 11
+    assert [(own, drawn, kept) for own, drawn, kept, _ in made.losses] == [(catalogue["source_id"][5], 0, 0)]
+    assert "radial_velocity" in made.losses[0][3]
     assert len(goc.from_gaia({**catalogue, "pmra": np.where(np.arange(12) < 2, -9999.0, 1.0)}, m=3)) == 10
     far = {**catalogue, "parallax": np.where(np.arange(12) == 4, -5.0, 0.5)}
     made = goc.from_gaia(far, m=3)

@@ -32,7 +32,7 @@ pub struct MeasuredArgs {
     pub object: Option<String>,
 
     /// Value that means "missing"; `none`, or `nan` to count NaN and null too
-    #[arg(long, value_name = "RULE", default_value = "-9999")]
+    #[arg(long, value_name = "RULE", default_value = "-9999", allow_hyphen_values = true)]
     pub missing: String,
 
     /// A row with an infinite number, a negative error or a correlation beyond 1: stop, or drop it with a count
