@@ -53,7 +53,6 @@ fn text(value: &Bound<'_, PyAny>) -> PyResult<String> {
 pub fn settings<'py>(py: Python<'py>, method: &str) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let method: MethodName = method.parse().map_err(crate::watch::value_error)?;
     let mut own = Settings::of(method);
-    own.scale = Some(own.scaling());
     own.feature_map = Some(own.map());
     LIST.iter().map(|setting| entry(py, setting, &own)).collect()
 }
