@@ -176,7 +176,8 @@ fn space_model(space: Space, galaxy: &Bound<'_, PyAny>, variant: Variant) -> PyR
     SpaceModel::of(space, potential, finder)
 }
 
-/// Candidates of a star catalogue, `model` being what its space needs ([`star_spaces`]): a dictionary with the candidates, what is carried along, the row of each object, rows that were
+/// Candidates of a star catalogue, `model` being what its space needs ([`star_spaces`]): a
+/// dictionary with the candidates, what is carried along, the row of each object, rows that were
 /// dropped, stars that lost points, and what was said.
 #[pyfunction]
 #[pyo3(signature = (stars, ids, model, wanted, threads=None, progress=None))]

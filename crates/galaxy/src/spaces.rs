@@ -1,9 +1,10 @@
 //! The spaces in which stars are grouped: what a star's measured values are turned into.
 //!
-//! A [`Space`] is a word with the names and units of its features. What it needs of the Galaxy differs: actions and
-//! the extent of an orbit need an action finder, the integrals of motion a potential, places and velocities
-//! nothing. A [`SpaceModel`] is a space together with that, so that nothing is built which is not needed, and
-//! [`SpaceModel::transform`] is f itself: a [`Transform`] of a catalogue's rows, as [`StarActions`] is.
+//! A [`Space`] is a word with the names and units of its features. What it needs of the Galaxy
+//! differs: actions and the extent of an orbit need an action finder, the integrals of motion a
+//! potential, places and velocities nothing. A [`SpaceModel`] is a space together with that, so
+//! that nothing is built which is not needed, and [`SpaceModel::transform`] is f itself: a
+//! [`Transform`] of a catalogue's rows, as [`StarActions`] is.
 //!
 //! | space | features | needs |
 //! |---|---|---|
@@ -14,14 +15,15 @@
 //! | `uvw` | U, V, W alone | nothing |
 //! | `galactocentric` | x, y, z, vx, vy, vz in the frame of the Sun that was chosen | nothing |
 //!
-//! Heliocentric axes are those of Galactic coordinates: X and U towards the Galactic centre, Y and V the way the
-//! disc turns, Z and W north. Velocities are relative to the Sun: its own motion is not added, so they do not
-//! depend on the Sun that was chosen.
+//! Heliocentric axes are those of Galactic coordinates: X and U towards the Galactic centre, Y and
+//! V the way the disc turns, Z and W north. Velocities are relative to the Sun: its own motion is
+//! not added, so they do not depend on the Sun that was chosen.
 //!
-//! The extent of an orbit follows from the turning points of the Stäckel fudge (Mackereth & Bovy 2018), so no orbit
-//! is integrated. It is exact in a sphere; in the Milky Way it differs from integrated orbits by .1 % of the apocentre in
-//! the median and less than 2 % for nine orbits of ten, with a tail in zmax (`tests/spaces.rs`). An unbound star has
-//! neither actions nor an extent; its integrals of motion and its place are known all the same, and kept.
+//! The extent of an orbit follows from the turning points of the Stäckel fudge (Mackereth & Bovy
+//! 2018), so no orbit is integrated. It is exact in a sphere; in the Milky Way it differs from
+//! integrated orbits by .1 % of the apocentre in the median and less than 2 % for nine orbits of
+//! ten, with a tail in zmax (`tests/spaces.rs`). An unbound star has neither actions nor an extent;
+//! its integrals of motion and its place are known all the same, and kept.
 
 use std::sync::Arc;
 
@@ -176,8 +178,8 @@ impl SpaceModel {
         }
     }
 
-    /// From a row of a catalogue to the features of the space, and what is carried along. Jphi, Lz and the
-    /// circularity are counted as `sign` says.
+    /// From a row of a catalogue to the features of the space, and what is carried along. Jphi, Lz
+    /// and the circularity are counted as `sign` says.
     pub fn transform(self, catalogue: Catalogue, sign: JphiSign) -> Box<dyn Transform + Send> {
         let outputs = self.space().features().len();
         match self {

@@ -60,8 +60,8 @@ impl Transform for StarActions {
     }
 }
 
-/// The verdict on each place; `outcomes` are those of the places that there are, in order, and `write` puts what was
-/// found into a row of `x`, which is `width` numbers wide.
+/// The verdict on each place; `outcomes` are those of the places that there are, in order, and
+/// `write` puts what was found into a row of `x`, which is `width` numbers wide.
 pub(crate) fn verdicts<A>(
     places: Vec<Result<Galactocentric, Reason>>,
     outcomes: Vec<Outcome<A>>,

@@ -11,11 +11,12 @@ use goc_galaxy::orbit::Integrator;
 use goc_galaxy::potential::{Isochrone, McMillan17, Plummer, Potential};
 use goc_galaxy::spaces::{Needs, Space, SpaceModel};
 
-/// ra, dec, parallax, pmra, pmdec, radial velocity; heliocentric X, Y, Z (pc), U, V, W (km/s); Galactocentric x, y, z
-/// (kpc), vx, vy, vz (km/s).
+/// ra, dec, parallax, pmra, pmdec, radial velocity; heliocentric X, Y, Z (pc), U, V, W (km/s);
+/// Galactocentric x, y, z (kpc), vx, vy, vz (km/s).
 ///
-/// Made with astropy 8.0.2 (2026-11-18): `SkyCoord(ra, dec, distance=1 kpc / parallax, pm_ra_cosdec, pm_dec,
-/// radial_velocity)`, then `.galactic.cartesian.xyz` and `.galactic.velocity`, and `.transform_to(Galactocentric())` under
+/// Made with astropy 8.0.2 (2026-11-18): `SkyCoord(ra, dec, distance=1 kpc / parallax,
+/// pm_ra_cosdec, pm_dec, radial_velocity)`, then `.galactic.cartesian.xyz` and
+/// `.galactic.velocity`, and `.transform_to(Galactocentric())` under
 /// `galactocentric_frame_defaults.set("v4.0")`.
 const ASTROPY: [[[f64; 6]; 3]; 4] = [
     [
@@ -96,7 +97,8 @@ const ASTROPY: [[[f64; 6]; 3]; 4] = [
     ],
 ];
 
-/// l, b, parallax, pml, pmb, radial velocity of one star and its X, Y, Z, U, V, W by the same astropy.
+/// l, b, parallax, pml, pmb, radial velocity of one star and its X, Y, Z, U, V, W by the same
+/// astropy.
 const GALACTIC: [[f64; 6]; 2] = [
     [30.0, 40.0, 0.5, 3.0, -2.0, 50.0],
     [

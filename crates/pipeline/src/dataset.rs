@@ -208,8 +208,8 @@ impl Dataset {
         self.penalties == PenaltyKind::LogDensity && self.provenance.iter().any(drawn)
     }
 
-    /// The space that stars are in, where the provenance says one; those by actions are told by their
-    /// transformation alone.
+    /// The space that stars are in, where the provenance says one; those by actions are told by
+    /// their transformation alone.
     pub fn space(&self) -> Option<Space> {
         let said = self.provenance.iter().find(|(key, _)| key == SPACE_KEY);
         said.and_then(|(_, word)| word.parse().ok())

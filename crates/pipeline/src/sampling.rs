@@ -186,7 +186,8 @@ fn emptied(losses: &[Loss]) -> Vec<&str> {
     losses.iter().filter(|loss| loss.kept == 0).map(|loss| loss.name.as_str()).collect()
 }
 
-/// The candidates of a star catalogue, in the space that `sampling` says. `ids` call the stars, one for each row.
+/// The candidates of a star catalogue, in the space that `sampling` says. `ids` call the stars, one
+/// for each row.
 pub fn star_candidates<C: Columns<Error: Into<PipelineError>>>(
     columns: &C,
     ids: Ids,
@@ -204,7 +205,8 @@ pub fn star_candidates<C: Columns<Error: Into<PipelineError>>>(
 }
 
 impl Sampling {
-    /// The space that was asked for, by its own name or as the transformation to actions; none where neither was.
+    /// The space that was asked for, by its own name or as the transformation to actions; none
+    /// where neither was.
     pub fn star_space(&self) -> Result<Option<Space>> {
         match (self.transform, self.space) {
             (None, space) => Ok(space),

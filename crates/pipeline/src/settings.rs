@@ -471,9 +471,9 @@ impl Settings {
         self.scale.unwrap_or(own)
     }
 
-    /// The scaling asked for, or that of the data: features of different kinds with tails, as those of every
-    /// space of stars but the actions are, are scaled robustly whatever the method; others as
-    /// [`Settings::scaling`] says.
+    /// The scaling asked for, or that of the data: features of different kinds with tails, as those
+    /// of every space of stars but the actions are, are scaled robustly whatever the method; others
+    /// as [`Settings::scaling`] says.
     pub fn scaling_of(&self, data: &Dataset) -> Scaling {
         let kinds = data.space().is_some_and(|space| space != Space::Actions);
         self.scale.unwrap_or_else(|| if kinds { Scaling::Robust } else { self.scaling() })

@@ -1,4 +1,5 @@
-//! Stars: how a catalogue is read, the model of the Galaxy, and the transformation to a space made of both.
+//! Stars: how a catalogue is read, the model of the Galaxy, and the transformation to a space made
+//! of both.
 
 use crate::error::Result;
 use std::sync::Arc;
@@ -237,7 +238,8 @@ impl StarModel {
             "sun" => space.needs_sun(),
             _ => true,
         };
-        // Candidates by actions are told by their transformation, as they were before there were other spaces.
+        // Candidates by actions are told by their transformation, as they were before there were
+        // other spaces.
         let told = (space != Space::Actions).then(|| (SPACE, json!(space.to_string())));
         let model = self.settings().into_iter().filter(|(key, _)| used(key));
         told.into_iter().chain(model).collect()

@@ -1,6 +1,7 @@
 //! `goc stars`: from a star catalogue to labelled stars, in one command.
 //!
-//! Errors to uncertainty sets, those to candidates, candidates to actions (or another space), those to groups: what `goc candidates` and
+//! Errors to uncertainty sets, those to candidates, candidates to actions (or another space), those
+//! to groups: what `goc candidates` and
 //! `goc cluster` do, without a file between. The result is the input's own rows with columns added, so that it goes back into
 //! TOPCAT or astropy where it came from. A star that could not be used stays, without a label and with the reason.
 
@@ -22,7 +23,7 @@ use crate::console::{self, Console};
 use crate::measured_table::MeasuredArgs;
 use crate::star_table::StarArgs;
 
-/// Group stars: catalogue with errors in, the same rows with label and actions (or another space) out
+/// Group stars: catalogue with errors in, the same rows with label and actions out
 #[derive(Args)]
 #[command(after_help = "Example: goc stars gaia.fits --k 50 -o groups.fits\n\
     The same in two steps, with the candidates kept: goc candidates gaia.fits -o c.parquet; goc cluster c.parquet --k 50\n\

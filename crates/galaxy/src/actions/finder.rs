@@ -193,8 +193,8 @@ impl ActionFinder {
         (Orbit::new(&*self.potential, &self.focal, &halted, &gradient), energy, lz)
     }
 
-    /// What came of each star; `found` is asked for those that are bound, and has nothing where a number is not
-    /// finite.
+    /// What came of each star; `found` is asked for those that are bound, and has nothing where a
+    /// number is not finite.
     #[inline(always)]
     fn tell<T: Pack, A>(
         &self,

@@ -177,8 +177,9 @@ impl<T: Lockstep> Orbit<T> {
         Turns { w_min, w_max, tau_max: self.vertical_turn(potential, tolerance) }
     }
 
-    /// The least and the largest distance from the centre and the largest height between these turning points.
-    /// R^2 + z^2 = w + Delta v is least in the plane at w_min, and largest, as z is, where both coordinates are.
+    /// The least and the largest distance from the centre and the largest height between these
+    /// turning points. R^2 + z^2 = w + Delta v is least in the plane at w_min, and largest, as z
+    /// is, where both coordinates are.
     #[inline(always)]
     pub(super) fn extent(&self, turns: &Turns<T>) -> [T; 3] {
         let v = turns.tau_max / (turns.tau_max + 1.0);

@@ -72,7 +72,8 @@ impl Actions {
     }
 }
 
-/// How far a bound star's orbit goes, by the turning points of the Stäckel fudge (Mackereth & Bovy 2018).
+/// How far a bound star's orbit goes, by the turning points of the Stäckel fudge (Mackereth & Bovy
+/// 2018).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
     /// Kinetic and potential energy per mass, (km/s)^2; below 0.

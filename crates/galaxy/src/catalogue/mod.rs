@@ -188,8 +188,8 @@ impl Catalogue {
         &self.sun
     }
 
-    /// The same rows seen from the Sun: places are heliocentric, in Galactic axes (x towards the centre, y
-    /// the way the disc turns, z north), and velocities relative to the Sun.
+    /// The same rows seen from the Sun: places are heliocentric, in Galactic axes (x towards the
+    /// centre, y the way the disc turns, z north), and velocities relative to the Sun.
     pub fn heliocentric(mut self) -> Self {
         self.sun = Sun::origin();
         self

@@ -96,7 +96,8 @@ impl Candidates {
         Ok(())
     }
 
-    /// The columns of a star catalogue, if a space of stars is what is wanted; `asked` is the one that was named.
+    /// The columns of a star catalogue, if a space of stars is what is wanted; `asked` is the one
+    /// that was named.
     fn star_columns(
         &self,
         table: &Table,
