@@ -228,6 +228,7 @@ def test_a_space_is_clustered_with_the_bytes_of_the_command(space, command, mock
             assert np.array_equal(estimator.fit(made).labels_, theirs)
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_stars_in_a_space_are_those_of_from_gaia(command, mock, tmp_path):
     flags = ["--method", "marginal", "--chains", 2, "--burn", 5, "--keep", 8, "-m", 12]
     command("stars", mock[0], "--space", "xyzuvw", *flags, "--candidates", tmp_path / "c.parquet", "-o", tmp_path / "g.parquet")

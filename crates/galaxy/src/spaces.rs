@@ -30,7 +30,7 @@ use std::sync::Arc;
 use goc::uncertainty::transform::{Rejection, Transform};
 
 use crate::actions::{ActionFinder, Extent};
-use crate::catalogue::{Catalogue, ROW};
+use crate::catalogue::{Catalogue, ROW, Reason};
 use crate::frames::{Galactocentric, JphiSign};
 use crate::potential::Potential;
 use crate::stars::{ACTIONS, ENERGY, StarActions, verdicts};
@@ -238,7 +238,11 @@ impl<F: Fn(&Galactocentric, &mut [f64]) + Sync> Transform for StarPlaces<F> {
 
     fn apply_all(&self, _: usize, points: &[f64], x: &mut [f64]) -> Vec<Result<(), Rejection>> {
         let places = self.catalogue.places(points).into_iter().zip(x.chunks_exact_mut(self.outputs));
-        places.map(|(place, x)| Ok((self.features)(&place?, x))).collect()
+        let verdict = |(place, x): (Result<Galactocentric, Reason>, &mut [f64])| {
+            (self.features)(&place?, x);
+            Ok(())
+        };
+        places.map(verdict).collect()
     }
 }
 

@@ -471,12 +471,15 @@ impl Settings {
         self.scale.unwrap_or(own)
     }
 
-    /// The scaling asked for, or that of the data: features of different kinds with tails, as those
-    /// of every space of stars but the actions are, are scaled robustly whatever the method; others
-    /// as [`Settings::scaling`] says.
+    /// The scaling asked for, or the method's own for these data: where that is the standard one,
+    /// stars in other spaces than actions, whose features are of different kinds and have tails,
+    /// are scaled robustly.
     pub fn scaling_of(&self, data: &Dataset) -> Scaling {
-        let kinds = data.space().is_some_and(|space| space != Space::Actions);
-        self.scale.unwrap_or_else(|| if kinds { Scaling::Robust } else { self.scaling() })
+        let other = data.space().is_some_and(|space| space != Space::Actions);
+        match (self.scale, self.scaling()) {
+            (None, Scaling::Standard) if other => Scaling::Robust,
+            (_, scaling) => scaling,
+        }
     }
 
     /// The feature map asked for, or the method's own.
