@@ -163,7 +163,7 @@ class TestObjects:
         told = {"oracle": "k-means", "oracle_starts": 2, "oracle_iterations": 7, "algorithm": "lloyd", "seeding": "plus-plus"}
         assert {key: settings[key] for key in told} == told
         # Its number of clusters, scaling and seed are the method's.
-        assert (settings["k"], settings["scale"], settings["seed"]) == (6, "standard", 1)
+        assert (settings["k"], settings["scale"], settings["seed"]) == (6, None, 1)
         assert found.n_clusters_ <= 6
 
     def test_parameters_of_the_oracle_are_parameters_of_the_method(self, sets):

@@ -63,7 +63,7 @@ impl Prepared {
             map => map.roots(&data.feature_names())?,
         };
         check_roots(&data, &roots, "use {feature_map} none")?;
-        let scaling = settings.scaling();
+        let scaling = settings.scaling_of(&data);
         let scaler = Scaler::fit_objects(scaling, &Scaled::new(&data.candidates).roots(&roots))?;
         for &f in scaler.constant_features() {
             let name = &data.features[f].name;
