@@ -5,12 +5,13 @@
 //! of actions, scaled features): those are a [`super::Prepared`], made from a data set without another
 //! copy where the data set is no longer needed.
 
-use crate::error::Result;
 use goc::Candidates;
 use goc::candidates::PENALTY_STRENGTH;
 use goc_galaxy::catalogue::schema::RowNames;
 use goc_galaxy::spaces::Space;
 use sha2::{Digest, Sha256};
+
+use crate::error::Result;
 
 /// A feature as the input names it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,6 @@
 //! asks for stability, significance and noise as the settings say. Whatever the method, the answer is one
 //! [`Fit`].
 
-use crate::error::Result;
 use std::time::Instant;
 
 use goc::choose_k::lambda::{LambdaFound, lambda};
@@ -20,6 +19,7 @@ use goc::oracle::Oracle;
 use goc::{Candidates, Partition, Points};
 
 use crate::dataset::Dataset;
+use crate::error::Result;
 use crate::judge;
 use crate::methods::Run;
 use crate::model_file::ModelFile;

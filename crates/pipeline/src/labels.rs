@@ -1,6 +1,5 @@
 //! What a fit is as tables: a row per object, per cluster, per iteration, and what the mixture adds.
 
-use crate::error::Result;
 use std::path::Path;
 
 use goc::choice::Choice;
@@ -14,6 +13,7 @@ use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
 use crate::dataset::{Dataset, Feature};
+use crate::error::Result;
 use crate::fit::{AutoFound, Fit};
 use crate::long_table::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY};
 use crate::sampling::plain;

@@ -5,7 +5,6 @@
 //! at a time and their candidates go straight into the [`Dataset`], so that the candidates of a large
 //! catalogue are in memory once. An object's candidates depend on the seed and its own name only.
 
-use crate::error::Result;
 use goc::candidates::CandidatesBuilder;
 use goc::synthetic::{self, Coasting};
 use goc::uncertainty::transform::{Identity, Kernel, KernelPca, Pca, Transform, TransformError};
@@ -19,7 +18,7 @@ use goc_galaxy::spaces::Space;
 use serde_json::{Value, json};
 
 use crate::dataset::{Dataset, Extra, Feature, PenaltyKind};
-use crate::error::PipelineError;
+use crate::error::{PipelineError, Result};
 use crate::measured::{Measured, MeasuredColumns};
 use crate::sampling_names::{PenaltyName, SamplerName, Shape, TransformName, WhenEmpty};
 use crate::star_model::StarModel;

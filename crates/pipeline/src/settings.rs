@@ -5,7 +5,6 @@
 //! (feature `clap`), Python's keywords and their documentation, and the test that holds both doors
 //! together all follow from these rows.
 
-use crate::error::Result;
 use std::fmt;
 use std::str::FromStr;
 
@@ -22,7 +21,7 @@ use goc_galaxy::spaces::Space;
 use serde_json::{Value as Json, json};
 
 use crate::dataset::Dataset;
-use crate::error::PipelineError;
+use crate::error::{PipelineError, Result};
 use crate::names::{BackgroundName, FeatureMapName, MethodName, OracleName, PenaltyScale, SetDistanceName};
 
 /// A number, or the wish to have it found.

@@ -1,7 +1,6 @@
 //! Stars: how a catalogue is read, the model of the Galaxy, and the transformation to a space made
 //! of both.
 
-use crate::error::Result;
 use std::sync::Arc;
 
 use goc_galaxy::actions::{ActionFinder, Outcome, Variant};
@@ -13,7 +12,7 @@ use goc_galaxy::spaces::{Needs, Space, SpaceModel};
 use serde_json::{Value, json};
 
 use crate::dataset::Feature;
-use crate::error::PipelineError;
+use crate::error::{PipelineError, Result};
 use crate::measured::of_schema;
 use crate::sampling::Transformation;
 use crate::watch::Watch;

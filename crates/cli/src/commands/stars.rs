@@ -5,11 +5,11 @@
 //! `goc cluster` do, without a file between. The result is the input's own rows with columns added, so that it goes back into
 //! TOPCAT or astropy where it came from. A star that could not be used stays, without a label and with the reason.
 
-use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::Args;
 use goc_pipeline::candidate_table::candidate_table;
+use goc_pipeline::long_table::MISSING_OR_NAN;
 use goc_pipeline::table_columns::TableColumns;
 use goc_pipeline::{BadRows, Sampling};
 use goc_tables::{Column, Data};
@@ -20,6 +20,7 @@ use super::candidates::SamplingArgs;
 use super::cluster::{self, FitArgs};
 use crate::choices::words;
 use crate::console::{self, Console};
+use crate::failure::Result;
 use crate::measured_table::MeasuredArgs;
 use crate::star_table::StarArgs;
 
@@ -41,7 +42,7 @@ pub struct Stars {
     object: Option<String>,
 
     /// Value that means "missing", beside NaN and null: such a star is kept without a label
-    #[arg(long, value_name = "RULE", default_value = "-9999,nan")]
+    #[arg(long, value_name = "RULE", default_value = MISSING_OR_NAN)]
     missing: String,
 
     /// A star with an infinite number, a negative error or a correlation beyond 1: stop, or keep it without a label

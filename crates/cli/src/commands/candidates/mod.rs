@@ -2,7 +2,6 @@
 
 mod sampling;
 
-use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -16,6 +15,7 @@ use goc_tables::{Column, Table};
 use serde_json::{Value, json};
 
 use crate::console::{self, Console};
+use crate::failure::Result;
 use crate::measured_table::MeasuredArgs;
 use crate::star_table::StarArgs;
 pub use sampling::SamplingArgs;

@@ -1,6 +1,5 @@
 //! The flags that say how uncertainty sets are sampled.
 
-use crate::failure::Result;
 use clap::Args;
 use goc::uncertainty::Size;
 use goc_galaxy::catalogue::DistancePrior;
@@ -8,6 +7,7 @@ use goc_galaxy::spaces::Space;
 use goc_pipeline::{PenaltyName, SamplerName, Sampling, Shape, TransformName, WhenEmpty};
 
 use crate::choices::{at_least_one, words};
+use crate::failure::Result;
 
 /// How the uncertainty sets are formed and sampled.
 #[derive(Args, Clone, Debug)]

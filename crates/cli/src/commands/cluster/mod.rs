@@ -4,7 +4,6 @@
 
 mod print;
 
-use crate::failure::Result;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -16,7 +15,7 @@ use goc_tables::Table;
 use serde_json::Value;
 
 use crate::console::{self, Console};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::long_table::LongTableArgs;
 pub use print::{sentence, summary};
 
