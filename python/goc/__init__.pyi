@@ -21,10 +21,10 @@ class GreedyOptimisticClustering(_estimators.GreedyOptimisticClustering):
         preset: str = ..., distance: str | None = ..., k_rule: str | None = ...,
         oracle_every: str | None = ..., begin: str | None = ..., initial_labels: Any = ...,
         scale_penalties: bool = ..., n_init: int = ..., swaps: int = ..., tol: float = ...,
-        max_iter: int = ..., search: str | None = ..., k_by: str | None = ..., scale: str = ...,
-        feature_map: str = ..., stability: int | None = ..., significance: int | None = ...,
-        background: str = ..., noise: bool = ..., fdr: float = ..., random_state: Any = ...,
-        n_jobs: int | None = ..., verbose: int = ...
+        max_iter: int = ..., search: str | None = ..., k_by: str | None = ...,
+        scale: str | None = ..., feature_map: str = ..., stability: int | None = ...,
+        significance: int | None = ..., background: str = ..., noise: bool = ..., fdr: float = ...,
+        random_state: Any = ..., n_jobs: int | None = ..., verbose: int = ...
     ) -> None: ...
 
 class MarginalMixture(_estimators.MarginalMixture):
@@ -39,7 +39,7 @@ class MarginalMixture(_estimators.MarginalMixture):
 class UKMeans(_estimators.UKMeans):
     def __init__(
         self, n_clusters: int | str = ..., oracle: Any = ..., *, k_by: str | None = ...,
-        scale: str = ..., feature_map: str = ..., stability: int | None = ...,
+        scale: str | None = ..., feature_map: str = ..., stability: int | None = ...,
         significance: int | None = ..., background: str = ..., noise: bool = ..., fdr: float = ...,
         random_state: Any = ..., n_jobs: int | None = ..., verbose: int = ...
     ) -> None: ...
@@ -48,7 +48,7 @@ class GreedyPessimisticClustering(UncertainClusterer):
     def __init__(
         self, n_clusters: int | str = ..., penalty_weight: float | str = ..., *, reading: str = ...,
         distance: str | None = ..., k_rule: str | None = ..., scale_penalties: bool = ...,
-        max_iter: int = ..., oracle: Any = ..., k_by: str | None = ..., scale: str = ...,
+        max_iter: int = ..., oracle: Any = ..., k_by: str | None = ..., scale: str | None = ...,
         feature_map: str = ..., stability: int | None = ..., significance: int | None = ...,
         background: str = ..., noise: bool = ..., fdr: float = ..., random_state: Any = ...,
         n_jobs: int | None = ..., verbose: int = ...
@@ -60,10 +60,10 @@ class TreeOptimisticClustering(_estimators.TreeOptimisticClustering):
         preset: str = ..., distance: str | None = ..., k_rule: str | None = ...,
         oracle_every: str | None = ..., begin: str | None = ..., initial_labels: Any = ...,
         scale_penalties: bool = ..., n_init: int = ..., swaps: int = ..., tol: float = ...,
-        max_iter: int = ..., search: str | None = ..., k_by: str | None = ..., scale: str = ...,
-        feature_map: str = ..., stability: int | None = ..., significance: int | None = ...,
-        background: str = ..., noise: bool = ..., fdr: float = ..., random_state: Any = ...,
-        n_jobs: int | None = ..., verbose: int = ...
+        max_iter: int = ..., search: str | None = ..., k_by: str | None = ...,
+        scale: str | None = ..., feature_map: str = ..., stability: int | None = ...,
+        significance: int | None = ..., background: str = ..., noise: bool = ..., fdr: float = ...,
+        random_state: Any = ..., n_jobs: int | None = ..., verbose: int = ...
     ) -> None: ...
 
 class HullOptimisticClustering(UncertainClusterer):
@@ -72,10 +72,10 @@ class HullOptimisticClustering(UncertainClusterer):
         preset: str = ..., distance: str | None = ..., k_rule: str | None = ...,
         oracle_every: str | None = ..., begin: str | None = ..., initial_labels: Any = ...,
         scale_penalties: bool = ..., n_init: int = ..., swaps: int = ..., tol: float = ...,
-        max_iter: int = ..., k_by: str | None = ..., scale: str = ..., feature_map: str = ...,
-        stability: int | None = ..., significance: int | None = ..., background: str = ...,
-        noise: bool = ..., fdr: float = ..., random_state: Any = ..., n_jobs: int | None = ...,
-        verbose: int = ...
+        max_iter: int = ..., k_by: str | None = ..., scale: str | None = ...,
+        feature_map: str = ..., stability: int | None = ..., significance: int | None = ...,
+        background: str = ..., noise: bool = ..., fdr: float = ..., random_state: Any = ...,
+        n_jobs: int | None = ..., verbose: int = ...
     ) -> None: ...
 
 class BoxOptimisticClustering(UncertainClusterer):
@@ -84,16 +84,16 @@ class BoxOptimisticClustering(UncertainClusterer):
         preset: str = ..., distance: str | None = ..., k_rule: str | None = ...,
         oracle_every: str | None = ..., begin: str | None = ..., initial_labels: Any = ...,
         scale_penalties: bool = ..., n_init: int = ..., swaps: int = ..., tol: float = ...,
-        max_iter: int = ..., k_by: str | None = ..., scale: str = ..., feature_map: str = ...,
-        stability: int | None = ..., significance: int | None = ..., background: str = ...,
-        noise: bool = ..., fdr: float = ..., random_state: Any = ..., n_jobs: int | None = ...,
-        verbose: int = ...
+        max_iter: int = ..., k_by: str | None = ..., scale: str | None = ...,
+        feature_map: str = ..., stability: int | None = ..., significance: int | None = ...,
+        background: str = ..., noise: bool = ..., fdr: float = ..., random_state: Any = ...,
+        n_jobs: int | None = ..., verbose: int = ...
     ) -> None: ...
 
 class UKMedians(UncertainClusterer):
     def __init__(
         self, n_clusters: int | str = ..., *, max_iter: int = ..., n_init: int | None = ...,
-        k_by: str | None = ..., scale: str = ..., feature_map: str = ...,
+        k_by: str | None = ..., scale: str | None = ..., feature_map: str = ...,
         stability: int | None = ..., significance: int | None = ..., background: str = ...,
         noise: bool = ..., fdr: float = ..., random_state: Any = ..., n_jobs: int | None = ...,
         verbose: int = ...
@@ -102,7 +102,7 @@ class UKMedians(UncertainClusterer):
 class ExpectedKMeans(PredictsByMeans, UncertainClusterer):
     def __init__(
         self, n_clusters: int | str = ..., *, max_iter: int = ..., n_init: int | None = ...,
-        k_by: str | None = ..., scale: str = ..., feature_map: str = ...,
+        k_by: str | None = ..., scale: str | None = ..., feature_map: str = ...,
         stability: int | None = ..., significance: int | None = ..., background: str = ...,
         noise: bool = ..., fdr: float = ..., random_state: Any = ..., n_jobs: int | None = ...,
         verbose: int = ...
@@ -111,16 +111,16 @@ class ExpectedKMeans(PredictsByMeans, UncertainClusterer):
 class BoxKMeans(UncertainClusterer):
     def __init__(
         self, n_clusters: int | str = ..., *, box_distance: str = ..., max_iter: int = ...,
-        n_init: int | None = ..., k_by: str | None = ..., scale: str = ..., feature_map: str = ...,
-        stability: int | None = ..., significance: int | None = ..., background: str = ...,
-        noise: bool = ..., fdr: float = ..., random_state: Any = ..., n_jobs: int | None = ...,
-        verbose: int = ...
+        n_init: int | None = ..., k_by: str | None = ..., scale: str | None = ...,
+        feature_map: str = ..., stability: int | None = ..., significance: int | None = ...,
+        background: str = ..., noise: bool = ..., fdr: float = ..., random_state: Any = ...,
+        n_jobs: int | None = ..., verbose: int = ...
     ) -> None: ...
 
 class RobustBoxKMeans(UncertainClusterer):
     def __init__(
         self, n_clusters: int | str = ..., *, max_iter: int = ..., n_init: int | None = ...,
-        k_by: str | None = ..., scale: str = ..., feature_map: str = ...,
+        k_by: str | None = ..., scale: str | None = ..., feature_map: str = ...,
         stability: int | None = ..., significance: int | None = ..., background: str = ...,
         noise: bool = ..., fdr: float = ..., random_state: Any = ..., n_jobs: int | None = ...,
         verbose: int = ...
@@ -129,7 +129,7 @@ class RobustBoxKMeans(UncertainClusterer):
 class PossibleWorlds(UncertainClusterer):
     def __init__(
         self, n_clusters: int | str = ..., *, worlds: int = ..., oracle: Any = ...,
-        k_by: str | None = ..., scale: str = ..., feature_map: str = ...,
+        k_by: str | None = ..., scale: str | None = ..., feature_map: str = ...,
         stability: int | None = ..., significance: int | None = ..., background: str = ...,
         noise: bool = ..., fdr: float = ..., random_state: Any = ..., n_jobs: int | None = ...,
         verbose: int = ...
@@ -138,7 +138,7 @@ class PossibleWorlds(UncertainClusterer):
 class RepresentativeWorlds(UncertainClusterer):
     def __init__(
         self, n_clusters: int | str = ..., *, worlds: int = ..., oracle: Any = ...,
-        k_by: str | None = ..., scale: str = ..., feature_map: str = ...,
+        k_by: str | None = ..., scale: str | None = ..., feature_map: str = ...,
         stability: int | None = ..., significance: int | None = ..., background: str = ...,
         noise: bool = ..., fdr: float = ..., random_state: Any = ..., n_jobs: int | None = ...,
         verbose: int = ...
@@ -146,7 +146,7 @@ class RepresentativeWorlds(UncertainClusterer):
 
 class FDBSCAN(UncertainClusterer):
     def __init__(
-        self, *, min_points: int = ..., eps: float | None = ..., scale: str = ...,
+        self, *, min_points: int = ..., eps: float | None = ..., scale: str | None = ...,
         feature_map: str = ..., stability: int | None = ..., significance: int | None = ...,
         background: str = ..., noise: bool = ..., fdr: float = ..., random_state: Any = ...,
         n_jobs: int | None = ..., verbose: int = ...
@@ -155,7 +155,7 @@ class FDBSCAN(UncertainClusterer):
 class SetAffinityPropagation(UncertainClusterer):
     def __init__(
         self, *, set_distance: str = ..., preference: float = ..., damping: float | None = ...,
-        max_iter: int | None = ..., scale: str = ..., feature_map: str = ...,
+        max_iter: int | None = ..., scale: str | None = ..., feature_map: str = ...,
         stability: int | None = ..., significance: int | None = ..., background: str = ...,
         noise: bool = ..., fdr: float = ..., random_state: Any = ..., n_jobs: int | None = ...,
         verbose: int = ...
@@ -164,7 +164,7 @@ class SetAffinityPropagation(UncertainClusterer):
 class SetKMedoids(UncertainClusterer):
     def __init__(
         self, n_clusters: int | str = ..., *, set_distance: str = ..., n_init: int | None = ...,
-        max_iter: int | None = ..., k_by: str | None = ..., scale: str = ...,
+        max_iter: int | None = ..., k_by: str | None = ..., scale: str | None = ...,
         feature_map: str = ..., stability: int | None = ..., significance: int | None = ...,
         background: str = ..., noise: bool = ..., fdr: float = ..., random_state: Any = ...,
         n_jobs: int | None = ..., verbose: int = ...
@@ -173,7 +173,7 @@ class SetKMedoids(UncertainClusterer):
 class SetLinkage(UncertainClusterer):
     def __init__(
         self, n_clusters: int | str = ..., *, set_distance: str = ..., linkage: str = ...,
-        k_by: str | None = ..., scale: str = ..., feature_map: str = ...,
+        k_by: str | None = ..., scale: str | None = ..., feature_map: str = ...,
         stability: int | None = ..., significance: int | None = ..., background: str = ...,
         noise: bool = ..., fdr: float = ..., random_state: Any = ..., n_jobs: int | None = ...,
         verbose: int = ...

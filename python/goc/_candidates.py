@@ -179,7 +179,7 @@ class Candidates:
         object : str, optional
             Column that names the object; by default object, source_id, i or id.
         features : sequence of str, optional
-            By default Jr, Jz, Jphi, else every column of real numbers that is nothing else.
+            By default those that the table's metadata name (``goc_features``), or Jr, Jz, Jphi, else every column of real numbers that is nothing else.
         penalty, truth : str, optional
             By default penalty or parallax_penalty; truth or true_cluster_id. ``"none"``: no column.
         missing : float, optional
@@ -200,10 +200,12 @@ class Candidates:
         penalty_name = table.named(penalty, PENALTY_NAMES)
         truth_name = table.named(truth, TRUTH_NAMES)
         if features is None:
-            features = [table.like(action) for action in ACTIONS]
+            said = table.metadata().get("goc_features", "").split(",")
+            features = said if all(name in table for name in said) else [table.like(action) for action in ACTIONS]
             if None in features:
                 other = {name, penalty_name, truth_name, *CANDIDATE_NAMES, *PENALTY_NAMES, *TRUTH_NAMES}
                 features = [c for c in table.names if c not in other and table.is_real(c)]
+        features = [table.named(column, ()) for column in features]
         if not features:
             raise ValueError("the table has no column of real numbers to be a feature")
         values = np.column_stack([table.numbers(c) for c in features])

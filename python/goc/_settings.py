@@ -108,9 +108,12 @@ class Keyword:
 
     def value(self, keyword: str, given: Any) -> Any:
         """What the compiled part is told."""
-        if self.words and isinstance(given, str):
+        if self.words and given is not self.default:
+            if not isinstance(given, str):
+                raise ValueError(f"{keyword} is of type {type(given).__name__}; give one of {', '.join(self.words)}")
             if given not in self.words and given not in self.words.values():
                 raise ValueError(f"{keyword}={given!r} is not known; give one of {', '.join(self.words)}")
+        if self.words and isinstance(given, str):
             given = self.words.get(given, given)
         self.setting.check(keyword, given)
         return given

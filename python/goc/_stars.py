@@ -16,6 +16,8 @@ from .uncertainty import _size
 
 # Names each quantity goes by, the first as in `columns`.
 KNOWN: dict[str, list[str]] = _goc.star_names()
+# What each space needs of the Galaxy: "finder", "potential" or None.
+SPACES: dict[str, str | None] = _goc.star_spaces()
 
 
 def from_gaia(
@@ -32,6 +34,7 @@ def from_gaia(
     sampler: str = "uniform",
     distance_prior: str | None = None,
     penalty: str = "density",
+    space: str = "actions",
     potential: Any = "mcmillan17",
     variant: str = "converged",
     sun: str = "hattori",
@@ -46,7 +49,7 @@ def from_gaia(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Candidates:
-    """Candidates of a star catalogue: error bars sampled and turned into orbital actions, to the byte as ``goc candidates``.
+    """Candidates of a star catalogue: error bars sampled and turned into orbital actions or another space, to the byte as ``goc candidates``.
 
     Parameters
     ----------
@@ -71,14 +74,18 @@ def from_gaia(
         What is known of the distances beforehand; points are taken from the set in proportion to it. ``"volume:5"``: as many stars in every volume, none
         beyond 5 kpc; ``"edsd:1.35"``: their density falls with a scale length of 1.35 kpc.
     penalty : {"density", "none", "distance", "density:COLUMN[,COLUMN]"}
+    space : {"actions", "iom", "orbit", "xyzuvw", "uvw", "galactocentric"}
+        The features: ``"actions"`` Jr, Jz, Jphi; ``"iom"`` energy, Lz, Lperp; ``"orbit"`` energy, Lz, circularity, eccentricity,
+        pericentre, apocentre, zmax; ``"xyzuvw"`` heliocentric Galactic X, Y, Z (pc) and U, V, W (km/s), relative to the Sun; ``"uvw"``
+        the velocities alone; ``"galactocentric"`` x, y, z (kpc), vx, vy, vz (km/s) in the frame of `sun`.
     potential : str or Potential
-        mcmillan17, mwpotential2014, or a file that ends in .ini.
+        mcmillan17, mwpotential2014, or a file that ends in .ini. Spaces that need none do not build one.
     variant : {"converged", "authors", "agama"}
         How actions are computed.
     sun : str
         hattori (the paper's), astropy-v4.0, or ``"r0=8.2,z0=0.0208,vx=11.1,vy=245,vz=7.25"``.
     jphi : {"paper", "prograde-positive"}
-        The sign of Jphi.
+        The sign of Jphi, Lz and the circularity.
     angles : {"degrees", "radians"}
         Unit of positions whose columns name none.
     zero_point : float
@@ -90,14 +97,14 @@ def from_gaia(
     on_bad : {"raise", "drop"}
         A star with an infinite number, a negative error or a correlation beyond 1.
     on_empty : {"drop", "raise"}
-        A star none of whose points has actions.
+        A star none of whose points has features: no actions, no distance.
     random_state, n_jobs, verbose
         As for the estimators.
 
     Returns
     -------
     Candidates
-        Features Jr, Jz, Jphi (kpc km/s); ``extras["energy"]``; ``truth`` where the table has it; ``losses``, the stars that lost
+        Features of the space, by default Jr, Jz, Jphi (kpc km/s) with ``extras["energy"]``; ``truth`` where the table has it; ``losses``, the stars that lost
         points: (id, drawn, kept, reasons); ``metadata``, all that made them, under the keys of ``goc candidates``.
 
     Warns
@@ -123,6 +130,8 @@ def from_gaia(
     for name, given in choices.items():
         if given not in ("raise", "drop"):
             raise ValueError(f"{name}='{given}' is not known; give raise or drop")
+    if space not in SPACES:
+        raise ValueError(f"space={space!r} is not known; give one of {', '.join(SPACES)}")
     table = Table(table)
     name = table.named(object, OBJECT_NAMES)
     ids = None if name is None else table.identifiers(name)
@@ -138,6 +147,7 @@ def from_gaia(
         "draws": max(int(m), 0),
         "distance_prior": None if distance_prior is None else str(distance_prior),
         "penalty": penalty,
+        "space": space,
         "when_empty": "drop" if on_empty == "drop" else "refuse",
         "potential": potential if isinstance(potential, str) else type(potential).__name__,
         "variant": variant,
@@ -147,10 +157,13 @@ def from_gaia(
         "zero_point": float(zero_point),
         "seed": _seed(random_state),
     }
-    finder = galaxy._finder(potential, variant)
+    needed = SPACES[space]
+    model = None
+    if needed is not None:
+        model = galaxy._finder(potential, variant) if needed == "finder" else galaxy._own(potential)
     names = ids if ids is None or ids.dtype.kind == "i" else [str(own) for own in ids]
     with bar(verbose, len(table), "stars") as progress:
-        made = _goc.star_candidates(table, names, finder, wanted, _threads(n_jobs), progress)
+        made = _goc.star_candidates(table, names, model, wanted, _threads(n_jobs), progress)
     _warn([text for warning, text in made["said"] if warning])
     rows = made["rows"]
     ids = np.arange(len(table)) if ids is None else ids
@@ -163,7 +176,8 @@ def from_gaia(
         truth=None if truth is None else table.identifiers(truth)[rows],
         extras=made["extras"],
         metadata=dict(made["metadata"]),
-        losses=[(ids[row], drawn, kept, why) for row, drawn, kept, why in made["losses"]],
+        losses=[(ids[row], drawn, kept, why) for row, drawn, kept, why in made["losses"]]
+        + [(ids[row], 0, 0, why) for row, why in made["dropped"]],
     )
 
 

@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicUsize;
 
 use goc::marginal::Posterior;
-use goc::optimistic::hierarchy::{self, Height, Leaves};
+use goc::optimistic::hierarchy;
 use goc::scale::{Scaler, Scaling};
 use goc_pipeline::feature_map::FeatureMap;
 use goc_pipeline::model_file::ModelFile;
@@ -58,7 +58,7 @@ pub fn fit<'py>(
         let fit = fit_with(prepared, &settings, Some(&oracle), seed, watch)?;
         let model = fit.model().transpose()?;
         let tree = match wants_tree {
-            true => Some(fit.tree()?.linkage(Leaves::Objects, Height::Total)?),
+            true => Some(fit.tree()?.linkage()?),
             false => None,
         };
         let oracle_iterations =

@@ -6,7 +6,7 @@ use goc_galaxy::actions::Variant;
 use goc_galaxy::catalogue::{Angles, Catalogue, DistanceMeasure};
 use goc_galaxy::frames::{Galactocentric, JphiSign, Sky, Sun};
 use goc_galaxy::orbit::Integrator;
-use goc_galaxy::potential::{MWPotential2014, Potential as _, ini};
+use goc_galaxy::potential::{MWPotential2014, McMillan17, Potential as _, ini};
 use goc_galaxy::units::GYR_PER_TIME;
 use goc_pipeline::star_model::told_actions;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -84,9 +84,8 @@ impl Potential {
         let plain = |potential| Self { potential, milky_way: false };
         Ok(match (name, text) {
             ("mcmillan17", _) => {
-                let finder =
-                    goc_galaxy::actions::ActionFinder::milky_way(Variant::Converged).map_err(value_error)?;
-                Self { potential: finder.potential().clone(), milky_way: true }
+                let potential = McMillan17::new(Variant::Converged.build());
+                Self { potential: Arc::new(potential), milky_way: true }
             }
             ("mwpotential2014", _) => plain(Arc::new(MWPotential2014::new())),
             ("ini", Some(text)) => plain(Arc::new(ini::parse(text).map_err(value_error)?)),
@@ -133,6 +132,16 @@ impl Potential {
         let speeds: Vec<f64> =
             radii.as_array().iter().map(|&r| self.potential.circular_velocity(r)).collect();
         speeds.into_pyarray(py)
+    }
+}
+
+impl Potential {
+    /// As a variant of the actions has it.
+    pub fn built(&self, variant: Variant) -> Arc<dyn goc_galaxy::potential::Potential> {
+        match self.milky_way && variant != Variant::Converged {
+            true => Arc::new(McMillan17::new(variant.build())),
+            false => self.potential.clone(),
+        }
     }
 }
 

@@ -52,7 +52,7 @@ mod _goc {
     #[pymodule_export]
     use crate::sharded::{Coordinator, Shard};
     #[pymodule_export]
-    use crate::stars::{star_candidates, star_names, star_rows};
+    use crate::stars::{star_candidates, star_names, star_rows, star_spaces};
 
     /// Points drawn for each object unless told.
     #[pymodule_export]

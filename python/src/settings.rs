@@ -1,5 +1,6 @@
 //! Settings from Python: a dictionary by the library's own names, and the list of all there are.
 
+use goc::scale::Scaling;
 use goc_pipeline::settings::{Kind, LIST, Setting};
 use goc_pipeline::{MethodName, PipelineError, Settings, Speech};
 use pyo3::exceptions::PyValueError;
@@ -53,7 +54,8 @@ fn text(value: &Bound<'_, PyAny>) -> PyResult<String> {
 pub fn settings<'py>(py: Python<'py>, method: &str) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let method: MethodName = method.parse().map_err(crate::watch::value_error)?;
     let mut own = Settings::of(method);
-    own.scale = Some(own.scaling());
+    // The standard one is chosen with the data, see `Settings::scaling_of`.
+    own.scale = Some(own.scaling()).filter(|scaling| *scaling != Scaling::Standard);
     own.feature_map = Some(own.map());
     LIST.iter().map(|setting| entry(py, setting, &own)).collect()
 }

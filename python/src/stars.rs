@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use goc::Ids;
+use goc::choice::Choice;
+use goc_galaxy::actions::Variant;
 use goc_galaxy::catalogue::DistancePrior;
 use goc_galaxy::catalogue::schema::{Columns, Depth, Form, Quantity, RowNames, StarColumns};
 use goc_galaxy::frames::Sky;
+use goc_galaxy::spaces::{Needs, Space, SpaceModel};
 use goc_pipeline::{BadRows, MeasuredColumns, PipelineError, Sampling, Shape, StarModel, WhenEmpty};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -14,7 +17,7 @@ use pyo3::types::PyDict;
 
 use crate::candidates::{Candidates, table};
 use crate::fit::whole;
-use crate::galaxy::{ActionFinder, parsed};
+use crate::galaxy::{ActionFinder, Potential, parsed};
 use crate::sets::size_of;
 use crate::settings::refused;
 use crate::watch::{self, Said};
@@ -92,6 +95,7 @@ pub struct Wanted {
     draws: usize,
     distance_prior: Option<String>,
     penalty: String,
+    space: String,
     when_empty: String,
     potential: String,
     variant: String,
@@ -126,6 +130,7 @@ impl Wanted {
             sampler: parsed("sampler", &self.sampler)?,
             distance_prior: prior.transpose()?,
             transform: None,
+            space: Some(parsed::<Space>("space", &self.space)?),
             penalty: parsed("penalty", &self.penalty)?,
             when_empty: Some(parsed::<WhenEmpty>("on_empty", &self.when_empty)?),
             extras: true,
@@ -147,20 +152,47 @@ fn ids_of(ids: Option<&Bound<'_, PyAny>>) -> PyResult<Ids> {
     Ok(Ids::Text(ids.extract()?))
 }
 
-/// Candidates of a star catalogue: a dictionary with the candidates, what is carried along, the row of each object, rows that were
+/// What `galaxy.from_gaia` must give for each space: an action finder, a potential, or nothing.
+#[pyfunction]
+pub fn star_spaces(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let needs = PyDict::new(py);
+    for (space, word, _) in Space::ALL {
+        needs.set_item(
+            *word,
+            match space.needs() {
+                Needs::Nothing => None,
+                Needs::Potential => Some("potential"),
+                Needs::Finder => Some("finder"),
+            },
+        )?;
+    }
+    Ok(needs)
+}
+
+/// A space with what Python has at hand for it.
+fn space_model(space: Space, galaxy: &Bound<'_, PyAny>, variant: Variant) -> PyResult<SpaceModel> {
+    let potential = || Ok::<_, PyErr>(galaxy.cast::<Potential>()?.get().built(variant));
+    let finder = || Ok(galaxy.cast::<ActionFinder>()?.get().finder.clone());
+    SpaceModel::of(space, potential, finder)
+}
+
+/// Candidates of a star catalogue, `model` being what its space needs ([`star_spaces`]): a
+/// dictionary with the candidates, what is carried along, the row of each object, rows that were
 /// dropped, stars that lost points, and what was said.
 #[pyfunction]
-#[pyo3(signature = (stars, ids, finder, wanted, threads=None, progress=None))]
+#[pyo3(signature = (stars, ids, model, wanted, threads=None, progress=None))]
 pub fn star_candidates<'py>(
     py: Python<'py>,
     stars: Bound<'py, PyAny>,
     ids: Option<Bound<'py, PyAny>>,
-    finder: &ActionFinder,
+    model: Bound<'py, PyAny>,
     wanted: Wanted,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (model, sampling) = (wanted.model()?, wanted.sampling()?);
+    let (galaxy, (model, sampling)) = (model, (wanted.model()?, wanted.sampling()?));
+    let space = sampling.star_space().map_err(refused)?.unwrap_or_default();
+    let space = space_model(space, &galaxy, model.variant)?;
     let bad_rows = parsed::<BadRows>("on_bad", &wanted.bad_rows)?;
     let ids = ids_of(ids.as_ref())?;
     let columns = PyColumns::new(stars, ids.clone())?;
@@ -176,7 +208,7 @@ pub fn star_candidates<'py>(
     let measured = reading.measure(&columns, ids, Some((&found, model.angles)), sampling.shape, &heard);
     let measured = measured.map_err(refused)?;
     drop(columns);
-    let f = model.actions(&found, finder.finder.clone(), sampling.distance_prior).map_err(refused)?;
+    let f = model.transformation(&found, space, sampling.distance_prior).map_err(refused)?;
     let work = move |watch: &watch::Watch| -> Result<_, PipelineError> {
         let made = sampling.sample(&measured, &f, wanted.seed, watch)?;
         Ok((made, watch.said()))

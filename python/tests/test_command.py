@@ -10,6 +10,8 @@ from astropy.table import Table
 
 import goc
 
+SPACES = list(goc._stars.SPACES)
+
 
 @pytest.fixture(scope="module")
 def mock(command, tmp_path_factory):
@@ -197,6 +199,7 @@ def test_simulate_and_from_gaia_have_the_bytes_of_the_command(command, mock, tmp
          ["-m", 15, "--potential", "mwpotential2014", "--sun", "astropy-v4.0", "--zero-point", 0.02]),
         ({"m": 25, "sampler": "density", "penalty": "none", "distance_prior": "volume:5"},
          ["-m", 25, "--sampler", "density", "--penalty", "none", "--distance-prior", "volume:5"]),
+        *(({"m": 12, "space": space, "variant": "agama"}, ["-m", 12, "--space", space, "--variant", "agama"]) for space in SPACES),
     ],
 )  # fmt: skip
 def test_from_gaia_is_goc_candidates(how, flags, command, mock, tmp_path):
@@ -206,6 +209,36 @@ def test_from_gaia_is_goc_candidates(how, flags, command, mock, tmp_path):
     assert_table(made, theirs)
     said = {key.decode(): value.decode() for key, value in theirs.schema.metadata.items() if key.startswith(b"goc_")}
     assert made.metadata == said and said["goc_size"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("space", SPACES)
+def test_a_space_is_clustered_with_the_bytes_of_the_command(space, command, mock, tmp_path):
+    """Also by methods whose own scaling is not the robust one that a space has, and from a table that was kept."""
+    out, labels = tmp_path / "out.parquet", tmp_path / "labels.parquet"
+    command("candidates", mock[0], "-m", 12, "--space", space, "-o", out)
+    sets, kept = goc.from_gaia(parquet.read_table(mock[0]), m=12, space=space), goc.Candidates.from_table(parquet.read_table(out))
+    assert kept.features == sets.features and kept.values.tobytes() == sets.values.tobytes()
+    mixture = {"chains": 2, "burn": 5, "keep": 8}
+    for estimator in (goc.GreedyOptimisticClustering(10), goc.MarginalMixture(**mixture)):
+        flags = ["--k", 10] if estimator._method == "goc" else [word for name in mixture for word in (f"--{name}", mixture[name])]
+        command("cluster", out, "--method", estimator._method, *flags, "-o", labels)
+        theirs = parquet.read_table(labels)["label"].to_numpy()
+        for made in (sets, kept):
+            assert np.array_equal(estimator.fit(made).labels_, theirs)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_stars_in_a_space_are_those_of_from_gaia(command, mock, tmp_path):
+    flags = ["--method", "marginal", "--chains", 2, "--burn", 5, "--keep", 8, "-m", 12]
+    command("stars", mock[0], "--space", "xyzuvw", *flags, "--candidates", tmp_path / "c.parquet", "-o", tmp_path / "g.parquet")
+    sets = goc.from_gaia(parquet.read_table(mock[0]), m=12, space="xyzuvw")
+    theirs = parquet.read_table(tmp_path / "c.parquet")
+    for name in sets.features:
+        assert sets.to_dict()[name].tobytes() == theirs[name].to_numpy().tobytes(), name
+    assert sets.features == ("X", "Y", "Z", "U", "V", "W") and sets.metadata["goc_space"] == "xyzuvw"
+    labels = goc.MarginalMixture(chains=2, burn=5, keep=8).fit(sets).labels_
+    assert np.array_equal(labels, parquet.read_table(tmp_path / "g.parquet")["goc_label"].to_numpy())
 
 
 def assert_table(made, theirs):

@@ -57,6 +57,11 @@ class Capsule:
         return self.column.__arrow_c_array__(requested_schema)
 
 
+def test_a_feature_that_is_not_there_is_named():
+    with pytest.raises(ValueError, match="no column `Jx`; the table has object, x"):
+        goc.Candidates.from_table({"object": [0, 1], "x": [1.0, 2.0]}, features=["Jx"])
+
+
 def test_the_arrow_capsule_interface_is_enough(sets):
     X, _, _ = sets
     same(GOC().fit(X), GOC().fit(Capsule(pyarrow.array([own.tolist() for own in X]))))

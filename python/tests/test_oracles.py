@@ -98,6 +98,12 @@ class TestKMeans:
             goc.KMeans(6, init="k-means").fit(points)
 
 
+@pytest.mark.parametrize("init", [np.zeros((4, 2)), None, 3])
+def test_centres_as_init_are_refused_by_name(points, init):
+    with pytest.raises(ValueError, match="init is of type .*; give one of random, k-means\\+\\+"):
+        goc.KMeans(4, init=init).fit(points)
+
+
 def test_medoids_are_points_with_the_least_sum_of_distances(points):
     for scale in ("none", "standard"):
         found = goc.KMedoids(6, scale=scale).fit(points)
@@ -157,7 +163,7 @@ class TestObjects:
         told = {"oracle": "k-means", "oracle_starts": 2, "oracle_iterations": 7, "algorithm": "lloyd", "seeding": "plus-plus"}
         assert {key: settings[key] for key in told} == told
         # Its number of clusters, scaling and seed are the method's.
-        assert (settings["k"], settings["scale"], settings["seed"]) == (6, "standard", 1)
+        assert (settings["k"], settings["scale"], settings["seed"]) == (6, None, 1)
         assert found.n_clusters_ <= 6
 
     def test_parameters_of_the_oracle_are_parameters_of_the_method(self, sets):

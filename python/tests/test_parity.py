@@ -3,7 +3,9 @@
 The list is `_goc.settings()`: a new setting is tested here without a line being written, as long as some method below uses it.
 """
 
+import inspect
 import json
+import re
 
 import numpy as np
 import pyarrow.parquet as parquet
@@ -138,3 +140,12 @@ def test_a_setting_that_is_not_the_default_gives_the_same_labels(told, command, 
     np.testing.assert_array_equal(found.labels_, theirs)
     if summary["objective"] is not None:
         assert found.objective_ == summary["objective"]
+
+
+@pytest.mark.parametrize("door", ["stars", "candidates"])
+def test_both_doors_have_every_space_with_one_default(door, command):
+    said = command(door, "--help").split("\n      --space ")[1].split("\n      --")[0]
+    words = re.findall(r"^ +- (\w+): ", said, flags=re.MULTILINE)
+    assert words == list(_goc.star_spaces()) and "[default: actions]" in said
+    assert inspect.signature(goc.from_gaia).parameters["space"].default == words[0] == "actions"
+    assert all(f'"{word}"' in goc.from_gaia.__doc__ for word in words)

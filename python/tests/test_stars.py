@@ -87,7 +87,10 @@ def test_missing_stars_are_dropped_where_asked(catalogue):
     table["radial_velocity"] = MaskedColumn(table["radial_velocity"], mask=np.arange(12) == 5)
     with pytest.raises(ValueError, match="row 5"):
         goc.from_gaia(table, m=3)
-    assert len(goc.from_gaia(table, m=3, on_nan="drop")) == 11
+    made = goc.from_gaia(table, m=3, on_nan="drop")
+    assert len(made) == 11
+    assert [(own, drawn, kept) for own, drawn, kept, _ in made.losses] == [(catalogue["source_id"][5], 0, 0)]
+    assert "radial_velocity" in made.losses[0][3]
     assert len(goc.from_gaia({**catalogue, "pmra": np.where(np.arange(12) < 2, -9999.0, 1.0)}, m=3)) == 10
     far = {**catalogue, "parallax": np.where(np.arange(12) == 4, -5.0, 0.5)}
     made = goc.from_gaia(far, m=3)
@@ -156,6 +159,52 @@ def test_what_is_no_catalogue_is_said(catalogue):
         goc.from_gaia(3)
     with pytest.raises(ValueError, match="`rv2` is none|no column `rv2`"):
         goc.from_gaia(catalogue, columns={"radial_velocity": "rv2"})
+
+
+def test_spaces_agree_with_astropy(catalogue):
+    """What was measured, without errors: astropy's Galactic and Galactocentric Cartesian coordinates of it."""
+    exact = {**catalogue, **{name: np.zeros(12) for name in catalogue if name.endswith("_error")}}
+    sky = coordinates.SkyCoord(
+        catalogue["ra"] * units.deg, catalogue["dec"] * units.deg, distance=units.kpc / catalogue["parallax"],
+        pm_ra_cosdec=catalogue["pmra"] * units.mas / units.yr, pm_dec=catalogue["pmdec"] * units.mas / units.yr,
+        radial_velocity=catalogue["radial_velocity"] * units.km / units.s,
+    )  # fmt: skip
+    with coordinates.galactocentric_frame_defaults.set("v4.0"):
+        place = sky.transform_to(coordinates.Galactocentric())
+    position, velocity = sky.galactic.cartesian.xyz.to_value("pc").T, sky.galactic.velocity.d_xyz.to_value("km/s").T
+
+    def made(space, **how):
+        return goc.from_gaia(exact, m=1, space=space, shape="box", **how).values
+
+    seen = made("xyzuvw")
+    assert np.allclose(seen[:, :3], position, rtol=1e-10, atol=1e-8) and np.allclose(seen[:, 3:], velocity, rtol=1e-10, atol=1e-9)
+    assert np.array_equal(made("uvw"), seen[:, 3:])
+    galactocentric = made("galactocentric", sun="astropy-v4.0")
+    assert np.allclose(galactocentric[:, :3], place.cartesian.xyz.to_value("kpc").T, atol=1e-9)
+    assert np.allclose(galactocentric[:, 3:], place.velocity.d_xyz.to_value("km/s").T, atol=1e-8)
+    # Energy and angular momentum of those places.
+    potential = Potential("mwpotential2014")
+    x, v = galactocentric[:, :3], galactocentric[:, 3:]
+    energy, lz, lperp = made("iom", sun="astropy-v4.0", potential=potential).T
+    momentum = np.cross(x, v)
+    assert np.allclose(energy, 0.5 * (v**2).sum(axis=1) + potential.value(x), rtol=1e-12)
+    assert np.allclose(lz, momentum[:, 2]) and np.allclose(lperp, np.hypot(momentum[:, 0], momentum[:, 1]))
+    orbit = goc.from_gaia(exact, m=1, space="orbit", shape="box")
+    assert orbit.features[2:] == ("circularity", "eccentricity", "pericentre", "apocentre", "zmax")
+    near, far = orbit.values[:, 4], orbit.values[:, 5]
+    assert np.allclose(orbit.values[:, 3], (far - near) / (far + near)) and (np.abs(orbit.values[:, 2]) <= 1).all()
+
+
+def test_spaces_are_named_and_build_only_what_they_need(catalogue, monkeypatch):
+    with pytest.raises(ValueError, match="space='xyz' is not known; give one of actions, iom, orbit, xyzuvw, uvw, galactocentric"):
+        goc.from_gaia(catalogue, space="xyz")
+    # A logarithmic potential has no actions, but energies.
+    logarithmic = Potential.from_ini("[Potential]\ntype=Logarithmic\nv0=220\nscaleRadius=1\n")
+    assert len(goc.from_gaia(catalogue, m=3, space="iom", potential=logarithmic)) == 12
+    monkeypatch.setattr(goc.galaxy, "_own", None)
+    monkeypatch.setattr(goc.galaxy, "_finder", None)
+    for space in ("xyzuvw", "uvw", "galactocentric"):
+        assert "goc_potential" not in goc.from_gaia(catalogue, m=3, space=space).metadata
 
 
 def test_frames_agree_with_astropy(catalogue):

@@ -1,6 +1,5 @@
 //! Talking to people: messages and progress on standard error, results on standard output.
 
-use crate::failure::Result;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -11,7 +10,7 @@ use goc_tables::{Format, Table};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 
 /// A remark on standard error.
 pub fn note(message: impl AsRef<str>) {

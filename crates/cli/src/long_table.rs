@@ -44,7 +44,7 @@ pub struct ColumnArgs {
     pub truth: Option<String>,
 
     /// Value that means "missing"; `none`, or `nan` to count NaN and null too
-    #[arg(long, value_name = "RULE", default_value = MISSING, allow_hyphen_values = true)]
+    #[arg(long, value_name = "RULE", default_value = MISSING)]
     pub missing: String,
 }
 

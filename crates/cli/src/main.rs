@@ -15,8 +15,9 @@ mod long_table;
 mod measured_table;
 mod star_table;
 
-use crate::failure::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::failure::Result;
 
 /// Cluster objects whose measurements have error bars.
 #[derive(Parser)]
@@ -61,11 +62,16 @@ fn main() -> std::process::ExitCode {
     }
 }
 
-/// Every flag that takes a value takes `-9999` for one, not for an unknown flag.
+/// Every flag that takes a value takes `-9999` for one, not for an unknown flag; a rule for missing
+/// values may be a list that begins so, `-9999,nan`.
 fn numbers_may_be_negative(command: clap::Command) -> clap::Command {
     let takes_value = |arg: &clap::Arg| arg.get_action().takes_values();
     command
-        .mut_args(|arg| if takes_value(&arg) { arg.allow_negative_numbers(true) } else { arg })
+        .mut_args(|arg| match arg.get_id().as_str() {
+            "missing" => arg.allow_hyphen_values(true),
+            _ if takes_value(&arg) => arg.allow_negative_numbers(true),
+            _ => arg,
+        })
         .mut_subcommands(numbers_may_be_negative)
 }
 

@@ -1,17 +1,18 @@
 //! Which columns of a measured table are what, as flags.
 
-use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::Args;
 use goc_galaxy::catalogue::Angles;
 use goc_galaxy::catalogue::schema::StarColumns;
+use goc_pipeline::long_table::MISSING;
 use goc_pipeline::table_columns::TableColumns;
 use goc_pipeline::{BadRows, Measured, MeasuredColumns, Shape};
 use goc_tables::{Missing, Table};
 
 use crate::choices::words;
 use crate::console::Console;
+use crate::failure::Result;
 
 /// Which columns of a measured table are what.
 #[derive(Args, Clone, Debug)]
@@ -32,7 +33,7 @@ pub struct MeasuredArgs {
     pub object: Option<String>,
 
     /// Value that means "missing"; `none`, or `nan` to count NaN and null too
-    #[arg(long, value_name = "RULE", default_value = "-9999")]
+    #[arg(long, value_name = "RULE", default_value = MISSING)]
     pub missing: String,
 
     /// A row with an infinite number, a negative error or a correlation beyond 1: stop, or drop it with a count
@@ -48,7 +49,7 @@ impl MeasuredArgs {
             values: None,
             errors: None,
             object: None,
-            missing: "-9999".into(),
+            missing: MISSING.into(),
             bad_rows: BadRows::Refuse,
         }
     }

@@ -1,12 +1,13 @@
 //! How a star catalogue is read, and the model of the Galaxy, as flags.
 
-use crate::failure::Result;
 use clap::Args;
 use goc_galaxy::actions::Variant;
 use goc_galaxy::catalogue::Angles;
 use goc_galaxy::catalogue::schema::Quantity;
 use goc_galaxy::frames::{JphiSign, Sun};
 use goc_pipeline::StarModel;
+
+use crate::failure::Result;
 
 /// How a star catalogue is read, and the model of the Galaxy.
 #[derive(Args, Clone, Debug)]

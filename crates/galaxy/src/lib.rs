@@ -3,7 +3,8 @@
 //! The transformation f of the paper's Example 1 and the simulation of its Appendix A. The way of the data:
 //! [`frames`] turns what is observed into Galactocentric position and velocity, [`potential`] says what
 //! pulls there, [`actions`] turns position and velocity into (Jr, Jz, Jphi), [`orbit`] follows a star through time,
-//! [`gaia_errors`] says how well Gaia measures it, and [`mock`] puts all of them together.
+//! [`spaces`] has these and the other spaces in which stars are grouped, [`gaia_errors`] says how
+//! well Gaia measures a star, and [`mock`] puts all of them together.
 //!
 //! Units everywhere: kpc, km/s, solar masses; so time is in kpc/(km/s) = [`units::GYR_PER_TIME`] Gyr, actions in
 //! kpc km/s, energies in (km/s)^2. Numbers only: no files, no terminal.
@@ -16,5 +17,6 @@ pub mod mock;
 pub mod orbit;
 pub mod potential;
 pub mod real;
+pub mod spaces;
 pub mod stars;
 pub mod units;

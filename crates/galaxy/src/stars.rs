@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use goc::uncertainty::transform::{Rejection, Transform};
 
-use crate::actions::{ActionFinder, Outcome};
+use crate::actions::{ActionFinder, Actions, Outcome};
 use crate::catalogue::{Catalogue, ROW, Reason};
-use crate::frames::JphiSign;
+use crate::frames::{Galactocentric, JphiSign};
 
 /// The features that a star's orbit gives, with their unit.
 pub const ACTIONS: [(&str, &str); 3] = [("Jr", "kpc km/s"), ("Jz", "kpc km/s"), ("Jphi", "kpc km/s")];
@@ -52,22 +52,37 @@ impl Transform for StarActions {
     fn apply_all(&self, _: usize, points: &[f64], x: &mut [f64]) -> Vec<Result<(), Rejection>> {
         let places = self.catalogue.places(points);
         let found: Vec<_> = places.iter().filter_map(|place| place.ok()).collect();
-        let mut outcomes = self.finder.many(&found).into_iter();
-        let mut verdict = |place: Result<_, Reason>, x: &mut [f64]| {
-            place?;
-            match outcomes.next() {
-                Some(Outcome::Bound(actions)) => {
-                    let a = actions.with_sign(self.sign);
-                    x.copy_from_slice(&[a.jr, a.jz, a.jphi, a.energy]);
-                    Ok(())
-                }
-                Some(Outcome::Unbound { .. }) => Err(Rejection::new("unbound")),
-                Some(Outcome::Undefined(reason)) => Err(Rejection::new(reason.to_string())),
-                None => Err(Rejection::new("no actions")),
-            }
+        let write = |actions: Actions, x: &mut [f64]| {
+            let a = actions.with_sign(self.sign);
+            x.copy_from_slice(&[a.jr, a.jz, a.jphi, a.energy]);
         };
-        places.into_iter().zip(x.chunks_exact_mut(4)).map(|(place, x)| verdict(place, x)).collect()
+        verdicts(places, self.finder.many(&found), self.outputs(), x, write)
     }
+}
+
+/// The verdict on each place; `outcomes` are those of the places that there are, in order, and
+/// `write` puts what was found into a row of `x`, which is `width` numbers wide.
+pub(crate) fn verdicts<A>(
+    places: Vec<Result<Galactocentric, Reason>>,
+    outcomes: Vec<Outcome<A>>,
+    width: usize,
+    x: &mut [f64],
+    write: impl Fn(A, &mut [f64]),
+) -> Vec<Result<(), Rejection>> {
+    let mut outcomes = outcomes.into_iter();
+    let mut verdict = |place: Result<Galactocentric, Reason>, x: &mut [f64]| {
+        place?;
+        match outcomes.next() {
+            Some(Outcome::Bound(found)) => {
+                write(found, x);
+                Ok(())
+            }
+            Some(Outcome::Unbound { .. }) => Err(Rejection::new("unbound")),
+            Some(Outcome::Undefined(reason)) => Err(Rejection::new(reason.to_string())),
+            None => Err(Rejection::new("no actions")),
+        }
+    };
+    places.into_iter().zip(x.chunks_exact_mut(width)).map(|(place, x)| verdict(place, x)).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod made;
 
 use goc::oracle::Start;
 use goc::oracle::dissimilarities::Dissimilarities;
-use goc::oracle::k_medoids::{KMedoids, Medoids, Seeding};
+use goc::oracle::k_medoids::{KMedoids, Medoids};
 use goc::random::stream;
 use made::blobs;
 use std::time::Instant;
@@ -34,7 +34,7 @@ fn main() {
             [(5000, 3, 50), (5000, 3, 5), (1000, 3, 50), (300, 3, 50), (2000, 12, 50), (2000, 40, 50)]
         {
             let points = blobs(n, q);
-            let oracle = KMedoids::default().seeding(Seeding::Random).starts(1);
+            let oracle = KMedoids::default().starts(1);
             let case = format!("n={n} q={q} k={k}");
             timed(&format!("points {case}"), |seed| {
                 oracle.fit(&points, Start::K(k), &mut stream(seed, 0)).expect("a valid request")
@@ -43,14 +43,6 @@ fn main() {
             timed(&format!("matrix {case}"), |seed| {
                 oracle.fit_matrix(&matrix, k, &mut stream(seed, 0)).expect("a valid request")
             });
-            if n == 300 {
-                for seeding in [Seeding::Build, Seeding::Lab, Seeding::PlusPlus] {
-                    let oracle = KMedoids::default().seeding(seeding).starts(1);
-                    timed(&format!("points {seeding:?} {case}"), |seed| {
-                        oracle.fit(&points, Start::K(k), &mut stream(seed, 0)).expect("a valid request")
-                    });
-                }
-            }
         }
     });
 }

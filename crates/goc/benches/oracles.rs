@@ -11,8 +11,8 @@ use goc::oracle::{
     Oracle, Start,
     convex::Convex,
     hdbscan::Hdbscan,
-    mean_shift::{Bandwidth, Kernel, MeanShift},
-    spectral::{Affinity, Gamma, Spectral},
+    mean_shift::{Bandwidth, MeanShift},
+    spectral::Spectral,
 };
 use goc::random::stream;
 use made::blobs;
@@ -21,16 +21,12 @@ use std::time::Instant;
 fn main() {
     let points = blobs(2000, 3);
     let flat = MeanShift::default().bandwidth(Bandwidth::Given(1.5));
-    let gaussian = MeanShift::default().kernel(Kernel::Gaussian).bandwidth(Bandwidth::Given(0.7));
-    let (few, all) = (Affinity::Neighbours(10), Affinity::Rbf(Gamma::Given(1.0)));
-    let cases: [(&str, &dyn Oracle, usize, f64); 8] = [
+    let cases: [(&str, &dyn Oracle, usize, f64); 6] = [
         ("convex", &Convex::default(), 50, 5.0),
         ("convex-to-5", &Convex::default(), 5, 5.0),
-        ("spectral-neighbours", &Spectral::new(few), 50, 5.0),
-        ("spectral-rbf", &Spectral::new(all), 50, 5.0),
+        ("spectral-neighbours", &Spectral::default(), 50, 5.0),
         ("mean-shift-flat", &flat, 1, f64::INFINITY),
         ("mean-shift-quantile", &MeanShift::default(), 1, f64::INFINITY),
-        ("mean-shift-gaussian", &gaussian, 1, f64::INFINITY),
         ("hdbscan", &Hdbscan::default(), 1, f64::INFINITY),
     ];
     let folder = std::env::var("GOC_BENCH_DIR").ok();

@@ -4,7 +4,7 @@
 ///
 /// For use within an `impl`:
 ///
-/// ```ignore
+/// ```text
 /// setters! {
 ///     /// Distance between points; the squared one unless told.
 ///     distance: Distance;

@@ -48,19 +48,24 @@ const DRIFT: f64 = 3.0;
 /// ```
 /// use goc::synthetic::SyntheticParams;
 /// let catalogue = SyntheticParams::default().draw(1)?;
-/// assert_eq!(catalogue.values().len(), 275);
-/// assert_eq!(catalogue.truth()[..4], [0, 1, 1, 2]);
-/// let error = SyntheticParams::default().parallax_error(0.6).draw(1).unwrap_err();
+/// assert_eq!(catalogue.values.len(), 275);
+/// assert_eq!(catalogue.truth[..4], [0, 1, 1, 2]);
+/// let error = SyntheticParams { parallax_error: 0.6, ..Default::default() }.draw(1).unwrap_err();
 /// assert_eq!(error.to_string(), "parallax error 0.6 must be from 0 to 0.5");
 /// # Ok::<(), goc::synthetic::SyntheticError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SyntheticParams {
-    groups: usize,
-    most_members: usize,
-    spread: f64,
-    parallax_error: f64,
-    other_error: f64,
+    /// Number of groups.
+    pub groups: usize,
+    /// Members of the largest group: groups have 1, 2, … so many members, then 1 again.
+    pub most_members: usize,
+    /// Standard deviation of the features within a group, in units of the dispersion of the groups' velocities.
+    pub spread: f64,
+    /// Largest relative error of a parallax. Each object has its own, between half of this and this.
+    pub parallax_error: f64,
+    /// Largest error of motion and speed, relative to the object's velocity. Each object has its own.
+    pub other_error: f64,
 }
 
 /// The paper's sizes: 275 objects in 50 groups.
@@ -90,19 +95,6 @@ pub enum SyntheticError {
 }
 
 impl SyntheticParams {
-    setters! {
-        /// Number of groups.
-        groups: usize;
-        /// Members of the largest group: groups have 1, 2, … so many members, then 1 again.
-        most_members: usize;
-        /// Standard deviation of the features within a group, in units of the dispersion of the groups' velocities.
-        spread: f64;
-        /// Largest relative error of a parallax. Each object has its own, between half of this and this.
-        parallax_error: f64;
-        /// Largest error of motion and speed, relative to the object's velocity. Each object has its own.
-        other_error: f64;
-    }
-
     /// Draws a catalogue.
     pub fn draw(&self, seed: u64) -> Result<Synthetic, SyntheticError> {
         if self.groups == 0 || self.most_members == 0 {
@@ -194,33 +186,17 @@ fn length(x: f64, y: f64) -> f64 {
 /// A catalogue: what was measured, how well, and what is true. Made by [`SyntheticParams::draw`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Synthetic {
-    values: Points,
-    errors: Points,
-    features: Points,
-    truth: Vec<i64>,
+    /// Measured coordinates, a row an object, in the order of [`COORDINATES`].
+    pub values: Points,
+    /// Their standard errors; 0 where a coordinate is exact.
+    pub errors: Points,
+    /// The features that each object truly has.
+    pub features: Points,
+    /// The group of each object, from 0.
+    pub truth: Vec<i64>,
 }
 
 impl Synthetic {
-    /// Measured coordinates, a row an object, in the order of [`COORDINATES`].
-    pub fn values(&self) -> &Points {
-        &self.values
-    }
-
-    /// Their standard errors; 0 where a coordinate is exact.
-    pub fn errors(&self) -> &Points {
-        &self.errors
-    }
-
-    /// The group of each object, from 0.
-    pub fn truth(&self) -> &[i64] {
-        &self.truth
-    }
-
-    /// The features that each object truly has.
-    pub fn true_features(&self) -> &Points {
-        &self.features
-    }
-
     /// Every object with a box of this size around what was measured, its position as key.
     pub fn objects(&self, size: Size) -> Result<Vec<Object>, SetError> {
         let rows = self.values.rows().zip(self.errors.rows());
@@ -280,9 +256,9 @@ mod tests {
     #[test]
     fn sizes_of_the_groups_are_the_papers() {
         let catalogue = SyntheticParams::default().draw(1).unwrap();
-        assert_eq!(catalogue.truth().len(), 275);
+        assert_eq!(catalogue.truth.len(), 275);
         for k in 0..50 {
-            let members = catalogue.truth().iter().filter(|&&t| t == k).count();
+            let members = catalogue.truth.iter().filter(|&&t| t == k).count();
             assert_eq!(members as i64, 1 + k % 10);
         }
     }
@@ -292,33 +268,34 @@ mod tests {
         let params = SyntheticParams::default();
         let (a, b) = (params.draw(7).unwrap(), params.draw(7).unwrap());
         assert_eq!(a, b);
-        assert_ne!(a.values(), params.draw(8).unwrap().values());
-        let few = params.groups(20).draw(7).unwrap();
-        assert_eq!(few.values().values(), &a.values().values()[..few.values().values().len()]);
+        assert_ne!(a.values, params.draw(8).unwrap().values);
+        let few = SyntheticParams { groups: 20, ..params }.draw(7).unwrap();
+        assert_eq!(few.values.values(), &a.values.values()[..few.values.values().len()]);
     }
 
     #[test]
     fn without_errors_the_transformation_gives_back_the_true_features() {
-        let exact = SyntheticParams::default().parallax_error(0.0).other_error(0.0).draw(3).unwrap();
+        let exact =
+            SyntheticParams { parallax_error: 0.0, other_error: 0.0, ..Default::default() }.draw(3).unwrap();
         let mut x = [0.0; 3];
-        for (z, want) in exact.values().rows().zip(exact.true_features().rows()) {
+        for (z, want) in exact.values.rows().zip(exact.features.rows()) {
             Coasting.apply(z, &mut x).unwrap();
             for f in 0..3 {
                 assert!((x[f] - want[f]).abs() < 1e-12, "{x:?} {want:?}");
             }
         }
-        assert!(exact.errors().values().iter().all(|&e| e == 0.0));
+        assert!(exact.errors.values().iter().all(|&e| e == 0.0));
     }
 
     #[test]
     fn measured_values_are_off_by_their_errors() {
         // Squared deviations in units of the errors have the mean 1 and the variance 2.
-        let params = SyntheticParams::default().groups(1000);
+        let params = SyntheticParams { groups: 1000, ..Default::default() };
         let measured = params.draw(5).unwrap();
         let mut sums = [0.0; 5];
-        for i in 0..measured.truth().len() {
-            let [vx, vy, l] = measured.true_features().row(i) else { panic!("three features") };
-            let (z, e) = (measured.values().row(i), measured.errors().row(i));
+        for i in 0..measured.truth.len() {
+            let [vx, vy, l] = measured.features.row(i) else { panic!("three features") };
+            let (z, e) = (measured.values.row(i), measured.errors.row(i));
             // Directions are exact; the true parallax and motion follow from the angular momentum across the line of sight.
             let across = z[0] * vy - z[1] * vx;
             let truth = [z[0], z[1], across / l, across * across / l, z[0] * vx + z[1] * vy];
@@ -327,7 +304,7 @@ mod tests {
             }
             assert_eq!(e[..2], [0.0, 0.0]);
         }
-        let n = measured.truth().len() as f64;
+        let n = measured.truth.len() as f64;
         for c in PARALLAX..5 {
             assert!(
                 (sums[c] / n - 1.0).abs() < 5.0 * (2.0 / n).sqrt(),
@@ -341,12 +318,12 @@ mod tests {
     #[test]
     fn what_is_no_catalogue_is_refused() {
         let params = SyntheticParams::default;
-        assert_eq!(params().groups(0).draw(1), Err(SyntheticError::Empty));
-        assert_eq!(params().most_members(0).draw(1), Err(SyntheticError::Empty));
+        assert_eq!(SyntheticParams { groups: 0, ..params() }.draw(1), Err(SyntheticError::Empty));
+        assert_eq!(SyntheticParams { most_members: 0, ..params() }.draw(1), Err(SyntheticError::Empty));
         for bad in [-0.1, 1.5, f64::NAN, f64::INFINITY] {
-            assert!(params().spread(bad).draw(1).is_err());
-            assert!(params().parallax_error(bad).draw(1).is_err());
-            assert!(params().other_error(bad).draw(1).is_err());
+            assert!(SyntheticParams { spread: bad, ..params() }.draw(1).is_err());
+            assert!(SyntheticParams { parallax_error: bad, ..params() }.draw(1).is_err());
+            assert!(SyntheticParams { other_error: bad, ..params() }.draw(1).is_err());
         }
         let mut x = [0.0; 3];
         let rejection = Coasting.apply(&[1.0, 0.0, -0.1, 1.0, 1.0], &mut x).unwrap_err();
@@ -372,8 +349,8 @@ mod tests {
             let (means, _) = uk_means(&candidates, &oracle, 50, seed).unwrap();
             let goc =
                 Optimistic::new(50).lambda(0.01).check(&candidates).unwrap().run(&oracle, seed).unwrap();
-            baseline += nmi(means.labels(), catalogue.truth()).unwrap() / 10.0;
-            optimistic += nmi(goc.partition.labels(), catalogue.truth()).unwrap() / 10.0;
+            baseline += nmi(means.labels(), &catalogue.truth).unwrap() / 10.0;
+            optimistic += nmi(goc.partition.labels(), &catalogue.truth).unwrap() / 10.0;
         }
         assert!(optimistic - baseline >= 0.03, "UK-means {baseline}, GOC {optimistic}");
         assert!((0.7..0.95).contains(&baseline) && (0.7..0.95).contains(&optimistic));

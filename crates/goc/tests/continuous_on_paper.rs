@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use goc::metrics::Scores;
 use goc::optimistic::continuous::{Continuous, Region};
-use goc::optimistic::hierarchy::{Height, Hierarchy, Leaves};
+use goc::optimistic::hierarchy::Hierarchy;
 use goc::optimistic::select::Selector;
 use goc::optimistic::{Distance, KRule, Optimistic, Termination};
 use goc::oracle::k_means::KMeans;
@@ -91,7 +91,7 @@ fn the_tree_of_seventy_clusters_is_cut_at_fifty() {
             assert!(cut.objective >= below * (1.0 - 1e-12), "set {seed}, k {k}");
             below = cut.objective;
         }
-        assert_eq!(tree.linkage(Leaves::Objects, Height::Total).unwrap().len(), 274);
+        assert_eq!(tree.linkage().unwrap().len(), 274);
         let cut = tree.cut(50.min(tree.leaves())).unwrap();
         let scores = Scores::of(cut.partition.labels(), &set.truth).unwrap();
         cuts.push([scores.nmi, scores.f, cut.objective, tree.improved() as f64, seconds]);

@@ -67,7 +67,7 @@ fn the_cluster_r_mixture_has_the_labels_of_cluster_r() {
         let means = common::paper_means(&folder, set);
         for k in [30, 50, 70] {
             let fit = GmmDiag::cluster_r(1).fit(&means, Start::K(k), &mut stream(1, 0)).unwrap();
-            let ours: Vec<i64> = fit.components().iter().map(|&c| i64::from(c) + 1).collect();
+            let ours: Vec<i64> = fit.components.iter().map(|&c| i64::from(c) + 1).collect();
             assert_eq!(ours, firsts[&("GMM_ClusterR".into(), k as u32, set)], "set {set}, K = {k}");
         }
     }
@@ -85,7 +85,7 @@ fn the_diagonal_mixture_scores_as_the_paper_says() {
             let means = set.candidates.means();
             for seed in 0..10 {
                 let fit = GmmDiag::default().fit(&means, Start::K(k), &mut stream(seed, 0)).unwrap();
-                mean += Scores::of(fit.partition().labels(), &set.truth).unwrap().nmi / 100.0;
+                mean += Scores::of(fit.partition.labels(), &set.truth).unwrap().nmi / 100.0;
             }
         }
         eprintln!("diagonal mixture, K = {k}: NMI {mean:.4}, the paper {paper}");

@@ -68,7 +68,7 @@ impl Set {
             .seed(id as u64)
             .propagate(&objects)
             .map_err(PaperError::making)?;
-        let truth = report.objects().iter().map(|&i| catalogue.truth()[i]).collect();
+        let truth = report.objects().iter().map(|&i| catalogue.truth[i]).collect();
         Self::new(id, candidates, truth)
     }
 }

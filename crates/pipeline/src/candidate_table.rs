@@ -1,12 +1,12 @@
 //! Candidates as a long table, one row per candidate: one way to write a data set.
 
-use crate::error::Result;
 use std::borrow::Cow;
 
 use goc::{Candidates, Ids};
 use goc_tables::{Column, Data, Table};
 
 use crate::dataset::Dataset;
+use crate::error::Result;
 use crate::labels::described;
 use crate::sampling::{Loss, Origin};
 

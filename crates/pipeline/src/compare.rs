@@ -3,7 +3,6 @@
 //! A row is the settings that differ from the default, so that each can be run again alone. Methods run
 //! one after another, that their times may be compared; each uses all threads where it can.
 
-use crate::error::Result;
 use std::time::Instant;
 
 use goc::baselines::boxes::BoxDistance;
@@ -12,6 +11,7 @@ use goc::method::Grouped;
 use goc::metrics::Scores;
 use goc::pessimistic::Reading;
 
+use crate::error::Result;
 use crate::methods::Run;
 use crate::names::{MethodName, OracleName, SetDistanceName};
 use crate::prepared::Prepared;

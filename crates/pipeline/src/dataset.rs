@@ -5,11 +5,13 @@
 //! of actions, scaled features): those are a [`super::Prepared`], made from a data set without another
 //! copy where the data set is no longer needed.
 
-use crate::error::Result;
 use goc::Candidates;
 use goc::candidates::PENALTY_STRENGTH;
 use goc_galaxy::catalogue::schema::RowNames;
+use goc_galaxy::spaces::Space;
 use sha2::{Digest, Sha256};
+
+use crate::error::Result;
 
 /// A feature as the input names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +108,8 @@ pub struct Dataset {
 const PENALTY_KEY: &str = "goc_penalty";
 /// The key under which provenance says how candidates were drawn.
 const SAMPLER_KEY: &str = "goc_sampler";
+/// The key under which provenance says which space stars are in.
+const SPACE_KEY: &str = "goc_space";
 /// How the sampler and the kind of penalty are called that follow the density of the errors.
 const DENSITY: &str = "density";
 
@@ -203,6 +207,13 @@ impl Dataset {
     pub fn counts_errors_twice(&self) -> bool {
         let drawn = |(key, value): &(String, String)| key == SAMPLER_KEY && value == DENSITY;
         self.penalties == PenaltyKind::LogDensity && self.provenance.iter().any(drawn)
+    }
+
+    /// The space that stars are in, where the provenance says one; those by actions are told by
+    /// their transformation alone.
+    pub fn space(&self) -> Option<Space> {
+        let said = self.provenance.iter().find(|(key, _)| key == SPACE_KEY);
+        said.and_then(|(_, word)| word.parse().ok())
     }
 
     /// A short digest of the objects' ids and their candidates in the units of the input. Labels keep it,

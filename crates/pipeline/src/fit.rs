@@ -4,7 +4,6 @@
 //! asks for stability, significance and noise as the settings say. Whatever the method, the answer is one
 //! [`Fit`].
 
-use crate::error::Result;
 use std::time::Instant;
 
 use goc::choose_k::lambda::{LambdaFound, lambda};
@@ -20,6 +19,7 @@ use goc::oracle::Oracle;
 use goc::{Candidates, Partition, Points};
 
 use crate::dataset::Dataset;
+use crate::error::Result;
 use crate::judge;
 use crate::methods::Run;
 use crate::model_file::ModelFile;
@@ -109,7 +109,7 @@ pub fn fit_with(
     let mixture = asked.method == MethodName::Marginal;
     if mixture || prepared.map.roots.contains(&true) {
         let features = prepared.feature_words().join(", ");
-        watch.note(&format!("clustered by {features}; scaling {}", asked.scaling()));
+        watch.note(&format!("clustered by {features}; scaling {}", prepared.map.scaler.scaling()));
     }
     if mixture && prepared.data.counts_errors_twice() {
         watch.warn(
@@ -117,7 +117,8 @@ pub fn fit_with(
         );
     }
     let strength = asked.penalty_strength.unwrap_or_else(|| prepared.penalty_strength());
-    let settings = Settings { penalty_strength: Some(strength), ..asked.clone() };
+    let scale = Some(prepared.map.scaler.scaling());
+    let settings = Settings { penalty_strength: Some(strength), scale, ..asked.clone() };
     let weights = prepared.data.object_weights.clone();
     let candidates = &prepared.data.candidates;
     let run = Job { oracle, weights: weights.as_deref(), watch };

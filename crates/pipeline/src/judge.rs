@@ -3,12 +3,12 @@
 //! The method that made the labels is repeated with its own settings, silently; [`goc::confidence`] does
 //! the rest, and docs/confidence.md says how to read it.
 
-use crate::error::Result;
 use goc::confidence::noise::{self, ODDS, SOLITUDE};
 use goc::confidence::{Repeats, Significance};
 use goc::oracle::k_means::means;
 use goc::{Candidates, Partition};
 
+use crate::error::Result;
 use crate::fit::{Fit, Job};
 use crate::settings::{Auto, Settings};
 use crate::watch::Quiet;

@@ -1,19 +1,19 @@
 //! What a fit is as tables: a row per object, per cluster, per iteration, and what the mixture adds.
 
-use crate::error::Result;
 use std::path::Path;
 
 use goc::choice::Choice;
 use goc::choose_k::Criterion;
 use goc::confidence::cluster_summary as summary;
 use goc::marginal::Posterior;
-use goc::optimistic::hierarchy::{Height, Hierarchy, Leaves};
+use goc::optimistic::hierarchy::Hierarchy;
 use goc::points::squared_distance;
 use goc::{Candidates, Ids, Points};
 use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
 use crate::dataset::{Dataset, Feature};
+use crate::error::Result;
 use crate::fit::{AutoFound, Fit};
 use crate::long_table::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY};
 use crate::sampling::plain;
@@ -490,7 +490,7 @@ pub(crate) fn named(name: &str, candidates: &Candidates, objects: &[usize]) -> C
 
 /// The tree as scipy's linkage has it: leaves are the objects in the order of the label table, then one a row.
 pub fn linkage_table(tree: &Hierarchy<'_>) -> Made<Table> {
-    let rows = tree.linkage(Leaves::Objects, Height::Total)?;
+    let rows = tree.linkage()?;
     let whole = |c: usize| Data::I64(rows.iter().map(|row| row[c] as i64).collect());
     Ok(Table::new(vec![
         Column::new("first", whole(0)),

@@ -6,7 +6,6 @@
 //! as missing; an object that loses all its candidates is an error that names it. Objects keep the order
 //! in which the table first names them; their rows need not stand together.
 
-use crate::error::Result;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +16,7 @@ use goc_galaxy::catalogue::schema::Columns;
 use goc_tables::{Column, Data, Missing, Table, TableError};
 
 use crate::dataset::{Dataset, Feature, PenaltyKind};
-use crate::error::PipelineError;
+use crate::error::{PipelineError, Result};
 use crate::feature_map::{ACTIONS, root_of, rooted};
 use crate::judge::counted;
 use crate::measured::name;
@@ -29,6 +28,8 @@ pub use crate::sampling::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY};
 
 /// The value that means "missing" unless told: the surveys' own mark.
 pub const MISSING: &str = "-9999";
+/// The same where NaN and null are missing too.
+pub const MISSING_OR_NAN: &str = "-9999,nan";
 
 /// Usual names of the column that names the object.
 pub const OBJECT_NAMES: [&str; 4] = ["object", "source_id", "i", "id"];

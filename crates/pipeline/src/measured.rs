@@ -9,7 +9,6 @@
 //! counts as exact: its error, a few mas, is nothing beside the others. Correlations of a star that
 //! contradict each other are weakened just enough, which is said.
 
-use crate::error::Result;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -22,7 +21,7 @@ use goc_galaxy::catalogue::schema::{
 };
 use goc_galaxy::catalogue::{Angles, GaiaCovariance, Unit, WhenIndefinite};
 
-use crate::error::PipelineError;
+use crate::error::{PipelineError, Result};
 use crate::sampling_names::{BadRows, Shape};
 use crate::watch::Watch;
 

@@ -1,6 +1,5 @@
 //! From settings to the method and the oracle themselves: the one place that knows them all.
 
-use crate::error::Result;
 use goc::Candidates;
 use goc::baselines::boxes::Boxes;
 use goc::baselines::clusterer::Clusterer;
@@ -36,7 +35,7 @@ use goc::oracle::spectral::Spectral;
 use goc::pessimistic::Pessimistic;
 use goc::set_distance::SetDistance;
 
-use crate::error::PipelineError;
+use crate::error::{PipelineError, Result};
 use crate::names::{MethodName, OracleName, SetDistanceName};
 use crate::settings::{Auto, Settings};
 use crate::watch::Watch;

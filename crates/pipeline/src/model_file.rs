@@ -5,7 +5,6 @@
 //! written so that they read back to the last bit, so a file that is read and written again is the same file. Every part
 //! is checked on reading: a damaged file is an error that names the place.
 
-use crate::error::Result;
 use std::path::Path;
 
 use goc::marginal::{ClusterParts, Model, ModelParts};
@@ -13,6 +12,7 @@ use goc::scale::{Scaler, Scaling};
 use serde_json::{Value, json};
 
 use crate::dataset::Feature;
+use crate::error::Result;
 use crate::feature_map::FeatureMap;
 
 const FORMAT: &str = "goc marginal mixture";

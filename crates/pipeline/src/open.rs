@@ -1,11 +1,11 @@
 //! Data sets straight from files, with the usual names: the short way in.
 
-use crate::error::Result;
 use std::path::Path;
 
 use goc_tables::{Missing, Table};
 
 use crate::dataset::Dataset;
+use crate::error::Result;
 use crate::long_table::LongTable;
 use crate::measured::MeasuredColumns;
 use crate::sampling::{Sampling, star_candidates};

@@ -4,11 +4,11 @@
 //! same number. Each is weighed against the groups that the model knows; one that fits none of them has
 //! the label -1.
 
-use crate::error::Result;
 use goc::marginal::Prediction;
 use goc_tables::{Data, Table};
 
 use crate::dataset::Dataset;
+use crate::error::Result;
 use crate::feature_map::{root_of, rooted};
 use crate::fit::NOISE;
 use crate::judge::counted;

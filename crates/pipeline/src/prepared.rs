@@ -4,11 +4,11 @@
 //! without a copy. The marginal mixture loads objects one by one: for it nothing is changed at all, and
 //! each object is mapped as it is loaded ([`Prepared::objects`]).
 
-use crate::error::Result;
 use goc::objects::Scaled;
 use goc::scale::Scaler;
 
 use crate::dataset::{Dataset, PenaltyKind};
+use crate::error::Result;
 use crate::feature_map::{ACTIONS, FeatureMap, rooted};
 use crate::names::{FeatureMapName, MethodName, PenaltyScale};
 use crate::settings::Settings;
@@ -63,7 +63,7 @@ impl Prepared {
             map => map.roots(&data.feature_names())?,
         };
         check_roots(&data, &roots, "use {feature_map} none")?;
-        let scaling = settings.scaling();
+        let scaling = settings.scaling_of(&data);
         let scaler = Scaler::fit_objects(scaling, &Scaled::new(&data.candidates).roots(&roots))?;
         for &f in scaler.constant_features() {
             let name = &data.features[f].name;

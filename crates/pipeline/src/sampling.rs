@@ -5,9 +5,6 @@
 //! at a time and their candidates go straight into the [`Dataset`], so that the candidates of a large
 //! catalogue are in memory once. An object's candidates depend on the seed and its own name only.
 
-use crate::error::Result;
-use std::sync::Arc;
-
 use goc::candidates::CandidatesBuilder;
 use goc::synthetic::{self, Coasting};
 use goc::uncertainty::transform::{Identity, Kernel, KernelPca, Pca, Transform, TransformError};
@@ -17,10 +14,11 @@ use goc::uncertainty::{
 use goc::{Ids, Points};
 use goc_galaxy::catalogue::schema::Columns;
 use goc_galaxy::catalogue::{Catalogue, DistancePrior};
+use goc_galaxy::spaces::Space;
 use serde_json::{Value, json};
 
 use crate::dataset::{Dataset, Extra, Feature, PenaltyKind};
-use crate::error::PipelineError;
+use crate::error::{PipelineError, Result};
 use crate::measured::{Measured, MeasuredColumns};
 use crate::sampling_names::{PenaltyName, SamplerName, Shape, TransformName, WhenEmpty};
 use crate::star_model::StarModel;
@@ -62,6 +60,8 @@ pub struct Sampling {
     pub distance_prior: Option<DistancePrior>,
     /// From values to features; none: actions for a star catalogue, else the values themselves.
     pub transform: Option<TransformName>,
+    /// The space of a star catalogue's features; none: actions.
+    pub space: Option<Space>,
     /// What a candidate costs.
     pub penalty: PenaltyName,
     /// An object none of whose points has features; none: dropped from a star catalogue, else refused.
@@ -96,6 +96,7 @@ impl Default for Sampling {
             sampler: SamplerName::default(),
             distance_prior: None,
             transform: None,
+            space: None,
             penalty: PenaltyName::default(),
             when_empty: None,
             extras: true,
@@ -184,7 +185,8 @@ fn emptied(losses: &[Loss]) -> Vec<&str> {
     losses.iter().filter(|loss| loss.kept == 0).map(|loss| loss.name.as_str()).collect()
 }
 
-/// The candidates of a star catalogue, by their actions. `ids` call the stars, one for each row.
+/// The candidates of a star catalogue, in the space that `sampling` says. `ids` call the stars, one
+/// for each row.
 pub fn star_candidates<C: Columns<Error: Into<PipelineError>>>(
     columns: &C,
     ids: Ids,
@@ -194,13 +196,27 @@ pub fn star_candidates<C: Columns<Error: Into<PipelineError>>>(
     seed: u64,
     watch: &dyn Watch,
 ) -> Result<(Dataset, Origin)> {
+    let space = sampling.star_space()?.unwrap_or_default();
     let stars = model.require_observed(columns, watch)?;
     let measured = measured.measure(columns, ids, Some((&stars, model.angles)), sampling.shape, watch)?;
-    let f = model.actions(&stars, Arc::new(model.finder()?), sampling.distance_prior)?;
+    let f = model.transformation(&stars, model.space(space)?, sampling.distance_prior)?;
     sampling.sample(&measured, &f, seed, watch)
 }
 
 impl Sampling {
+    /// The space that was asked for, by its own name or as the transformation to actions; none
+    /// where neither was.
+    pub fn star_space(&self) -> Result<Option<Space>> {
+        match (self.transform, self.space) {
+            (None, space) => Ok(space),
+            (Some(TransformName::Actions), None | Some(Space::Actions)) => Ok(Some(Space::Actions)),
+            (Some(_), None) => Ok(None),
+            (Some(transform), Some(space)) => Err(usage!(
+                "{{space}} {space} and {{transform}} {transform} both say what the features are; leave one of them out"
+            )),
+        }
+    }
+
     /// Draws from every object's set and applies `f`; says what was lost.
     pub fn sample(
         &self,

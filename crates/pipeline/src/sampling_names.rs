@@ -165,12 +165,14 @@ impl fmt::Display for PenaltyName {
 }
 
 /// What messages about candidates name: the command's flag, Python's keyword.
-pub(crate) const WORDS: [(&str, &str, &str); 15] = [
+pub(crate) const WORDS: [(&str, &str, &str); 17] = [
     ("{values}", "--values", "values="),
     ("{errors}", "--errors", "errors="),
     ("{columns}", "--columns", "columns="),
     ("{keep}", "--keep", "keep"),
     ("{transform}", "--transform", "transform"),
+    ("{space}", "--space", "space"),
+    ("{sun}", "--sun", "sun"),
     ("{penalty}", "--penalty", "penalty"),
     ("{potential}", "--potential", "potential"),
     ("{distance_prior}", "--distance-prior", "distance_prior"),

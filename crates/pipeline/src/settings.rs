@@ -5,7 +5,6 @@
 //! (feature `clap`), Python's keywords and their documentation, and the test that holds both doors
 //! together all follow from these rows.
 
-use crate::error::Result;
 use std::fmt;
 use std::str::FromStr;
 
@@ -18,9 +17,11 @@ use goc::oracle::k_medoids;
 use goc::oracle::linkage::Method as LinkageMethod;
 use goc::pessimistic::Reading;
 use goc::scale::Scaling;
+use goc_galaxy::spaces::Space;
 use serde_json::{Value as Json, json};
 
-use crate::error::PipelineError;
+use crate::dataset::Dataset;
+use crate::error::{PipelineError, Result};
 use crate::names::{BackgroundName, FeatureMapName, MethodName, OracleName, PenaltyScale, SetDistanceName};
 
 /// A number, or the wish to have it found.
@@ -268,7 +269,7 @@ settings! {
     penalty_scale: PenaltyScale = PenaltyScale::Max, "penalty-scale", "scale_penalties", "", 0, "",
         "Divide the penalties by the largest (max), or leave them (none)", ALWAYS;
     scale: Option<Scaling> = None, "scale", "scale", "", 0, "",
-        "How features are made comparable: standard, robust (median, IQR) or none [default: robust for marginal, else standard]",
+        "How features are made comparable: standard, robust (median, IQR) or none [default: robust for marginal and for stars in other spaces than actions, else standard]",
         ALWAYS;
     feature_map: Option<FeatureMapName> = None, "feature-map", "feature_map", "MAP", 0, "",
         "What is taken of the features [default: auto for marginal, else none]", ALWAYS;
@@ -467,6 +468,17 @@ impl Settings {
             _ => Scaling::Standard,
         };
         self.scale.unwrap_or(own)
+    }
+
+    /// The scaling asked for, or the method's own for these data: where that is the standard one,
+    /// stars in other spaces than actions, whose features are of different kinds and have tails,
+    /// are scaled robustly.
+    pub fn scaling_of(&self, data: &Dataset) -> Scaling {
+        let other = data.space().is_some_and(|space| space != Space::Actions);
+        match (self.scale, self.scaling()) {
+            (None, Scaling::Standard) if other => Scaling::Robust,
+            (_, scaling) => scaling,
+        }
     }
 
     /// The feature map asked for, or the method's own.

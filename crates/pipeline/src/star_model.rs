@@ -1,18 +1,18 @@
-//! Stars: how a catalogue is read, the model of the Galaxy, and the transformation to actions made of both.
+//! Stars: how a catalogue is read, the model of the Galaxy, and the transformation to a space made
+//! of both.
 
-use crate::error::Result;
 use std::sync::Arc;
 
 use goc_galaxy::actions::{ActionFinder, Outcome, Variant};
 use goc_galaxy::catalogue::schema::{Columns, DepthError, Quantity, SchemaError, StarColumns};
 use goc_galaxy::catalogue::{Angles, Catalogue, DistancePrior};
 use goc_galaxy::frames::{Galactocentric, JphiSign, Sun};
-use goc_galaxy::potential::{MWPotential2014, Potential, ini};
-use goc_galaxy::stars::{ACTIONS, ENERGY, StarActions};
+use goc_galaxy::potential::{MWPotential2014, McMillan17, Potential, ini};
+use goc_galaxy::spaces::{Needs, Space, SpaceModel};
 use serde_json::{Value, json};
 
 use crate::dataset::Feature;
-use crate::error::PipelineError;
+use crate::error::{PipelineError, Result};
 use crate::measured::of_schema;
 use crate::sampling::Transformation;
 use crate::watch::Watch;
@@ -55,6 +55,14 @@ impl Default for StarModel {
             zero_point: 0.0,
         }
     }
+}
+
+/// Under which name settings and, behind `goc_`, provenance have the space.
+const SPACE: &str = "space";
+
+/// A feature with its unit, if it has one.
+fn feature(name: &str, unit: &str) -> Feature {
+    Feature { name: name.to_string(), unit: (!unit.is_empty()).then(|| unit.to_string()) }
 }
 
 /// A star's place, or why there is none.
@@ -160,11 +168,11 @@ impl StarModel {
         Ok((0..rows.len()).map(place).collect())
     }
 
-    /// The action finder; its tables are made here.
-    pub fn finder(&self) -> Result<ActionFinder> {
+    /// The potential.
+    pub fn potential(&self) -> Result<Arc<dyn Potential>> {
         let failed = |error: &dyn std::fmt::Display| failed!("{}: {error}", self.potential);
-        let potential: Arc<dyn Potential> = match self.potential.to_ascii_lowercase().as_str() {
-            "mcmillan17" => return ActionFinder::milky_way(self.variant).map_err(|error| failed(&error)),
+        Ok(match self.potential.to_ascii_lowercase().as_str() {
+            "mcmillan17" => Arc::new(McMillan17::new(self.variant.build())),
             "mwpotential2014" => Arc::new(MWPotential2014::new()),
             name if name.ends_with(".ini") => {
                 let text = std::fs::read_to_string(&self.potential).map_err(|error| failed(&error))?;
@@ -175,8 +183,18 @@ impl StarModel {
                     "{{potential}} {other}: give mcmillan17, mwpotential2014 or a file that ends in .ini"
                 ));
             }
-        };
-        ActionFinder::new(potential, self.variant).map_err(|error| failed(&error))
+        })
+    }
+
+    /// The action finder; its tables are made here.
+    pub fn finder(&self) -> Result<ActionFinder> {
+        ActionFinder::new(self.potential()?, self.variant)
+            .map_err(|error| failed!("{}: {error}", self.potential))
+    }
+
+    /// A space with what it needs of the Galaxy; nothing else is made.
+    pub fn space(&self, space: Space) -> Result<SpaceModel> {
+        SpaceModel::of(space, || self.potential(), || self.finder().map(Arc::new))
     }
 
     /// From what was measured of a star to its actions; the energy is carried along.
@@ -186,18 +204,44 @@ impl StarModel {
         finder: Arc<ActionFinder>,
         prior: Option<DistancePrior>,
     ) -> Result<Transformation> {
+        self.transformation(stars, SpaceModel::Actions(finder), prior)
+    }
+
+    /// From what was measured of a star to its features in a space.
+    pub fn transformation(
+        &self,
+        stars: &StarColumns,
+        model: SpaceModel,
+        prior: Option<DistancePrior>,
+    ) -> Result<Transformation> {
+        let space = model.space();
         let Some(catalogue) = self.catalogue(stars)? else {
             let message = "candidates need a catalogue of measured values, not Galactocentric ones";
             return Err(PipelineError::Usage(message.into()));
         };
+        let named = |told: &[(&str, &str)]| told.iter().map(|&(name, unit)| feature(name, unit)).collect();
         Ok(Transformation {
-            name: "actions".into(),
-            transform: Box::new(StarActions::new(catalogue, finder, self.jphi)),
-            features: ACTIONS.map(|(name, unit)| Feature::with_unit(name, unit)).into(),
-            extras: vec![Feature::with_unit(ENERGY.0, ENERGY.1)],
+            name: space.to_string(),
+            transform: model.transform(catalogue, self.jphi),
+            features: named(space.features()),
+            extras: named(space.extras()),
             prior: prior.map(|prior| (catalogue, prior)),
-            settings: self.settings(),
+            settings: self.settings_of(space),
         })
+    }
+
+    /// What the provenance of candidates in this space says: what their numbers depend on.
+    fn settings_of(&self, space: Space) -> Vec<(&'static str, Value)> {
+        let used = |key: &str| match key {
+            "potential" | "variant" | "jphi_sign" => space.needs() != Needs::Nothing,
+            "sun" => space.needs_sun(),
+            _ => true,
+        };
+        // Candidates by actions are told by their transformation, as they were before there were
+        // other spaces.
+        let told = (space != Space::Actions).then(|| (SPACE, json!(space.to_string())));
+        let model = self.settings().into_iter().filter(|(key, _)| used(key));
+        told.into_iter().chain(model).collect()
     }
 
     /// What every output's provenance says of it.

@@ -1,10 +1,10 @@
 //! A table's columns as the schema of catalogues reads them.
 
-use crate::error::Result;
 use goc::Ids;
 use goc_galaxy::catalogue::schema::{Columns, RowNames};
 use goc_tables::{Column, Data, Table, TableError};
 
+use crate::error::Result;
 use crate::long_table::{OBJECT_NAMES, named};
 
 /// The columns of a table; messages call it `source`.

@@ -3,7 +3,6 @@
 //! Every row stays. A star without actions (unbound, no distance, a number missing) has empty fields and the reason in
 //! `actions_note`.
 
-use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -12,6 +11,7 @@ use goc_galaxy::frames::{Galactocentric, JphiSign};
 use goc_galaxy::stars::{ACTIONS, ENERGY};
 use goc_galaxy::units::GYR_PER_TIME;
 use goc_pipeline::labels::describe;
+use goc_pipeline::long_table::MISSING;
 use goc_pipeline::star_model::{Place, told_actions};
 use goc_pipeline::table_columns::TableColumns;
 use goc_tables::{Column, Data, Missing, Table};
@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use serde_json::json;
 
 use crate::console::{self, Console};
+use crate::failure::Result;
 use crate::star_table::StarArgs;
 
 /// Compute orbital actions of stars: adds Jr, Jz, Jphi and energy to the table
@@ -41,7 +42,7 @@ pub struct Actions {
     frequencies: bool,
 
     /// Value that means "missing", beside NaN and null
-    #[arg(long, value_name = "RULE", default_value = "-9999")]
+    #[arg(long, value_name = "RULE", default_value = MISSING)]
     missing: String,
 
     /// Put before the names of the new columns, where the table has them already

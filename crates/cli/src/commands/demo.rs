@@ -3,7 +3,6 @@
 //! The demonstration types the same commands as a person would: each step is a list of arguments, parsed as those of the command
 //! line are, and printed at the end. So what is printed is what was done.
 
-use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -14,6 +13,7 @@ use super::report::Report;
 use super::score::Score;
 use super::simulate::Simulate;
 use crate::console;
+use crate::failure::Result;
 
 /// Make a mock Milky Way with known truth, cluster its stars in four ways and compare them
 #[derive(Args)]

@@ -3,7 +3,6 @@
 //! The new table is taken as the first one was: the same features, map and scaling, penalties divided by the same number. Each object
 //! is weighed against the groups that the model knows; one that fits none of them has the label -1.
 
-use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -13,6 +12,7 @@ use goc_pipeline::{NOISE, counted};
 use serde_json::json;
 
 use crate::console::{self, Console};
+use crate::failure::Result;
 use crate::long_table::LongTableArgs;
 
 /// Groups of new objects, from a model that goc cluster --method marginal --save-model kept

@@ -4,7 +4,6 @@
 //! numbers to [`goc_report::page`]. The labels alone are enough; each further table adds a part. Where the
 //! labels come from `goc stars` their columns have a prefix, which the label column tells.
 
-use crate::failure::Result;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -16,13 +15,14 @@ use serde_json::{Value, json};
 
 use goc_pipeline::Unwatched;
 use goc_pipeline::labels::{DIGEST_KEY, HISTORY_KEY, check_candidates};
+use goc_pipeline::long_table::MISSING;
 use goc_pipeline::long_table::{
     DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY, LongTable, OBJECT_NAMES, TRUTH_NAMES, named, require_named,
 };
 
 use super::score::{LABEL_NAMES, prefix_of};
 use crate::console;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 
 /// Columns of a label table that are numbers of an object, for its card: name there.
 const EXTRAS: [&str; 6] = ["alone", "stability", "solitude", "log_odds", "distance", "penalty"];
@@ -102,7 +102,7 @@ pub struct Report {
     truth: Option<String>,
 
     /// Value that means "missing" in the candidates, as it was for `goc cluster`
-    #[arg(long, value_name = "RULE", default_value = "-9999")]
+    #[arg(long, value_name = "RULE", default_value = MISSING)]
     missing: String,
 
     /// Unit of the positions, degrees or radians [default: what the table says, else degrees]

@@ -1,6 +1,5 @@
 //! `goc reproduce`: the paper's experiments, each cell beside the published one.
 
-use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -13,7 +12,7 @@ use serde_json::json;
 use super::plot::write_both;
 use crate::choices::words;
 use crate::console;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 
 /// Run the paper's experiments and print each figure beside the published one
 #[derive(Args)]

@@ -1,6 +1,5 @@
 //! `goc score`: how well do labels agree with the truth.
 
-use crate::failure::Result;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -12,6 +11,7 @@ use goc_pipeline::long_table::{OBJECT_NAMES, TRUTH_NAMES, require_named};
 use goc_pipeline::scores::{NO_GROUP, by_name, numbered_groups};
 
 use crate::console;
+use crate::failure::Result;
 
 pub const LABEL_NAMES: [&str; 4] = ["label", "labels", "cluster", "goc_label"];
 

@@ -1,6 +1,5 @@
 //! `goc simulate`: a mock Milky Way with known truth (paper, Appendix A), as a catalogue and as candidates.
 
-use crate::failure::Result;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,6 +20,7 @@ use serde_json::{Value, json};
 use super::actions::optional;
 use crate::choices::at_least_one;
 use crate::console::{self, Console};
+use crate::failure::Result;
 use crate::measured_table::MeasuredArgs;
 
 /// Make a mock Milky Way: stars of torn dwarf galaxies near the Sun, measured with Gaia's errors

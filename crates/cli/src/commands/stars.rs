@@ -1,15 +1,15 @@
 //! `goc stars`: from a star catalogue to labelled stars, in one command.
 //!
-//! Errors to uncertainty sets, those to candidates, candidates to actions, actions to groups: what `goc candidates` and
+//! Errors to uncertainty sets, those to candidates, candidates to actions (or another space), those
+//! to groups: what `goc candidates` and
 //! `goc cluster` do, without a file between. The result is the input's own rows with columns added, so that it goes back into
 //! TOPCAT or astropy where it came from. A star that could not be used stays, without a label and with the reason.
 
-use crate::failure::Result;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::Args;
 use goc_pipeline::candidate_table::candidate_table;
+use goc_pipeline::long_table::MISSING_OR_NAN;
 use goc_pipeline::table_columns::TableColumns;
 use goc_pipeline::{BadRows, Sampling};
 use goc_tables::{Column, Data};
@@ -20,6 +20,7 @@ use super::candidates::SamplingArgs;
 use super::cluster::{self, FitArgs};
 use crate::choices::words;
 use crate::console::{self, Console};
+use crate::failure::Result;
 use crate::measured_table::MeasuredArgs;
 use crate::star_table::StarArgs;
 
@@ -41,7 +42,7 @@ pub struct Stars {
     object: Option<String>,
 
     /// Value that means "missing", beside NaN and null: such a star is kept without a label
-    #[arg(long, value_name = "RULE", default_value = "-9999,nan")]
+    #[arg(long, value_name = "RULE", default_value = MISSING_OR_NAN)]
     missing: String,
 
     /// A star with an infinite number, a negative error or a correlation beyond 1: stop, or keep it without a label
@@ -83,7 +84,7 @@ impl Stars {
         console::check_outputs_of(&self.input, [&self.output, &self.candidates])?;
         if self.sampling.transform.is_some() {
             return Err(usage!(
-                "goc stars always clusters actions; for others use goc candidates --transform"
+                "goc stars clusters stars in a space (--space); for other features use goc candidates --transform"
             ));
         }
         let args = MeasuredArgs {
@@ -93,15 +94,17 @@ impl Stars {
             bad_rows: self.bad_rows,
             ..MeasuredArgs::of_stars(self.input.clone())
         };
+        let space = sampling.star_space()?.unwrap_or_default();
         let table = args.open()?;
         let source = args.source();
         let columns = model.require_observed(&TableColumns::new(&table, &source), &Console::default())?;
         let measured = args.measure(&table, sampling.shape, Some((&columns, model.angles)))?;
-        let f = model.actions(&columns, Arc::new(model.finder()?), sampling.distance_prior)?;
+        let f = model.transformation(&columns, model.space(space)?, sampling.distance_prior)?;
         let (dataset, origin) = sampling.sample(&measured, &f, self.fit.seed, &Console::default())?;
         drop(measured);
         console::write_asked(&self.candidates, || candidate_table(&dataset, &origin, &[]).map(Some))?;
         let provenance = dataset.provenance.clone();
+        let features: Vec<String> = dataset.features.iter().map(|feature| feature.name.clone()).collect();
         let sets = &dataset.candidates;
         let counts: Vec<usize> = (0..sets.objects()).map(|i| sets.count(i)).collect();
         let done = self.fit.run(dataset, false)?;
@@ -121,9 +124,9 @@ impl Stars {
             columns.push(spread_runner_up(runner_up, &row_of)?);
         }
         let sure = ["stability", "cluster_stability", "solitude", "log_odds", "p_value", "q_value"];
-        let plain =
-            ["probability", "runner_up_probability", "alone", "distance", "penalty", "Jr", "Jz", "Jphi"];
-        for column in plain.iter().chain(&sure).filter_map(|name| labels.column(name)) {
+        let plain = ["probability", "runner_up_probability", "alone", "distance", "penalty"];
+        let names = plain.into_iter().chain(features.iter().map(String::as_str)).chain(sure);
+        for column in names.filter_map(|name| labels.column(name)) {
             let values = column.numbers()?;
             let spread = row_of.iter().map(|i| i.map_or(f64::NAN, |i: usize| values[i])).collect();
             let spread = optional(column.name(), column.unit().unwrap_or_default(), spread)?;

@@ -193,8 +193,11 @@ fn rows_with_a_missing_value_are_dropped_counted_and_named() {
 #[test]
 fn objects_without_a_name_are_called_by_their_position_in_the_table() {
     let desk = Desk::with(&[("t.csv", "x,x_error\n1.0,0.1\n-9999,0.1\n3.0,0.1\n")]);
-    desk.done("candidates t.csv -m 1 -o c.csv");
-    assert_eq!(desk.table("c.csv").require("object").unwrap().texts(), ["0", "2"]);
+    // A rule that begins with a minus is a value, not a flag.
+    for missing in ["", "--missing -9999", "--missing -9999,nan"] {
+        desk.done(&format!("candidates t.csv -m 1 {missing} -o c.csv"));
+        assert_eq!(desk.table("c.csv").require("object").unwrap().texts(), ["0", "2"]);
+    }
 }
 
 #[test]

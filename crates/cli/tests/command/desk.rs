@@ -137,15 +137,15 @@ pub fn three_groups() -> String {
 
 /// A catalogue of the library's own kind.
 pub fn catalogue(groups: usize, seed: u64) -> Table {
-    let made = SyntheticParams::default().groups(groups).draw(seed).unwrap();
-    let n = made.truth().len() as i64;
+    let made = SyntheticParams { groups, ..Default::default() }.draw(seed).unwrap();
+    let n = made.truth.len() as i64;
     let mut columns = vec![Column::new("object", Data::I64((0..n).map(|i| 100 + 7 * i).collect()))];
     for (c, name) in COORDINATES.iter().enumerate() {
         let of = |points: &goc::Points| Data::F64(points.rows().map(|row| row[c]).collect());
-        columns.push(Column::new(*name, of(made.values())));
-        columns.push(Column::new(format!("{name}_error"), of(made.errors())));
+        columns.push(Column::new(*name, of(&made.values)));
+        columns.push(Column::new(format!("{name}_error"), of(&made.errors)));
     }
-    columns.push(Column::new("truth", Data::I64(made.truth().to_vec())));
+    columns.push(Column::new("truth", Data::I64(made.truth)));
     Table::new(columns).unwrap()
 }
 

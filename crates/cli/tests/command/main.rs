@@ -14,6 +14,7 @@ mod predict;
 mod report;
 mod reproduce;
 mod score;
+mod spaces;
 mod stars;
 mod sure;
 mod threads;

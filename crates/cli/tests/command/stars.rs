@@ -310,6 +310,10 @@ fn one_command_gives_the_catalogue_back_with_labels_and_its_origin() {
     {
         assert!(table.get_metadata(key).is_some(), "{key}");
     }
+    // The default said in words: a rule that begins with a minus is a value, not a flag.
+    desk.done("stars gap.fits --k 3 --missing -9999,nan -o again.fits");
+    assert_eq!(desk.table("again.fits").require("goc_label").unwrap(), label);
+    desk.done("actions gap.fits --missing -9999,-999 -o actions.fits");
     // The two steps by hand give the same labels.
     desk.done("candidates gap.fits --missing nan -o by-hand.parquet");
     desk.done("cluster by-hand.parquet --k 3 -o by-hand.csv");

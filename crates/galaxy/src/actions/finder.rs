@@ -12,13 +12,16 @@ use super::focal::FocalDistances;
 use super::fudge::{Orbit, Place, Rule};
 use super::lockstep::Lockstep;
 use super::quadrature::Nodes;
-use super::{ActionError, Actions, Outcome, Reason, Variant};
+use super::{ActionError, Actions, Extent, Outcome, Reason, Variant};
 use crate::frames::Galactocentric;
-use crate::potential::{Build, McMillan17, Potential};
+use crate::potential::{McMillan17, Potential};
 use crate::real::{LANES, Lanes};
 
 /// Stars a thread takes at a time.
 const BLOCK: usize = 8 * LANES;
+
+/// Relative step to which turning points are found where they are the answer.
+const EXTENT_TOLERANCE: f64 = 1e-9;
 
 /// Finds actions in one potential.
 ///
@@ -47,12 +50,7 @@ impl ActionFinder {
 
     /// For the Milky Way of McMillan (2017), built the way the variant has it.
     pub fn milky_way(variant: Variant) -> Result<Self, ActionError> {
-        let build = match variant {
-            Variant::Converged => Build::Converged,
-            Variant::Authors => Build::Authors,
-            Variant::Agama => Build::Agama,
-        };
-        Self::new(Arc::new(McMillan17::new(build)), variant)
+        Self::new(Arc::new(McMillan17::new(variant.build())), variant)
     }
 
     /// The potential.
@@ -92,6 +90,21 @@ impl ActionFinder {
         out
     }
 
+    /// How far the orbits of many stars go, eight at a time as [`Self::many`].
+    pub fn extents(&self, stars: &[Galactocentric]) -> Vec<Outcome<Extent>> {
+        let mut out = vec![Outcome::Undefined(Reason::NotFinite); stars.len()];
+        out.par_chunks_mut(BLOCK).zip(stars.par_chunks(BLOCK)).for_each(|(out, stars)| {
+            for (out, stars) in out.chunks_mut(LANES).zip(stars.chunks(LANES)) {
+                if stars.len() == 1 {
+                    self.fill_extents::<f64>(stars, out);
+                } else {
+                    eight_extents(self, stars, out);
+                }
+            }
+        });
+        out
+    }
+
     /// The actions of one star, with its angles and frequencies.
     ///
     /// Angles and frequencies belong to the fudge's own torus, so that they share its error of a percent or
@@ -117,8 +130,45 @@ impl ActionFinder {
     /// As many stars as `T` holds, at most.
     #[inline(always)]
     fn fill<T: Pack>(&self, stars: &[Galactocentric], out: &mut [Outcome]) {
-        let usable =
-            |star: &Galactocentric| star.is_finite() && star.position.iter().all(|x| x.abs() <= FARTHEST);
+        let (orbit, energy, lz) = self.orbit::<T>(stars);
+        let turns = orbit.turns(&*self.potential, self.tolerance);
+        let (jr, jz) = orbit.actions(&*self.potential, &turns, self.rule, &self.nodes);
+        self.tell(stars, energy, out, |lane| {
+            let actions = Actions {
+                jr: jr.lane(lane),
+                jz: jz.lane(lane),
+                jphi: lz.lane(lane),
+                energy: energy.lane(lane),
+            };
+            let finite = actions.jr.is_finite() && actions.jz.is_finite() && actions.energy.is_finite();
+            finite.then_some(actions)
+        });
+    }
+
+    /// As [`Self::fill`], how far the orbits go.
+    #[inline(always)]
+    fn fill_extents<T: Pack>(&self, stars: &[Galactocentric], out: &mut [Outcome<Extent>]) {
+        let (orbit, energy, lz) = self.orbit::<T>(stars);
+        // Radii are wanted themselves, not integrals between them.
+        let turns = orbit.turns(&*self.potential, EXTENT_TOLERANCE);
+        let [pericentre, apocentre, z_max] = orbit.extent(&turns);
+        let circular = orbit.circular_spin();
+        self.tell(stars, energy, out, |lane| {
+            let extent = Extent {
+                energy: energy.lane(lane),
+                lz: lz.lane(lane),
+                circularity: (lz.lane(lane) / circular.lane(lane)).clamp(-1.0, 1.0),
+                pericentre: pericentre.lane(lane),
+                apocentre: apocentre.lane(lane),
+                z_max: z_max.lane(lane),
+            };
+            extent.is_finite().then_some(extent)
+        });
+    }
+
+    /// The orbits of the fudge, energies and Lz.
+    #[inline(always)]
+    fn orbit<T: Pack>(&self, stars: &[Galactocentric]) -> (Orbit<T>, T, T) {
         let columns = T::columns(|lane| {
             // The last star fills up empty lanes; a star that cannot be used is replaced by one that can.
             let star = &stars[lane.min(stars.len() - 1)];
@@ -140,28 +190,31 @@ impl ActionFinder {
             tilt: or_rest(tilt),
             lz: or_rest(lz),
         };
-        let orbit = Orbit::new(&*self.potential, &self.focal, &halted, &gradient);
-        let turns = orbit.turns(&*self.potential, self.tolerance);
-        let (jr, jz) = orbit.actions(&*self.potential, &turns, self.rule, &self.nodes);
+        (Orbit::new(&*self.potential, &self.focal, &halted, &gradient), energy, lz)
+    }
+
+    /// What came of each star; `found` is asked for those that are bound, and has nothing where a
+    /// number is not finite.
+    #[inline(always)]
+    fn tell<T: Pack, A>(
+        &self,
+        stars: &[Galactocentric],
+        energy: T,
+        out: &mut [Outcome<A>],
+        found: impl Fn(usize) -> Option<A>,
+    ) {
         for (lane, (star, out)) in stars.iter().zip(out).enumerate() {
             *out = if !usable(star) {
                 self.unusable(star)
             } else if energy.lane(lane) >= 0.0 {
                 Outcome::Unbound { energy: energy.lane(lane) }
             } else {
-                let actions = Actions {
-                    jr: jr.lane(lane),
-                    jz: jz.lane(lane),
-                    jphi: lz.lane(lane),
-                    energy: energy.lane(lane),
-                };
-                let finite = actions.jr.is_finite() && actions.jz.is_finite() && actions.energy.is_finite();
-                if finite { Outcome::Bound(actions) } else { Outcome::Undefined(Reason::NotFinite) }
+                found(lane).map_or(Outcome::Undefined(Reason::NotFinite), Outcome::Bound)
             };
         }
     }
 
-    fn unusable(&self, star: &Galactocentric) -> Outcome {
+    fn unusable<A>(&self, star: &Galactocentric) -> Outcome<A> {
         let [_, z, _, _, v2, _, _] = place(star);
         let energy = 0.5 * v2 + self.potential.value(star.radius(), z);
         match energy {
@@ -182,6 +235,17 @@ impl fmt::Debug for ActionFinder {
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2", "aarch64+neon"))]
 fn eight(finder: &ActionFinder, stars: &[Galactocentric], out: &mut [Outcome]) {
     finder.fill::<Lanes>(stars, out);
+}
+
+/// The same, how far they go.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2", "aarch64+neon"))]
+fn eight_extents(finder: &ActionFinder, stars: &[Galactocentric], out: &mut [Outcome<Extent>]) {
+    finder.fill_extents::<Lanes>(stars, out);
+}
+
+/// Whether the fudge can take the star as it is.
+fn usable(star: &Galactocentric) -> bool {
+    star.is_finite() && star.position.iter().all(|x| x.abs() <= FARTHEST)
 }
 
 /// R^2, |z|, R vR, vz away from the plane, v^2, Lx^2 + Ly^2, Lz.

@@ -177,6 +177,22 @@ impl<T: Lockstep> Orbit<T> {
         Turns { w_min, w_max, tau_max: self.vertical_turn(potential, tolerance) }
     }
 
+    /// The least and the largest distance from the centre and the largest height between these
+    /// turning points. R^2 + z^2 = w + Delta v is least in the plane at w_min, and largest, as z
+    /// is, where both coordinates are.
+    #[inline(always)]
+    pub(super) fn extent(&self, turns: &Turns<T>) -> [T; 3] {
+        let v = turns.tau_max / (turns.tau_max + 1.0);
+        let far = turns.w_max + self.delta * v;
+        [turns.w_min.sqrt(), far.sqrt(), ((turns.w_max + self.delta) * v).sqrt()]
+    }
+
+    /// The angular momentum of the circular orbit of this energy.
+    #[inline(always)]
+    pub(super) fn circular_spin(&self) -> T {
+        self.guess.spin
+    }
+
     #[inline(always)]
     fn radial_turns(&self, potential: &dyn Potential, tolerance: f64) -> (T, T) {
         let zero = T::splat(0.0);

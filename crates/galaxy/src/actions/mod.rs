@@ -50,6 +50,7 @@ pub use finder::ActionFinder;
 pub use focal::FocalDistances;
 
 use crate::frames::JphiSign;
+use crate::potential::Build;
 
 /// The actions of a bound star, kpc km/s, and its energy, (km/s)^2.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,6 +69,42 @@ impl Actions {
     /// The same with Jphi counted the way `sign` says.
     pub fn with_sign(self, sign: JphiSign) -> Self {
         Self { jphi: sign.of(self.jphi), ..self }
+    }
+}
+
+/// How far a bound star's orbit goes, by the turning points of the Stäckel fudge (Mackereth & Bovy
+/// 2018).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extent {
+    /// Kinetic and potential energy per mass, (km/s)^2; below 0.
+    pub energy: f64,
+    /// The angular momentum x vy - y vx, kpc km/s: negative for the disc.
+    pub lz: f64,
+    /// Lz over that of the circular orbit of the same energy, from -1 to 1, with the sign of Lz.
+    pub circularity: f64,
+    /// The least distance from the centre, kpc.
+    pub pericentre: f64,
+    /// The largest, kpc.
+    pub apocentre: f64,
+    /// The largest height above the plane, kpc.
+    pub z_max: f64,
+}
+
+impl Extent {
+    /// (apocentre - pericentre) / (apocentre + pericentre), from 0 to 1.
+    pub fn eccentricity(&self) -> f64 {
+        let sum = self.apocentre + self.pericentre;
+        if sum > 0.0 { ((self.apocentre - self.pericentre) / sum).max(0.0) } else { 0.0 }
+    }
+
+    /// The same with Lz and the circularity counted the way `sign` says.
+    pub fn with_sign(self, sign: JphiSign) -> Self {
+        Self { lz: sign.of(self.lz), circularity: sign.of(self.circularity), ..self }
+    }
+
+    fn is_finite(&self) -> bool {
+        let all = [self.energy, self.circularity, self.pericentre, self.apocentre, self.z_max];
+        all.iter().all(|x| x.is_finite())
     }
 }
 
@@ -144,6 +181,15 @@ pub enum Variant {
 impl Variant {
     /// All of them, the default first.
     pub const ALL: [Variant; 3] = [Variant::Converged, Variant::Authors, Variant::Agama];
+
+    /// How the Milky Way of McMillan (2017) is built for it.
+    pub fn build(self) -> Build {
+        match self {
+            Self::Converged => Build::Converged,
+            Self::Authors => Build::Authors,
+            Self::Agama => Build::Agama,
+        }
+    }
 
     fn name(self) -> &'static str {
         match self {

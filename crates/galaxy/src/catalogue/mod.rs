@@ -188,6 +188,13 @@ impl Catalogue {
         &self.sun
     }
 
+    /// The same rows seen from the Sun: places are heliocentric, in Galactic axes (x towards the
+    /// centre, y the way the disc turns, z north), and velocities relative to the Sun.
+    pub fn heliocentric(mut self) -> Self {
+        self.sun = Sun::origin();
+        self
+    }
+
     /// The line of sight of a row that begins with this position.
     pub fn direction(&self, lon: f64, lat: f64) -> Result<Direction, Reason> {
         let position = match self.angles {

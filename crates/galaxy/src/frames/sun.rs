@@ -134,6 +134,13 @@ impl Sun {
         }
     }
 
+    /// An observer at rest at the origin of the Galactic axes: what it sees has heliocentric
+    /// positions and velocities, and depends on no Sun that was chosen.
+    pub(crate) fn origin() -> Self {
+        let at_rest = Self::with(0.0, 0.0, [0.0; 3], Tilt::None);
+        Self { position: [0.0; 3], k: KMS_PER_MASYR_KPC_ASTROPY, ..at_rest }
+    }
+
     /// x, y, z, kpc.
     pub fn position(&self) -> [f64; 3] {
         self.position

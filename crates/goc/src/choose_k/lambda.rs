@@ -37,17 +37,12 @@ pub fn lambda<E: From<ChooseError>>(
     let mut found = LambdaFound { lambda: first, rounds: Vec::new(), settled: !any };
     while any && !found.settled && found.rounds.len() < ROUNDS {
         let solution = solve(found.lambda)?;
-        let soft = match Soft::fit_until(
-            candidates,
-            &solution.partition,
-            &solution.places,
-            penalty_strength,
-            ROUGHLY,
-        ) {
-            Ok(soft) => soft,
-            Err(SoftError::Flat) => return Err(ChooseError::NoLambda.into()),
-            Err(other) => return Err(ChooseError::Soft(other).into()),
-        };
+        let soft =
+            match Soft::fit(candidates, &solution.partition, &solution.places, penalty_strength, ROUGHLY) {
+                Ok(soft) => soft,
+                Err(SoftError::Flat) => return Err(ChooseError::NoLambda.into()),
+                Err(other) => return Err(ChooseError::Soft(other).into()),
+            };
         let next = soft.lambda(penalty_strength);
         found.settled = (next - found.lambda).abs() <= SETTLED * next;
         found.rounds.push(next);

@@ -2,8 +2,9 @@
 //!
 //! A [`Criterion`] gives every number of clusters a value, the larger the better, from a clustering with that
 //! number by whatever method: [`silhouette`] of the places, BIC and ICL of the [`soft`] model, [`stability`]
-//! under resampled candidates; [`grid`] looks for the largest. The default asks the marginal mixture
-//! ([`crate::marginal`]) instead, which finds K by itself: its curve is the probability of each K.
+//! under resampled candidates; a search from coarse to fine finds the largest. The default asks the
+//! marginal mixture ([`crate::marginal`]) instead, which finds K by itself: its curve is the
+//! probability of each K.
 //! [`lambda`](lambda::lambda) takes the weight of the penalties from the soft model.
 //!
 //! None of them looks past half as many clusters as objects. Silhouette and stability cannot see one cluster.
@@ -25,7 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod grid;
+mod grid;
 pub mod lambda;
 pub mod silhouette;
 pub mod soft;
@@ -164,7 +165,7 @@ impl Chooser {
                     stability::agreement(&again)
                 }
                 Criterion::Bic | Criterion::Icl => {
-                    match Soft::fit_until(
+                    match Soft::fit(
                         candidates,
                         &solution.partition,
                         &solution.places,

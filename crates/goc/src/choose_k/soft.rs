@@ -30,9 +30,8 @@ use crate::{Candidates, Partition, Points};
 const CHUNK: usize = 32;
 /// Rounds at most.
 const ROUNDS: usize = 200;
-/// Rounds end when the log likelihood of an object rises by less than this, on average.
-const ENOUGH: f64 = 1e-6;
-/// The same where only criteria are compared: BIC is then right to a few hundredths for some hundred objects.
+/// Rounds end when the log likelihood of an object rises by less than this, on average: BIC is then right to a few
+/// hundredths for some hundred objects.
 pub(super) const ROUGHLY: f64 = 1e-4;
 /// A pair this far below an object's largest, in log density, adds less than one unit of rounding even if
 /// all pairs did.
@@ -85,18 +84,8 @@ pub struct Soft {
 }
 
 impl Soft {
-    /// EM from a clustering and the places of its objects.
+    /// EM from a clustering and the places of its objects, until the log likelihood of an object rises by less than `enough`.
     pub fn fit(
-        candidates: &Candidates,
-        partition: &Partition,
-        places: &Points,
-        penalty_strength: f64,
-    ) -> Result<Self, SoftError> {
-        Self::fit_until(candidates, partition, places, penalty_strength, ENOUGH)
-    }
-
-    /// As [`Self::fit`], until the log likelihood of an object rises by less than `enough`.
-    pub(super) fn fit_until(
         candidates: &Candidates,
         partition: &Partition,
         places: &Points,

@@ -54,7 +54,7 @@ fn by_the_book(c: &Candidates, soft: &Soft, penalty_strength: f64) -> f64 {
 fn the_likelihood_is_the_one_written_down_and_never_falls() {
     for seed in 0..8 {
         let (candidates, partition) = clouds(60, 7, 4, seed);
-        let soft = Soft::fit(&candidates, &partition, &candidates.means(), 2.0).unwrap();
+        let soft = Soft::fit(&candidates, &partition, &candidates.means(), 2.0, 1e-6).unwrap();
         let book = by_the_book(&candidates, &soft, 2.0);
         assert!((soft.log_likelihood - book).abs() < 1e-9, "{} {book}", soft.log_likelihood);
         assert!(soft.history.windows(2).all(|w| w[1] >= w[0] - 1e-9), "{:?}", soft.history);
@@ -67,7 +67,7 @@ fn the_likelihood_is_the_one_written_down_and_never_falls() {
 #[test]
 fn the_end_is_a_stationary_point_of_the_likelihood() {
     let (candidates, partition) = clouds(80, 5, 3, 3);
-    let soft = Soft::fit(&candidates, &partition, &candidates.means(), 2.0).unwrap();
+    let soft = Soft::fit(&candidates, &partition, &candidates.means(), 2.0, 1e-6).unwrap();
     // Every mean and the covariance moved a little, both ways: no way rises by more than EM's own threshold
     // allows.
     for (k, f) in [(0, 0), (1, 1), (2, 0)] {
@@ -90,7 +90,7 @@ fn the_end_is_a_stationary_point_of_the_likelihood() {
 fn one_cluster_of_plain_points_is_the_closed_form() {
     let (candidates, _) = clouds(50, 1, 1, 1);
     let one = Partition::from_labels(&[0; 50]);
-    let soft = Soft::fit(&candidates, &one, &candidates.means(), 2.0).unwrap();
+    let soft = Soft::fit(&candidates, &one, &candidates.means(), 2.0, 1e-6).unwrap();
     let places = candidates.means();
     let mean = |f: usize| places.rows().map(|x| x[f]).sum::<f64>() / 50.0;
     let cov =
@@ -112,7 +112,7 @@ fn plain_points_agree_with_scikit_learn() {
     let points = Points::new(POINTS.to_vec(), 2).unwrap();
     let candidates = Candidates::from_points(&points).unwrap();
     let labels: Vec<usize> = (0..12).map(|i| i / 4).collect();
-    let soft = Soft::fit(&candidates, &Partition::from_labels(&labels), &points, 2.0).unwrap();
+    let soft = Soft::fit(&candidates, &Partition::from_labels(&labels), &points, 2.0, 1e-6).unwrap();
     assert!((soft.log_likelihood - SKLEARN_LOG_LIKELIHOOD).abs() < 1e-4, "{}", soft.log_likelihood);
     assert!((soft.bic() + SKLEARN_BIC).abs() < 2e-4, "{}", soft.bic());
 }
@@ -131,7 +131,7 @@ fn threads_do_not_change_the_bytes() {
         .into_iter()
         .map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| Soft::fit(&candidates, &partition, &candidates.means(), 2.0).unwrap())
+            pool.install(|| Soft::fit(&candidates, &partition, &candidates.means(), 2.0, 1e-6).unwrap())
         })
         .collect();
     assert_eq!(fits[0], fits[1]);
@@ -141,18 +141,18 @@ fn threads_do_not_change_the_bytes() {
 #[test]
 fn degenerate_input_has_a_named_error() {
     let same = Candidates::from_points(&Points::new(vec![1.0; 8], 2).unwrap()).unwrap();
-    let fit = |partition: &Partition| Soft::fit(&same, partition, &same.means(), 2.0).unwrap_err();
+    let fit = |partition: &Partition| Soft::fit(&same, partition, &same.means(), 2.0, 1e-6).unwrap_err();
     assert_eq!(fit(&Partition::from_labels(&[0, 0, 1, 1])), SoftError::Flat);
     assert_eq!(fit(&Partition::from_labels(&[0, 0, 1])), SoftError::Objects { labels: 3, n: 4 });
     let one = Candidates::from_points(&Points::new(vec![1.0, 2.0], 2).unwrap()).unwrap();
     let alone = Partition::from_labels(&[0]);
-    assert_eq!(Soft::fit(&one, &alone, &one.means(), 2.0), Err(SoftError::Flat));
+    assert_eq!(Soft::fit(&one, &alone, &one.means(), 2.0, 1e-6), Err(SoftError::Flat));
     // Every point a cluster: the covariance falls to nothing, and that is said.
     let (plain, _) = clouds(6, 1, 2, 1);
     let all = Partition::from_labels(&[0, 1, 2, 3, 4, 5]);
-    assert_eq!(Soft::fit(&plain, &all, &plain.means(), 2.0), Err(SoftError::Flat));
+    assert_eq!(Soft::fit(&plain, &all, &plain.means(), 2.0, 1e-6), Err(SoftError::Flat));
     assert_eq!(
-        Soft::fit(&plain, &all, &plain.means(), -1.0).unwrap_err().to_string(),
+        Soft::fit(&plain, &all, &plain.means(), -1.0, 1e-6).unwrap_err().to_string(),
         "the strength of the penalties is -1; it must be a finite number not below 0"
     );
 }

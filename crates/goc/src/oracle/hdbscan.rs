@@ -78,11 +78,6 @@ impl HdbscanFit {
             self.labels.iter().map(|l| l.unwrap_or_else(|| alone.next().unwrap_or(u32::MAX))).collect();
         Partition::from_labels(&labels)
     }
-
-    /// Which points are noise.
-    pub fn noise(&self) -> Vec<bool> {
-        self.labels.iter().map(Option::is_none).collect()
-    }
 }
 
 impl Hdbscan {
@@ -193,7 +188,7 @@ mod tests {
         let oracle = Hdbscan::default();
         let fit = oracle.fit(&points).unwrap();
         let partition = oracle.cluster(&points, Start::K(7), &mut stream(1, 1)).unwrap();
-        let noise = fit.noise().iter().filter(|n| **n).count();
+        let noise = fit.labels.iter().filter(|l| l.is_none()).count();
         assert_eq!((fit.clusters, noise, partition.k()), (4, 6, 10));
         let sizes = partition.sizes();
         for (i, label) in fit.labels.iter().enumerate() {

@@ -1,14 +1,9 @@
 //! Mean-shift (Fukunaga & Hostetler 1975, Comaniciu & Meer 2002): every point climbs to a top of the density.
 //!
-//! From each point the window moves to the weighted mean of what it sees,
-//!
-//! `y <- sum_i w_i x_i / sum_i w_i`, `w_i = 1` within the bandwidth `h` (flat) or `exp(-|y - x_i|^2 / 2 h^2)`
-//! (Gaussian),
-//!
-//! which goes uphill on the density that the kernel estimates, until a step is below `h / 1000`. Tops nearer
+//! From each point the window moves to the mean of the points within the bandwidth `h` of it, which goes
+//! uphill on the density, until a step is below `h / 1000`. Tops nearer
 //! than `h` to a denser one are dropped and every point takes the nearest top that is left. This is
-//! scikit-learn's procedure, so the labels of the flat kernel are its labels; the Gaussian kernel is merged
-//! and labelled in the same way.
+//! scikit-learn's procedure, so the labels are its labels.
 //!
 //! # Decisions
 //! - The number of clusters follows from the bandwidth: **K is not used** (it must still be from 1 to n, as
@@ -24,22 +19,10 @@
 
 use super::graph::{distances_are_finite, nearest};
 use super::{Oracle, OracleError, Result, Start};
-use crate::elementary::exp;
 use crate::kernel::{CentreLanes, LANES};
 use crate::points::squared_distance;
 use crate::{Partition, Points, Stream};
 use rayon::prelude::*;
-
-/// What a window sees.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Kernel {
-    /// All points within the bandwidth alike.
-    #[default]
-    Flat,
-    /// All points, weighted by a Gaussian whose standard deviation is the bandwidth.
-    Gaussian,
-}
 
 /// How wide a window is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +34,7 @@ pub enum Bandwidth {
     Quantile(f64),
 }
 
-/// The mean-shift oracle. The default is scikit-learn's: flat kernel, bandwidth by the quantile .3, 300
+/// The mean-shift oracle. The default is scikit-learn's: bandwidth by the quantile .3, 300
 /// steps.
 ///
 /// ```
@@ -64,14 +47,13 @@ pub enum Bandwidth {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeanShift {
-    kernel: Kernel,
     bandwidth: Bandwidth,
     max_iterations: usize,
 }
 
 impl Default for MeanShift {
     fn default() -> Self {
-        Self { kernel: Kernel::Flat, bandwidth: Bandwidth::Quantile(0.3), max_iterations: 300 }
+        Self { bandwidth: Bandwidth::Quantile(0.3), max_iterations: 300 }
     }
 }
 
@@ -100,8 +82,6 @@ struct Climb {
 
 impl MeanShift {
     setters! {
-        /// What a window sees.
-        kernel: Kernel;
         /// How wide a window is; checked when points are there.
         bandwidth: Bandwidth;
         /// The limit on the steps of a window; at least one.
@@ -161,11 +141,8 @@ impl MeanShift {
         let mut next = vec![0.0; at.len()];
         let mut steps = 0;
         loop {
-            let density = match self.kernel {
-                Kernel::Flat => flat_mean(points, lanes, &at, h * h, &mut next),
-                Kernel::Gaussian => gaussian_mean(points, lanes, &at, -0.5 / (h * h), &mut next),
-            };
-            // A flat window can see nothing only if rounding moved it out of reach of its points.
+            let density = flat_mean(points, lanes, &at, h * h, &mut next);
+            // A window can see nothing only if rounding moved it out of reach of its points.
             let converged = density == 0.0 || squared_distance(&at, &next).sqrt() <= stop;
             if density > 0.0 {
                 std::mem::swap(&mut at, &mut next);
@@ -197,29 +174,6 @@ fn flat_mean(points: &Points, lanes: &CentreLanes, at: &[f64], radius2: f64, mea
     }
     mean.iter_mut().for_each(|m| *m /= seen);
     seen
-}
-
-/// The mean of all points weighted by `exp(factor * squared distance)`, and the sum of the weights.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn gaussian_mean(points: &Points, lanes: &CentreLanes, at: &[f64], factor: f64, mean: &mut [f64]) -> f64 {
-    mean.fill(0.0);
-    let mut sum = 0.0;
-    for first in (0..lanes.padded()).step_by(LANES) {
-        let d = lanes.squared_block(at, first);
-        let mut w = [0.0; LANES];
-        for l in 0..LANES {
-            // Below this the weight is nothing beside that of the nearest point; it also keeps infinity out.
-            w[l] = exp((factor * d[l]).max(-701.0));
-        }
-        for (l, row) in (first..points.len().min(first + LANES)).enumerate() {
-            for (m, x) in mean.iter_mut().zip(points.row(row)) {
-                *m += w[l] * x;
-            }
-            sum += w[l];
-        }
-    }
-    mean.iter_mut().for_each(|m| *m /= sum);
-    sum
 }
 
 /// scikit-learn's rule: the mean distance to the `floor(share n)`-th neighbour, the point itself counted.
@@ -345,46 +299,9 @@ mod tests {
         close(estimate_bandwidth(&points, 0.1).unwrap(), 1.585983596092257);
     }
 
-    /// The Gaussian density's slope, in units of the density and the bandwidth.
-    fn slope(points: &Points, at: &[f64], h: f64) -> f64 {
-        let mut pull = vec![0.0; at.len()];
-        let mut sum = 0.0;
-        for row in points.rows() {
-            let w = (-0.5 * squared_distance(row, at) / (h * h)).exp();
-            pull.iter_mut().zip(row).zip(at).for_each(|((p, x), a)| *p += w * (x - a) / h);
-            sum += w;
-        }
-        pull.iter().map(|p| (p / sum).powi(2)).sum::<f64>().sqrt()
-    }
-
-    #[test]
-    fn gaussian_windows_rest_where_the_density_is_level() {
-        let points = blobs(1, 200, 2, 4);
-        let fit = flat(0.8).kernel(Kernel::Gaussian).fit(&points).unwrap();
-        assert!(fit.converged && fit.modes.len() >= 4);
-        for mode in fit.modes.rows() {
-            assert!(slope(&points, mode, 0.8) < 1.1e-3);
-        }
-        // Not so at the points themselves.
-        assert!(points.rows().map(|row| slope(&points, row, 0.8)).fold(0.0, f64::max) > 0.1);
-    }
-
-    #[test]
-    fn a_wide_gaussian_window_ends_at_the_mean_and_two_far_points_stay_apart() {
-        let points = Points::new(vec![0.0, 1.0, 5.0], 1).unwrap();
-        let fit = flat(1e4).kernel(Kernel::Gaussian).fit(&points).unwrap();
-        assert_eq!(fit.partition.k(), 1);
-        assert!((fit.modes.row(0)[0] - 2.0).abs() < 1e-6);
-        let far = Points::new(vec![-1e3, 1e3], 1).unwrap();
-        assert_eq!(flat(0.1).kernel(Kernel::Gaussian).fit(&far).unwrap().partition.k(), 2);
-    }
-
     #[test]
     fn order_place_and_direction_do_not_matter() {
-        for kernel in [Kernel::Flat, Kernel::Gaussian] {
-            let oracle = flat(2.0).kernel(kernel);
-            does_not_mind_order_place_and_direction(|points| oracle.fit(points).unwrap().partition);
-        }
+        does_not_mind_order_place_and_direction(|points| flat(2.0).fit(points).unwrap().partition);
     }
 
     #[test]
@@ -392,7 +309,7 @@ mod tests {
         let points = blobs(6, 300, 3, 5);
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| flat(1.0).kernel(Kernel::Gaussian).fit(&points).unwrap())
+            pool.install(|| flat(1.0).fit(&points).unwrap())
         };
         assert_eq!(with(1), with(3));
     }
@@ -409,11 +326,9 @@ mod tests {
         let rng = &mut stream(1, 1);
         let one = Points::new(vec![5.0], 1).unwrap();
         let equal = Points::new(vec![5.0; 12], 2).unwrap();
-        for kernel in [Kernel::Flat, Kernel::Gaussian] {
-            for oracle in [MeanShift::default().kernel(kernel), flat(1.0).kernel(kernel)] {
-                assert_eq!(oracle.cluster(&one, Start::K(1), rng).unwrap().labels(), [0]);
-                assert_eq!(oracle.cluster(&equal, Start::K(6), rng).unwrap().labels(), [0; 6]);
-            }
+        for oracle in [MeanShift::default(), flat(1.0)] {
+            assert_eq!(oracle.cluster(&one, Start::K(1), rng).unwrap().labels(), [0]);
+            assert_eq!(oracle.cluster(&equal, Start::K(6), rng).unwrap().labels(), [0; 6]);
         }
         // The rule gives 0 where most points are equal: each distinct point is a cluster.
         let mostly = Points::new(vec![1.0, 1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 2.0, 1.0], 1).unwrap();

@@ -2,20 +2,20 @@
 
 mod sampling;
 
-use crate::failure::Result;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::Args;
 use goc_galaxy::catalogue::schema::{Form, StarColumns};
+use goc_galaxy::spaces::Space;
 use goc_pipeline::candidate_table::{into_candidate_table, loss_table};
 use goc_pipeline::long_table::TRUTH_NAMES;
 use goc_pipeline::table_columns::TableColumns;
-use goc_pipeline::{Dataset, Origin, Sampling, StarModel, TransformName};
+use goc_pipeline::{Dataset, Origin, StarModel};
 use goc_tables::{Column, Table};
 use serde_json::{Value, json};
 
 use crate::console::{self, Console};
+use crate::failure::Result;
 use crate::measured_table::MeasuredArgs;
 use crate::star_table::StarArgs;
 pub use sampling::SamplingArgs;
@@ -61,18 +61,20 @@ pub struct Candidates {
 impl Candidates {
     pub fn run(self) -> Result<()> {
         let (sampling, model) = (self.sampling.sampling()?, self.stars.model()?); // before the table is read for nothing
+        let asked = sampling.star_space()?;
         for path in [&self.output, &self.losses] {
             console::check_output(path.as_deref())?;
         }
         let table = self.table.open()?;
-        let stars = self.star_columns(&table, &sampling, &model)?;
+        let stars = self.star_columns(&table, asked, &model)?;
+        let space = asked.unwrap_or_default();
         if stars.is_none() && sampling.distance_prior.is_some() {
             return Err(usage!("--distance-prior needs a star catalogue and --transform actions"));
         }
         let star = stars.as_ref().map(|stars| (stars, model.angles));
         let measured = self.table.measure(&table, sampling.shape, star)?;
         let f = match &stars {
-            Some(stars) => model.actions(stars, Arc::new(model.finder()?), sampling.distance_prior)?,
+            Some(stars) => model.transformation(stars, model.space(space)?, sampling.distance_prior)?,
             None => sampling.transformation(&measured)?,
         };
         let kept = self.kept(&table)?;
@@ -94,18 +96,19 @@ impl Candidates {
         Ok(())
     }
 
-    /// The columns of a star catalogue, if actions are what is wanted.
+    /// The columns of a star catalogue, if a space of stars is what is wanted; `asked` is the one
+    /// that was named.
     fn star_columns(
         &self,
         table: &Table,
-        sampling: &Sampling,
+        asked: Option<Space>,
         model: &StarModel,
     ) -> Result<Option<StarColumns>> {
         let source = self.table.source();
         let columns = TableColumns::new(table, &source);
-        match sampling.transform {
-            Some(TransformName::Actions) => {}
-            None if self.table.values.is_none() => {
+        match (asked, self.sampling.transform) {
+            (Some(_), _) => {}
+            (None, None) if self.table.values.is_none() => {
                 if model.find(&columns)?.is_none_or(|found| found.form == Form::Galactocentric) {
                     return Ok(None);
                 }

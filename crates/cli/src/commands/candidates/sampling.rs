@@ -1,12 +1,13 @@
 //! The flags that say how uncertainty sets are sampled.
 
-use crate::failure::Result;
 use clap::Args;
 use goc::uncertainty::Size;
 use goc_galaxy::catalogue::DistancePrior;
+use goc_galaxy::spaces::Space;
 use goc_pipeline::{PenaltyName, SamplerName, Sampling, Shape, TransformName, WhenEmpty};
 
 use crate::choices::{at_least_one, words};
+use crate::failure::Result;
 
 /// How the uncertainty sets are formed and sampled.
 #[derive(Args, Clone, Debug)]
@@ -46,6 +47,10 @@ pub struct SamplingArgs {
     #[arg(long)]
     pub transform: Option<TransformName>,
 
+    /// The space that stars are put into [default: actions]
+    #[arg(long, value_parser = words::<Space>())]
+    pub space: Option<Space>,
+
     /// What a candidate costs: none, density (minus its log density), density:COLUMN[,COLUMN] (of these values only) or
     /// distance (squared, from the features of what was measured)
     #[arg(long, default_value = "density")]
@@ -72,6 +77,7 @@ impl SamplingArgs {
             sampler: self.sampler.clone(),
             distance_prior: self.distance_prior,
             transform: self.transform,
+            space: self.space,
             penalty: self.penalty.clone(),
             when_empty: self.when_empty,
             extras: true,

@@ -4,11 +4,9 @@
 
 mod print;
 
-use crate::failure::Result;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use goc::optimistic::hierarchy::{Height, Leaves};
 use goc_pipeline::labels::linkage_table;
 use goc_pipeline::long_table::labels_for;
 use goc_pipeline::scores::numbered;
@@ -17,7 +15,7 @@ use goc_tables::Table;
 use serde_json::Value;
 
 use crate::console::{self, Console};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::long_table::LongTableArgs;
 pub use print::{sentence, summary};
 
@@ -243,7 +241,7 @@ impl Cluster {
         if let Some(path) = &self.tree {
             let tree = fit.tree().map_err(|error| Failure::from(error).because("--tree"))?;
             if newick {
-                goc_tables::write_text(&tree.newick(Leaves::Objects, Height::Total)?, path)?;
+                goc_tables::write_text(&tree.newick()?, path)?;
             } else {
                 goc_tables::write(&linkage_table(&tree)?, path)?;
             }

@@ -4,7 +4,6 @@
 
 mod print;
 
-use crate::failure::Result;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
@@ -19,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::choices::{at_least_one, words};
 use crate::console::{self, Console};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::long_table::ColumnArgs;
 use print::Summary;
 

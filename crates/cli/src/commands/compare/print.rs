@@ -1,6 +1,5 @@
 //! The table: a row a method, mean and standard deviation over its runs.
 
-use crate::failure::Result;
 use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
@@ -9,6 +8,7 @@ use goc_pipeline::compare::{Outcome, Row};
 
 use super::Run;
 use crate::console::counted;
+use crate::failure::Result;
 
 /// Mean and standard deviation (n - 1); no deviation of a single run.
 type Spread = Option<(f64, Option<f64>)>;

@@ -7,7 +7,6 @@ mod plane;
 mod probabilities;
 mod series;
 
-use crate::failure::Result;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -15,7 +14,7 @@ use goc_report::figures::{Figure, FigureError};
 
 use crate::choices::typed;
 use crate::console;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

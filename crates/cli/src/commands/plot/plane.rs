@@ -1,6 +1,5 @@
 //! Objects in a plane: the first two principal components of the scaled candidates, or two features as they are.
 
-use crate::failure::Result;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +19,7 @@ use goc_tables::{Column, Table};
 use super::super::score::{LABEL_NAMES, prefix_of};
 use super::{about, stem};
 use crate::console::{counted, note};
+use crate::failure::Result;
 
 /// What the kinds `clusters` and `truth` want to know.
 #[derive(Args, Clone, Debug)]

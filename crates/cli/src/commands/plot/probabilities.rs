@@ -1,6 +1,5 @@
 //! What the marginal mixture says: the posterior of K, the co-clustering, and whether its probabilities hold.
 
-use crate::failure::Result;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -11,6 +10,8 @@ use goc_tables::{Column, Table};
 use super::super::score::LABEL_NAMES;
 use super::about;
 use super::plane::numbers_of;
+
+use crate::failure::Result;
 
 /// A column of finite numbers.
 pub fn finite(table: &Table, name: &str) -> Result<Vec<f64>> {

@@ -1,6 +1,5 @@
 //! What goes by iteration or by size: convergence, history, benches.
 
-use crate::failure::Result;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +8,8 @@ use goc_tables::{Data, Table};
 
 use super::probabilities::{finite, finite_of};
 use super::{about, stem};
+
+use crate::failure::Result;
 
 /// From `convergence.csv` of `goc reproduce` when there is a column eta1, from files of `--history` otherwise.
 pub fn convergence(paths: &[PathBuf], oracle: Option<&str>) -> Result<Figure> {

@@ -1,53 +1,30 @@
 //! The tree for other programs: scipy's linkage table and Newick.
 //!
 //! A linkage table has a row a merge: the two parts, the height, the number of leaves below. Leaves are
-//! numbered from 0, the i-th merge makes number `leaves + i` (`scipy.cluster.hierarchy`). With the objects as
-//! leaves, those of one cluster are joined first, by Ward's method on their chosen candidates, cheapest merge
+//! numbered from 0, the i-th merge makes number `leaves + i` (`scipy.cluster.hierarchy`). The leaves are the
+//! objects. Those of one cluster are joined first, by Ward's method on their chosen candidates, cheapest merge
 //! first over all clusters; then come the merges of the tree. So all cuts into at most as many clusters as
-//! the run had are those of [`Hierarchy::cut`].
+//! the run had are those of [`Hierarchy::cut`]. A merge is drawn as high as all merges so far have cost
+//! together, in units of the objective (squared scaled features).
 
 use super::{Hierarchy, HierarchyError};
 use crate::oracle::linkage::{Linkage, Method};
-
-/// What the leaves of an exported tree are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Leaves {
-    /// The clusters of the run.
-    Clusters,
-    /// The objects. Needs the distances within a cluster, eight bytes for each pair of its members.
-    Objects,
-}
-
-/// How high a merge is drawn, in units of the objective (squared scaled features).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Height {
-    /// What the dearest merge so far has cost.
-    Rise,
-    /// What all merges so far have cost together.
-    Total,
-}
 
 /// The rows of a table, written from the lowest merge up.
 struct Rows {
     rows: Vec<[f64; 4]>,
     sizes: Vec<usize>,
-    height: Height,
     reached: f64,
 }
 
 impl Rows {
-    fn new(leaves: usize, height: Height) -> Self {
-        Self { rows: Vec::new(), sizes: vec![1; leaves], height, reached: 0.0 }
+    fn new(leaves: usize) -> Self {
+        Self { rows: Vec::new(), sizes: vec![1; leaves], reached: 0.0 }
     }
 
     /// Adds a merge; returns its number.
     fn push(&mut self, a: usize, b: usize, rise: f64) -> usize {
-        self.reached = match self.height {
-            Height::Rise => self.reached.max(rise),
-            Height::Total => self.reached + rise,
-        };
+        self.reached += rise;
         let size = self.sizes[a] + self.sizes[b];
         self.rows.push([a.min(b) as f64, a.max(b) as f64, self.reached, size as f64]);
         self.sizes.push(size);
@@ -64,12 +41,10 @@ struct Within {
 }
 
 impl Hierarchy<'_> {
-    /// The table that scipy reads: `[a, b, height, leaves below]`, one row fewer than leaves.
-    pub fn linkage(&self, leaves: Leaves, height: Height) -> Result<Vec<[f64; 4]>, HierarchyError> {
-        let (mut rows, mut number) = match leaves {
-            Leaves::Clusters => (Rows::new(self.leaves, height), (0..self.leaves).collect()),
-            Leaves::Objects => self.within_clusters(height)?,
-        };
+    /// The table that scipy reads: `[a, b, height, objects below]`, one row fewer than objects. Needs the
+    /// distances within a cluster, eight bytes for each pair of its members.
+    pub fn linkage(&self) -> Result<Vec<[f64; 4]>, HierarchyError> {
+        let (mut rows, mut number) = self.within_clusters()?;
         for join in &self.merges {
             let new = rows.push(number[join.first], number[join.second], join.rise);
             number.push(new);
@@ -78,7 +53,7 @@ impl Hierarchy<'_> {
     }
 
     /// All merges within clusters, and the number in the table that each cluster came to have.
-    fn within_clusters(&self, height: Height) -> Result<(Rows, Vec<usize>), HierarchyError> {
+    fn within_clusters(&self) -> Result<(Rows, Vec<usize>), HierarchyError> {
         let mut merges: Vec<Within> = Vec::new();
         // For every cluster the numbers of its members and, as they come, of its merges.
         let mut numbers: Vec<Vec<usize>> = Vec::with_capacity(self.leaves);
@@ -97,7 +72,7 @@ impl Hierarchy<'_> {
         merges.sort_by(|a, b| {
             a.rise.total_cmp(&b.rise).then(a.cluster.cmp(&b.cluster)).then(a.step.cmp(&b.step))
         });
-        let mut rows = Rows::new(self.candidates.objects(), height);
+        let mut rows = Rows::new(self.candidates.objects());
         for merge in merges {
             let own = &mut numbers[merge.cluster];
             let new = rows.push(own[merge.parts[0]], own[merge.parts[1]], merge.rise);
@@ -108,14 +83,10 @@ impl Hierarchy<'_> {
         Ok((rows, last))
     }
 
-    /// The tree in Newick format, with branch lengths. Objects are called by their ids, clusters by their
-    /// labels.
-    pub fn newick(&self, leaves: Leaves, height: Height) -> Result<String, HierarchyError> {
-        let names: Vec<String> = match leaves {
-            Leaves::Clusters => (0..self.leaves).map(|l| l.to_string()).collect(),
-            Leaves::Objects => (0..self.candidates.objects()).map(|i| self.candidates.name(i)).collect(),
-        };
-        newick(&self.linkage(leaves, height)?, &names)
+    /// The tree in Newick format, with branch lengths. Objects are called by their ids.
+    pub fn newick(&self) -> Result<String, HierarchyError> {
+        let names: Vec<String> = (0..self.candidates.objects()).map(|i| self.candidates.name(i)).collect();
+        newick(&self.linkage()?, &names)
     }
 }
 

@@ -24,10 +24,9 @@
 //!   and the parts take them, from the root down. That may touch the run's own clusters: their members stay,
 //!   their chosen candidates become better ones. [`Hierarchy::improved`] counts these clusters; where it is
 //!   0, the cut at the run's own K is the run's own answer.
-//! - **Heights.** [`Height::Rise`] is the cost of each merge, made monotone by the largest cost so far;
-//!   merges that were out of order become ties, and a program that cuts by height takes ties together.
-//!   [`Height::Total`] is the sum of the costs so far, the objective of the cut less that of the leaves: no
-//!   two alike unless a merge was free, so `fcluster(Z, k, "maxclust")` of scipy gives [`Hierarchy::cut`].
+//! - **Heights** are the sum of the costs of the merges so far, the objective of the cut less that of the
+//!   leaves: no two alike unless a merge was free, so `fcluster(Z, k, "maxclust")` of scipy gives
+//!   [`Hierarchy::cut`].
 //! - Ties between pairs go to the clusters with the lower numbers. Distances are squared, whatever the run
 //!   used.
 //!
@@ -47,14 +46,14 @@ use crate::oracle::OracleError;
 use crate::points::squared_distance;
 use crate::{Candidates, Partition, Points};
 
-pub use export::{Height, Leaves, newick};
+pub use export::newick;
 
 /// The tree of merges over the clusters of a finished run.
 ///
 /// ```
 /// use goc::candidates::CandidatesBuilder;
 /// use goc::optimistic::Optimistic;
-/// use goc::optimistic::hierarchy::{Height, Hierarchy, Leaves};
+/// use goc::optimistic::hierarchy::Hierarchy;
 /// use goc::oracle::k_means::KMeans;
 ///
 /// let mut builder = CandidatesBuilder::new(1);
@@ -67,7 +66,7 @@ pub use export::{Height, Leaves, newick};
 /// let cut = tree.cut(2)?;
 /// assert_eq!(cut.partition.canonical().labels(), [0, 0, 0, 0, 1, 1]);
 /// assert_eq!((run.chosen[2], cut.chosen[2]), (1, 0)); // 2.0 was next to 2.1; now 1.0 is in the middle
-/// assert_eq!(tree.linkage(Leaves::Objects, Height::Total)?.len(), 5); // scipy's table
+/// assert_eq!(tree.linkage()?.len(), 5); // scipy's table
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

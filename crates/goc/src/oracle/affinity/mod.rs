@@ -66,9 +66,9 @@ pub enum Preference {
 /// use goc::random::stream;
 /// let points = Points::new(vec![0.0, 1.0, 2.0, 10.0, 11.0, 12.0], 1)?;
 /// let fit = Affinity::default().preference(Preference::Value(-20.0)).fit(&points, &mut stream(1, 0))?;
-/// assert_eq!(fit.exemplars(), [1, 4]);
-/// assert_eq!(fit.partition().labels(), [0, 0, 0, 1, 1, 1]);
-/// assert_eq!(fit.net_similarity(), -44.0);
+/// assert_eq!(fit.exemplars, [1, 4]);
+/// assert_eq!(fit.partition.labels(), [0, 0, 0, 1, 1, 1]);
+/// assert_eq!(fit.net_similarity, -44.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

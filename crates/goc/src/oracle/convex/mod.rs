@@ -6,8 +6,8 @@
 //! `min over u of 1/2 sum_i |x_i - u_i|^2 + gamma sum_(i<j) w_ij |u_i - u_j|`.
 //!
 //! The norms are not squared, so places become exactly equal as gamma grows: points with one place are a
-//! cluster. The problem is convex: one answer, no starts, no luck. [`Convex::path`] follows it from every
-//! point alone to all in one.
+//! cluster. The problem is convex: one answer, no starts, no luck; as gamma grows, it goes from every point
+//! alone to all in one.
 //!
 //! # Weights
 //! `w_ij = exp(-phi d_ij^2)` between the `neighbours` nearest neighbours (of either), 0 otherwise. By rule
@@ -92,8 +92,6 @@ pub struct ConvexFit {
 }
 
 const WEIGHT_FLOOR: f64 = 1e-4;
-/// From one gamma of the path to the next.
-const PATH_FACTOR: f64 = 1.25;
 /// Halving for K ends when the gammas are this near.
 const SEARCH_RATIO: f64 = 1.001;
 /// More steps than any path has: from 1e-7 to 1e+40 of the first gamma.
@@ -110,35 +108,6 @@ impl Convex {
         tolerance: f64;
         /// The limit on steps for each gamma; at least one.
         max_iterations: usize = max_iterations.max(1);
-    }
-
-    /// The solution at one `gamma`.
-    pub fn solve(&self, points: &Points, gamma: f64) -> Result<ConvexFit> {
-        if !(gamma >= 0.0 && gamma.is_finite()) {
-            return Err(failed(format!("gamma is {gamma}, but must be finite and not below 0")));
-        }
-        let mut search = Search::new(self, points)?;
-        Ok(search.at(gamma))
-    }
-
-    /// The solutions along growing gamma, from every distinct point alone (`gamma = 0`) to all in one.
-    pub fn path(&self, points: &Points) -> Result<Vec<ConvexFit>> {
-        let mut search = Search::new(self, points)?;
-        let mut path = vec![search.at(0.0)];
-        if search.nodes() == 1 {
-            return Ok(path);
-        }
-        let mut gamma = search.before_any_joins();
-        for _ in 0..PATH_LIMIT {
-            let fit = search.at(gamma);
-            let done = fit.partition.k() == 1;
-            path.push(fit);
-            if done {
-                break;
-            }
-            gamma *= PATH_FACTOR;
-        }
-        Ok(path)
     }
 
     /// The last partition of the path with at least `k` clusters.

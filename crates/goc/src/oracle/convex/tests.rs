@@ -6,29 +6,44 @@ use crate::oracle::graph::tests::{
 use crate::points::squared_distance;
 use crate::random::stream;
 
+/// The solution at one gamma, from nothing.
+fn solve(oracle: &Convex, points: &Points, gamma: f64) -> ConvexFit {
+    Search::new(oracle, points).unwrap().at(gamma)
+}
+
+/// The solutions along growing gamma until all is one, each begun from the last.
+fn path(oracle: &Convex, points: &Points) -> Vec<ConvexFit> {
+    let mut search = Search::new(oracle, points).unwrap();
+    let mut path = vec![search.at(0.0), search.at(search.before_any_joins())];
+    while path[path.len() - 1].partition.k() > 1 {
+        path.push(search.at(1.25 * path[path.len() - 1].gamma));
+    }
+    path
+}
+
 #[test]
 fn two_points_follow_the_closed_form() {
     // At distance d with weight 1 each moves gamma towards the other until they meet at gamma = d / 2.
     let points = Points::new(vec![1.0, 1.0, 4.0, 5.0], 2).unwrap();
     let oracle = Convex::default().phi(0.0).tolerance(1e-14);
     for gamma in [0.0, 0.5, 2.0, 2.4] {
-        let fit = oracle.solve(&points, gamma).unwrap();
+        let fit = solve(&oracle, &points, gamma);
         assert_eq!((fit.partition.k(), fit.converged), (2, true));
         assert!((fit.objective - (gamma * 5.0 - gamma * gamma)).abs() < 1e-12);
         assert!(squared_distance(fit.places.row(0), &[1.0 + 0.6 * gamma, 1.0 + 0.8 * gamma]) < 1e-20);
     }
     for gamma in [2.6, 9.0, 1e6] {
-        let fit = oracle.solve(&points, gamma).unwrap();
+        let fit = solve(&oracle, &points, gamma);
         assert_eq!((fit.partition.k(), fit.converged), (1, true));
         assert!((fit.objective - 6.25).abs() < 1e-10);
         assert!(squared_distance(fit.places.row(1), &[2.5, 3.0]) < 1e-12);
     }
     // Mass counts: three points at 0 and one at 3 move gamma / 3 and gamma, and meet at gamma = 9 / 4.
     let points = Points::new(vec![0.0, 0.0, 3.0, 0.0], 1).unwrap();
-    let fit = oracle.solve(&points, 1.5).unwrap();
+    let fit = solve(&oracle, &points, 1.5);
     assert_eq!(fit.partition.labels(), [0, 0, 1, 0]);
     assert!((fit.places.row(0)[0] - 0.5).abs() < 1e-12 && (fit.places.row(2)[0] - 1.5).abs() < 1e-12);
-    assert_eq!(oracle.solve(&points, 2.3).unwrap().partition.k(), 1);
+    assert_eq!(solve(&oracle, &points, 2.3).partition.k(), 1);
 }
 
 /// The objective from its definition, over all pairs; so many neighbours that no bridge is needed.
@@ -69,7 +84,7 @@ fn solutions_are_those_of_cvxpy() {
     let points = blobs(3, 30, 2, 4);
     let oracle = Convex::default().neighbours(4).phi(0.25).tolerance(1e-11).max_iterations(100_000);
     for (gamma, least, place, labels) in want {
-        let fit = oracle.solve(&points, gamma).unwrap();
+        let fit = solve(&oracle, &points, gamma);
         assert!(fit.converged, "{gamma} {}", fit.gap);
         assert!((fit.objective - least).abs() < 1e-7 * least, "{gamma} {} {least}", fit.objective);
         assert!(squared_distance(fit.places.row(0), &place) < 1e-9, "{gamma} {:?}", fit.places.row(0));
@@ -82,9 +97,9 @@ fn the_objective_is_that_of_the_definition_and_the_gap_bounds_it() {
     let points = blobs(3, 30, 2, 4);
     let exact = Convex::default().neighbours(12).phi(0.1).tolerance(1e-12).max_iterations(100_000);
     for gamma in [0.1, 1.0, 3.0] {
-        let least = exact.solve(&points, gamma).unwrap();
+        let least = solve(&exact, &points, gamma);
         for steps in [1, 5, 50] {
-            let rough = exact.clone().max_iterations(steps).solve(&points, gamma).unwrap();
+            let rough = solve(&exact.clone().max_iterations(steps), &points, gamma);
             let value = objective(&points, &rough.places, gamma, 12, 0.1);
             assert!((rough.objective - value).abs() < 1e-10 * value, "{gamma} {steps}");
             assert!(!rough.converged || steps > 1, "{gamma}");
@@ -101,7 +116,7 @@ fn with_equal_weights_the_path_only_joins_and_ends_in_one() {
     for (seed, neighbours) in [(1, 39), (2, 39), (1, 0), (2, 0), (3, 0), (4, 0)] {
         let oracle =
             Convex::default().neighbours(neighbours).phi(0.0).tolerance(1e-11).max_iterations(50_000);
-        let path = oracle.path(&blobs(seed, 40, 2, 3)).unwrap();
+        let path = path(&oracle, &blobs(seed, 40, 2, 3));
         assert_eq!((path[0].partition.k(), path[path.len() - 1].partition.k()), (40, 1));
         for pair in path.windows(2) {
             let (before, after) = (&pair[0], &pair[1]);
@@ -118,13 +133,13 @@ fn with_equal_weights_the_path_only_joins_and_ends_in_one() {
 
 #[test]
 fn coarser_scales_only_speed_up() {
-    // The path starts each gamma from coarser problems, solve() from nothing.
+    // The path starts each gamma from coarser problems, a solution by itself from nothing.
     let points = blobs(5, 120, 2, 6);
     let oracle = Convex::default().tolerance(1e-8).max_iterations(100_000);
-    let path = oracle.path(&points).unwrap();
+    let path = path(&oracle, &points);
     let scale = path[path.len() - 1].objective;
     for along in path.iter().step_by(6) {
-        let alone = oracle.solve(&points, along.gamma).unwrap();
+        let alone = solve(&oracle, &points, along.gamma);
         assert!(along.converged && alone.converged);
         assert!((along.objective - alone.objective).abs() <= 1e-8 * scale, "{}", along.gamma);
         for (u, v) in along.places.rows().zip(alone.places.rows()) {
@@ -153,7 +168,7 @@ fn the_wanted_k_is_met_or_the_nearest_not_below() {
 fn neighbours_in_pieces_are_bridged_so_that_the_path_ends_in_one() {
     let place = |i: usize| 1e3 * (i / 5) as f64 + (i % 5) as f64;
     let points = Points::new((0..20).map(place).collect(), 1).unwrap();
-    let path = Convex::default().neighbours(2).path(&points).unwrap();
+    let path = path(&Convex::default().neighbours(2), &points);
     assert_eq!(path[path.len() - 1].partition.k(), 1);
     let fit = Convex::default().neighbours(2).fit(&points, 4).unwrap();
     let truth: Vec<usize> = (0..20).map(|i| i / 5).collect();
@@ -162,12 +177,12 @@ fn neighbours_in_pieces_are_bridged_so_that_the_path_ends_in_one() {
 
 #[test]
 fn order_place_and_direction_do_not_matter() {
-    does_not_mind_order_place_and_direction(|points| Convex::default().solve(points, 1.0).unwrap().partition);
+    does_not_mind_order_place_and_direction(|points| solve(&Convex::default(), points, 1.0).partition);
 }
 
 #[test]
 fn one_step_is_not_convergence() {
-    let fit = Convex::default().max_iterations(1).solve(&blobs(1, 60, 2, 4), 2.0).unwrap();
+    let fit = solve(&Convex::default().max_iterations(1), &blobs(1, 60, 2, 4), 2.0);
     assert_eq!((fit.converged, fit.iterations, fit.partition.len()), (false, 1, 60));
     let fit = Convex::default().max_iterations(1).fit(&blobs(1, 60, 2, 4), 5).unwrap();
     assert!(fit.partition.len() == 60 && fit.gap.is_finite());
@@ -179,7 +194,6 @@ fn one_point_equal_points_and_k_equal_to_n_are_defined() {
     let oracle = Convex::default();
     let one = Points::new(vec![5.0], 1).unwrap();
     assert_eq!(oracle.cluster(&one, Start::K(1), rng).unwrap().labels(), [0]);
-    assert_eq!(oracle.path(&one).unwrap().len(), 1);
     let equal = Points::new(vec![5.0; 12], 2).unwrap();
     assert_eq!(oracle.cluster(&equal, Start::K(4), rng).unwrap().labels(), [0; 6]);
     let mixed = Points::new(vec![4.0, 1.0, 4.0, 1.0, 9.0, -0.0, 0.0], 1).unwrap();
@@ -191,8 +205,6 @@ fn bad_parameters_are_named() {
     let points = blobs(1, 10, 2, 1);
     for bad in [-1.0, f64::NAN, f64::INFINITY] {
         let error = |fit: Result<ConvexFit>| fit.unwrap_err().to_string();
-        let gamma = error(Convex::default().solve(&points, bad));
-        assert_eq!(gamma, format!("convex: gamma is {bad}, but must be finite and not below 0"));
         let phi = error(Convex::default().phi(bad).fit(&points, 2));
         assert_eq!(phi, format!("convex: phi is {bad}, but must be finite and not below 0"));
         let tolerance = error(Convex::default().tolerance(bad).fit(&points, 2));
@@ -210,7 +222,7 @@ fn it_works_inside_goc() {
 fn a_gamma_too_large_for_numbers_is_not_called_solved() {
     let points = blobs(1, 20, 2, 2).values().iter().map(|x| 1e10 * x).collect();
     let points = Points::new(points, 2).unwrap();
-    let fit = Convex::default().phi(0.0).max_iterations(50).solve(&points, 1e308).unwrap();
+    let fit = solve(&Convex::default().phi(0.0).max_iterations(50), &points, 1e308);
     assert!(!fit.converged || (fit.gap.is_finite() && fit.objective.is_finite()), "{fit:?}");
     assert_eq!(fit.partition.len(), 20);
 }
@@ -218,7 +230,7 @@ fn a_gamma_too_large_for_numbers_is_not_called_solved() {
 #[test]
 fn far_along_the_path_the_points_need_few_steps() {
     // The coarse problem moves the clusters; what flows within them is balanced at once.
-    let path = Convex::default().path(&blobs(5, 400, 3, 12)).unwrap();
+    let path = path(&Convex::default(), &blobs(5, 400, 3, 12));
     let late: Vec<&ConvexFit> = path.iter().filter(|fit| fit.partition.k() <= 100).collect();
     assert!(late.len() > 20 && late.iter().all(|fit| fit.converged && fit.iterations <= 20));
 }

@@ -7,7 +7,6 @@
 //!
 //! A point's label is the component of the largest density there, *leaving out the weights*: that is what
 //! ClusterR predicts with, and what the paper's "GMM (ClusterR)" numbers rest on.
-//! [`GmmDiag::weighted_labels`] puts them in.
 //!
 //! # Two ways
 //! The default draws from goc's own stream and has the rules below. [`GmmDiag::cluster_r`] draws as R does
@@ -38,7 +37,7 @@ use crate::random::r::RStream;
 use crate::random::stream as numbered_stream;
 use crate::{Partition, Points, Stream};
 use k_means::{assign, k_means, nearest};
-use model::Model;
+pub use model::Model;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
@@ -50,7 +49,7 @@ use rayon::prelude::*;
 /// use goc::{Points, random::stream};
 /// let points = Points::new(vec![0.0, 1.0, 2.0, 20.0, 21.0], 1)?;
 /// let fit = GmmDiag::default().starts(5).fit(&points, Start::K(2), &mut stream(1, 0))?;
-/// assert_eq!(fit.partition().canonical().labels(), [0, 0, 0, 1, 1]);
+/// assert_eq!(fit.partition.canonical().labels(), [0, 0, 0, 1, 1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -58,21 +57,13 @@ pub struct GmmDiag {
     km_iterations: usize,
     em_iterations: usize,
     variance_floor: f64,
-    weighted_labels: bool,
     starts: usize,
     r_seed: Option<i32>,
 }
 
 impl Default for GmmDiag {
     fn default() -> Self {
-        Self {
-            km_iterations: 10,
-            em_iterations: 5,
-            variance_floor: 1e-10,
-            weighted_labels: false,
-            starts: 1,
-            r_seed: None,
-        }
+        Self { km_iterations: 10, em_iterations: 5, variance_floor: 1e-10, starts: 1, r_seed: None }
     }
 }
 
@@ -104,8 +95,6 @@ impl GmmDiag {
         em_iterations: usize;
         /// No variance goes below this; 1e-10 unless told. Must be positive.
         variance_floor: f64;
-        /// Whether labels count the weights of the components; not unless told.
-        weighted_labels: bool;
         /// How many starts; the likeliest is kept. 0 counts as 1, the default.
         starts: usize = starts.max(1);
     }
@@ -172,8 +161,8 @@ impl GmmDiag {
             model.maximise(points, &responsibilities, self.variance_floor);
             history.push(model.expect(points, &mut responsibilities));
         }
-        let labels = model.labels(points, self.weighted_labels);
-        Mixture { partition: Partition::from_labels(&labels), labels, model, history }
+        let labels = model.labels(points);
+        Mixture { partition: Partition::from_labels(&labels), components: labels, model, history }
     }
 
     /// A needle on each distinct point. Without EM, which would melt needles together that are nearer than
@@ -182,7 +171,7 @@ impl GmmDiag {
         let labels = assign(points, &distinct);
         let model = Model::of_clusters(points, &labels, distinct.len(), self.variance_floor);
         let history = vec![model.expect(points, &mut vec![0.0; points.len() * distinct.len()])];
-        Mixture { partition: Partition::from_labels(&labels), labels, model, history }
+        Mixture { partition: Partition::from_labels(&labels), components: labels, model, history }
     }
 }
 
@@ -199,46 +188,20 @@ impl Oracle for GmmDiag {
 /// A fitted mixture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mixture {
-    partition: Partition,
-    labels: Vec<u32>,
-    model: Model,
-    history: Vec<f64>,
+    /// The clusters: components that are largest at no point are left out.
+    pub partition: Partition,
+    /// The component of each point.
+    pub components: Vec<u32>,
+    /// The components themselves.
+    pub model: Model,
+    /// The log-likelihood before EM and after each step.
+    pub history: Vec<f64>,
 }
 
 impl Mixture {
-    /// The clusters: components that are largest at no point are left out.
-    pub fn partition(&self) -> &Partition {
-        &self.partition
-    }
-
-    /// The component of each point.
-    pub fn components(&self) -> &[u32] {
-        &self.labels
-    }
-
-    /// The weight of each component.
-    pub fn weights(&self) -> &[f64] {
-        &self.model.weights
-    }
-
-    /// The mean of each component.
-    pub fn means(&self) -> &Points {
-        &self.model.means
-    }
-
-    /// The variances of each component, feature by feature.
-    pub fn variances(&self) -> &Points {
-        &self.model.variances
-    }
-
     /// The log-likelihood of the points.
     pub fn log_likelihood(&self) -> f64 {
         // The history begins with the likelihood before EM.
         self.history[self.history.len() - 1]
-    }
-
-    /// The log-likelihood before EM and after each step.
-    pub fn history(&self) -> &[f64] {
-        &self.history
     }
 }

@@ -19,12 +19,15 @@ pub(super) fn cluster_means(points: &Points, labels: &[u32], k: usize) -> Points
     Points::trusted(sums, q)
 }
 
-/// The mixture's numbers; `variances` has a row a component, as `means`.
+/// The mixture's numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Model {
-    pub(super) weights: Vec<f64>,
-    pub(super) means: Points,
-    pub(super) variances: Points,
+pub struct Model {
+    /// The weight of each component.
+    pub weights: Vec<f64>,
+    /// The mean of each component.
+    pub means: Points,
+    /// The variances of each component, feature by feature.
+    pub variances: Points,
 }
 
 impl Model {
@@ -127,11 +130,8 @@ impl Model {
     }
 
     /// The component of the largest density at each point; ties go to the lower number.
-    pub(super) fn labels(&self, points: &Points, weighted: bool) -> Vec<u32> {
-        let mut fixed = self.log_norms();
-        if weighted {
-            fixed.iter_mut().zip(&self.weights).for_each(|(f, w)| *f += w.ln());
-        }
+    pub(super) fn labels(&self, points: &Points) -> Vec<u32> {
+        let fixed = self.log_norms();
         let label = |x: &[f64]| {
             let mut best = (0, f64::NEG_INFINITY);
             for (c, norm) in fixed.iter().enumerate() {

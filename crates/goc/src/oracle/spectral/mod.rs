@@ -12,74 +12,45 @@
 //!
 //! # Decisions
 //! - Edges: the `k` nearest neighbours, the point itself counted as scikit-learn counts it, made symmetric by
-//!   `(A + A^T) / 2`; or all pairs with `exp(-gamma |x_i - x_j|^2)`. A point has no edge to itself, which
-//!   leaves L as it is.
+//!   `(A + A^T) / 2`. A point has no edge to itself, which leaves L as it is.
 //! - A graph in several pieces: the eigenvectors of each piece are found by themselves, so none is lost. As
 //!   many pieces as K: they are the clusters. More pieces than K: the pieces that are nearest to each other
 //!   (their nearest points) are joined until K are left; the eigenvectors would be an arbitrary choice there.
-//! - An edge whose `w_ij / sqrt(d_i d_j)` is below 1e-15 is none: it cannot be told from rounding.
 //! - Fewer distinct points than K: each is a cluster. Start centres cannot be used; their number is K.
 //! - The stream starts the eigenvectors and k-means.
 //!
-//! Cost: O(n^2 q) for the graph; a product with it is O(n k) or O(n^2); some hundreds of products and O(n
-//! K^2) each restart of the basis for the eigenvectors; k-means O(n K^2) a round. Memory O(n (k + K)), or 12
-//! n^2 bytes for all pairs.
+//! Cost: O(n^2 q) for the graph; a product with it is O(n k); some hundreds of products and O(n K^2) each
+//! restart of the basis for the eigenvectors; k-means O(n K^2) a round. Memory O(n (k + K)).
 
 use super::graph::{Components, bridge, distances_are_finite, nearest};
 use super::k_means::{KMeans, Seeding};
 use super::{Oracle, OracleError, Result, Start};
 use crate::eigen::lanczos::{BLOCK, Lane, Largest, largest};
-use crate::elementary::exp;
-use crate::points::squared_distance;
 use crate::{Partition, Points, Stream};
 use rayon::prelude::*;
-
-/// Which points are alike, and how much.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Affinity {
-    /// 1 to each of so many nearest neighbours, the point itself being the first; 1/2 where only one of the
-    /// two is the other's neighbour.
-    Neighbours(usize),
-    /// `exp(-gamma d^2)` between all pairs.
-    Rbf(Gamma),
-}
-
-/// How fast likeness falls with the squared distance.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Gamma {
-    /// This gamma, in inverse squared units of the (scaled) features.
-    Given(f64),
-    /// One over the number of features.
-    OverFeatures,
-    /// `1 / (2 s^2)` with `s` the median distance of all pairs of different points.
-    Median,
-}
 
 /// The spectral oracle. The default is ten neighbours.
 ///
 /// ```
-/// use goc::{Points, oracle::{Oracle, Start, spectral::{Affinity, Gamma, Spectral}}, random};
+/// use goc::{Points, oracle::{Oracle, Start, spectral::Spectral}, random};
 /// // Two rings, one within the other: no centre tells them apart.
 /// let ring = |i: usize, r: f64| [r * (i as f64 * 0.21).cos(), r * (i as f64 * 0.21).sin()];
 /// let rows: Vec<[f64; 2]> = (0..60).map(|i| ring(i, if i < 30 { 1.0 } else { 4.0 })).collect();
 /// let points = Points::from_rows(&rows)?;
-/// let oracle = Spectral::new(Affinity::Rbf(Gamma::Given(2.0)));
-/// let partition = oracle.cluster(&points, Start::K(2), &mut random::stream(1, 0))?;
+/// let partition = Spectral::new(5).cluster(&points, Start::K(2), &mut random::stream(1, 0))?;
 /// assert!((0..60).all(|i| partition.canonical().labels()[i] == u32::from(i >= 30)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spectral {
-    affinity: Affinity,
+    neighbours: usize,
     k_means: KMeans,
     max_restarts: usize,
 }
 
 impl Default for Spectral {
     fn default() -> Self {
-        Self::new(Affinity::Neighbours(10))
+        Self::new(10)
     }
 }
 
@@ -108,10 +79,11 @@ struct Graph {
 }
 
 impl Spectral {
-    /// With these edges. Parameters are checked when points are there.
-    pub fn new(affinity: Affinity) -> Self {
+    /// With edges to so many nearest neighbours, the point itself being the first: of weight 1, and 1/2 where
+    /// only one of the two is the other's neighbour. Checked when points are there.
+    pub fn new(neighbours: usize) -> Self {
         let k_means = KMeans::default().seeding(Seeding::PlusPlus).starts(10).max_iterations(100);
-        Self { affinity, k_means, max_restarts: 300 }
+        Self { neighbours, k_means, max_restarts: 300 }
     }
 
     setters! {
@@ -139,7 +111,9 @@ impl Spectral {
                 converged: true,
             });
         }
-        let graph = self.graph(points)?;
+        let others = self.neighbours.checked_sub(1);
+        let others = others.ok_or_else(|| failed("the number of neighbours must be at least 1".into()))?;
+        let graph = Graph::new(neighbour_rows(points, others));
         let mut components = graph.components();
         let pieces = components.count();
         if pieces >= k {
@@ -163,24 +137,6 @@ impl Spectral {
             iterations,
             converged: exact && fit.converged,
         })
-    }
-
-    fn graph(&self, points: &Points) -> Result<Graph> {
-        match self.affinity {
-            Affinity::Neighbours(0) => Err(failed("the number of neighbours must be at least 1".into())),
-            Affinity::Neighbours(k) => Ok(Graph::new(neighbour_rows(points, k - 1))),
-            Affinity::Rbf(rule) => {
-                let gamma = match rule {
-                    Gamma::Given(gamma) => gamma,
-                    Gamma::OverFeatures => 1.0 / points.features() as f64,
-                    Gamma::Median => 0.5 / median_squared_distance(points),
-                };
-                if !(gamma > 0.0 && gamma.is_finite()) {
-                    return Err(failed(format!("gamma is {gamma}, but must be above 0 and finite")));
-                }
-                Ok(Graph::new(rbf_rows(points, gamma)))
-            }
-        }
     }
 
     /// The rows for k-means, the Laplacian's eigenvalues, restarts and whether all is accurate.
@@ -225,17 +181,14 @@ impl Spectral {
 }
 
 impl Graph {
-    /// Normalises symmetric rows of weights; an edge that cannot be told from rounding is left out.
+    /// Normalises symmetric rows of weights.
     fn new(rows: Vec<Vec<(u32, f64)>>) -> Self {
         let degrees: Vec<f64> = rows.iter().map(|row| row.iter().map(|e| e.1).sum()).collect();
         let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
         for (i, row) in rows.iter().enumerate() {
             for &(j, w) in row {
-                let value = w / (degrees[i].sqrt() * degrees[j as usize].sqrt());
-                if value >= 1e-15 {
-                    columns.push(j);
-                    values.push(value);
-                }
+                columns.push(j);
+                values.push(w / (degrees[i].sqrt() * degrees[j as usize].sqrt()));
             }
             starts.push(columns.len());
         }
@@ -322,38 +275,6 @@ fn neighbour_rows(points: &Points, k: usize) -> Vec<Vec<(u32, f64)>> {
         });
     }
     rows
-}
-
-fn rbf_rows(points: &Points, gamma: f64) -> Vec<Vec<(u32, f64)>> {
-    let n = points.len();
-    (0..n)
-        .into_par_iter()
-        .map(|i| {
-            let others = (0..n).filter(|&j| j != i);
-            others
-                .map(|j| {
-                    // Below -701 the weight is zero; the bound keeps what the exponential is given finite.
-                    let x = -gamma * squared_distance(points.row(i), points.row(j));
-                    (j as u32, exp(x.max(-701.0)))
-                })
-                .filter(|e| e.1 > 0.0)
-                .collect()
-        })
-        .collect()
-}
-
-/// Over pairs of different points; 0, which no gamma is made of, where no two can be told apart.
-fn median_squared_distance(points: &Points) -> f64 {
-    let n = points.len();
-    let mut all: Vec<f64> = Vec::with_capacity(n * (n - 1) / 2);
-    for i in 0..n {
-        all.extend((0..i).map(|j| squared_distance(points.row(i), points.row(j))).filter(|&d| d > 0.0));
-    }
-    if all.is_empty() {
-        return 0.0;
-    }
-    let middle = all.len() / 2;
-    *all.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
 fn failed(reason: String) -> OracleError {
