@@ -494,14 +494,30 @@ impl<'a> Chain<'a> {
     /// is a group.
     pub(super) fn loose(&self, apart: f64) -> Vec<bool> {
         let q = self.shape.q;
-        let alone = |k: usize| {
+        let has = |k: usize, l: usize| {
             let own = &self.clusters[k];
             let df = (self.shape.kinds[own.kind].nu + own.size) as f64 - q as f64 - 2.0;
-            let near = |other: &Cluster| own.quadratic(&other.mean) * df < apart;
-            let others = self.clusters.iter().enumerate();
-            !others.filter(|(l, c)| *l != k && c.size > 1).any(|(_, c)| near(c))
+            k != l && self.clusters[l].size > 1 && own.quadratic(&self.clusters[l].mean) * df < apart
         };
-        (0..self.clusters.len()).map(|k| self.clusters[k].field && !(self.clusters[k].size > 1 && alone(k))).collect()
+        let all = 0..self.clusters.len();
+        let components: Vec<usize> =
+            all.clone().filter(|&k| self.clusters[k].field && self.clusters[k].size > 1).collect();
+        let Some(&largest) = components.iter().max_by_key(|&&k| self.clusters[k].size) else {
+            return self.clusters.iter().map(|cluster| cluster.field).collect();
+        };
+        let (mut embedded, mut others) = (0, 0);
+        for l in all.clone().filter(|&l| l != largest && self.clusters[l].size > 1) {
+            others += self.clusters[l].size;
+            embedded += if components.iter().any(|&k| has(k, l)) { self.clusters[l].size } else { 0 };
+        }
+        if 2 * embedded < others && super::knob("MAJOR", 1.0) > 0.0 {
+            return all.map(|k| self.clusters[k].field && self.clusters[k].size == 1).collect();
+        }
+        let mut field: Vec<bool> = self.clusters.iter().map(|cluster| cluster.field).collect();
+        for k in components {
+            field[k] = (0..self.clusters.len()).any(|l| has(k, l));
+        }
+        field
     }
 
     /// The log of the stationary density but for constants and the prior of the metric: what a
