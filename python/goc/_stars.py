@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Real
 from typing import Any, Mapping, Sequence
 
 import numpy as np
@@ -25,6 +26,8 @@ def from_gaia(
     *,
     columns: Mapping[str, str] | None = None,
     errors: Sequence[str] | None = None,
+    inflate: float | Mapping[str, float] | None = None,
+    error_floor: Mapping[str, float] | None = None,
     object: str | None = None,
     shape: str | None = None,
     sigmas: float | None = None,
@@ -61,6 +64,11 @@ def from_gaia(
         Other names, such as ``{"radial_velocity": "HRV"}``.
     errors : sequence of four str, optional
         The error columns of depth, proper motions and radial velocity.
+    inflate : float or mapping, optional
+        Multiplies the quoted errors: one factor for all, or by column, ``{"parallax": 1.5}``.
+    error_floor : mapping, optional
+        The smallest error of a measured column, in its unit, ``{"pmra": 0.02}``: smaller ones, 0
+        too, are raised to it after `inflate`.
     object : str, optional
         Column that names the star; by default object, source_id, i or id, else the position.
     shape : {"box", "ellipsoid", "l1"}, optional
@@ -138,6 +146,8 @@ def from_gaia(
     wanted = {
         "columns": [(str(own), str(column)) for own, column in (columns or {}).items()],
         "errors": None if errors is None else [str(column) for column in errors],
+        "inflate": float(inflate) if isinstance(inflate, Real) else _by_column("inflate", inflate),
+        "error_floor": _by_column("error_floor", error_floor),
         "missing": None if missing is None else float(missing),
         "drop_nan": on_nan == "drop",
         "bad_rows": "drop" if on_bad == "drop" else "refuse",
@@ -179,6 +189,13 @@ def from_gaia(
         losses=[(ids[row], drawn, kept, why) for row, drawn, kept, why in made["losses"]]
         + [(ids[row], 0, 0, why) for row, why in made["dropped"]],
     )
+
+
+def _by_column(name: str, given: Any) -> list[tuple[str, float]]:
+    """Numbers by the column that they are for."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ValueError(f"{name}={given!r}: give numbers by measured column, such as {{'parallax': 1.5}}")
+    return [(str(column), float(number)) for column, number in (given or {}).items()]
 
 
 def _warn(warned: Sequence[str]) -> None:

@@ -9,7 +9,9 @@ use goc_galaxy::catalogue::DistancePrior;
 use goc_galaxy::catalogue::schema::{Columns, Depth, Form, Quantity, RowNames, StarColumns};
 use goc_galaxy::frames::Sky;
 use goc_galaxy::spaces::{Needs, Space, SpaceModel};
-use goc_pipeline::{BadRows, MeasuredColumns, PipelineError, Sampling, Shape, StarModel, WhenEmpty};
+use goc_pipeline::{
+    BadRows, Inflation, MeasuredColumns, PipelineError, QuotedErrors, Sampling, Shape, StarModel, WhenEmpty,
+};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -80,12 +82,21 @@ impl Columns for PyColumns<'_> {
     }
 }
 
+/// What errors are multiplied by: one factor for all columns, or those of some.
+#[derive(Clone, Debug, FromPyObject)]
+enum Factors {
+    All(f64),
+    Of(Vec<(String, f64)>),
+}
+
 /// How a catalogue is read and sampled; the words are the command's.
 #[derive(Clone, Debug, FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Wanted {
     columns: Vec<(String, String)>,
     errors: Option<Vec<String>>,
+    inflate: Factors,
+    error_floor: Vec<(String, f64)>,
     missing: Option<f64>,
     drop_nan: bool,
     bad_rows: String,
@@ -117,6 +128,14 @@ impl Wanted {
             jphi: parsed("jphi", &self.jphi)?,
             zero_point: self.zero_point,
         })
+    }
+
+    fn quoted(&self) -> PyResult<QuotedErrors> {
+        let inflation = match &self.inflate {
+            Factors::All(factor) => Inflation::All(*factor),
+            Factors::Of(factors) => Inflation::Of(factors.clone()),
+        };
+        QuotedErrors::new(inflation, self.error_floor.clone()).map_err(refused)
     }
 
     fn sampling(&self) -> PyResult<Sampling> {
@@ -204,6 +223,7 @@ pub fn star_candidates<'py>(
         object: None,
         missing: &|number| wanted.missing == Some(number) || (wanted.drop_nan && number.is_nan()),
         bad_rows,
+        quoted: &wanted.quoted()?,
     };
     let measured = reading.measure(&columns, ids, Some((&found, model.angles)), sampling.shape, &heard);
     let measured = measured.map_err(refused)?;

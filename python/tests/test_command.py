@@ -199,6 +199,9 @@ def test_simulate_and_from_gaia_have_the_bytes_of_the_command(command, mock, tmp
          ["-m", 15, "--potential", "mwpotential2014", "--sun", "astropy-v4.0", "--zero-point", 0.02]),
         ({"m": 25, "sampler": "density", "penalty": "none", "distance_prior": "volume:5"},
          ["-m", 25, "--sampler", "density", "--penalty", "none", "--distance-prior", "volume:5"]),
+        ({"m": 15, "inflate": {"parallax": 1.5, "radial_velocity": 2}, "error_floor": {"pml": 0.5}},
+         ["-m", 15, "--inflate", "parallax=1.5,radial_velocity=2", "--error-floor", "pml=0.5"]),
+        ({"m": 15, "inflate": 1.3}, ["-m", 15, "--inflate", 1.3]),
         *(({"m": 12, "space": space, "variant": "agama"}, ["-m", 12, "--space", space, "--variant", "agama"]) for space in SPACES),
     ],
 )  # fmt: skip

@@ -52,6 +52,41 @@ def test_every_make_of_table_gives_the_same_bytes(catalogue):
     assert np.allclose(goc.from_gaia(other, m=8).values, first.values, rtol=1e-9)
 
 
+def test_errors_that_are_quoted_too_small_are_mended(catalogue):
+    def same(made, **errors):
+        expected = goc.from_gaia(catalogue | {f"{name}_error": error for name, error in errors.items()}, m=8)
+        assert made.values.tobytes() == expected.values.tobytes()
+        assert made.penalties.tobytes() == expected.penalties.tobytes()
+
+    parallax, pmra = catalogue["parallax_error"], catalogue["pmra_error"]
+    inflated = goc.from_gaia(catalogue, m=8, inflate={"parallax": 1.7})
+    same(inflated, parallax=1.7 * parallax)
+    assert inflated.metadata["goc_inflate"] == "parallax=1.7" and "goc_error_floor" not in inflated.metadata
+    raised = goc.from_gaia(catalogue, m=8, inflate={"parallax": 1.7}, error_floor={"parallax": 0.01, "pmra": 0.1})
+    same(raised, parallax=1.7 * parallax, pmra=np.full_like(pmra, 0.1))
+    assert raised.metadata["goc_error_floor"] == "parallax=0.01,pmra=0.1"
+    names = ("parallax", "pmra", "pmdec", "radial_velocity")
+    same(goc.from_gaia(catalogue, m=8, inflate=2), **{name: 2 * catalogue[f"{name}_error"] for name in names})
+    same(goc.from_gaia(catalogue, m=8, inflate={}, error_floor={}))
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"inflate": 0}, "inflate 0: a factor is a finite number above 0"),
+        ({"inflate": {"pmra": float("nan")}}, "inflate pmra=NaN: a factor is a finite number above 0"),
+        ({"inflate": "all"}, "inflate='all': give numbers by measured column"),
+        ({"error_floor": 0.02}, "error_floor=0.02: give numbers by measured column"),
+        ({"error_floor": {"pmra": -1}}, "error_floor pmra=-1: a floor is a finite number from 0"),
+        ({"inflate": {"pmra_error": 2}}, r"`pmra_error` \(did you mean `pmra`\?\); there are: parallax, pmra, pmdec, radial_velocity"),
+        ({"error_floor": {"ra": 1}}, "error_floor: no measured column with errors `ra`; there are: parallax"),
+    ],
+)
+def test_what_cannot_be_done_to_errors_is_refused(how, said, catalogue):
+    with pytest.raises(ValueError, match=said):
+        goc.from_gaia(catalogue, **how)
+
+
 def test_a_star_depends_on_its_name_and_the_seed_only(catalogue):
     whole = goc.from_gaia(catalogue, m=6)
     some = goc.from_gaia({name: column[[7, 2]] for name, column in catalogue.items()}, m=6)

@@ -7,7 +7,7 @@ use goc_galaxy::catalogue::Angles;
 use goc_galaxy::catalogue::schema::StarColumns;
 use goc_pipeline::long_table::MISSING;
 use goc_pipeline::table_columns::TableColumns;
-use goc_pipeline::{BadRows, Measured, MeasuredColumns, Shape};
+use goc_pipeline::{BadRows, Measured, MeasuredColumns, QuotedErrors, Shape};
 use goc_tables::{Missing, Table};
 
 use crate::choices::words;
@@ -39,6 +39,30 @@ pub struct MeasuredArgs {
     /// A row with an infinite number, a negative error or a correlation beyond 1: stop, or drop it with a count
     #[arg(long, value_parser = words::<BadRows>(), default_value = "refuse")]
     pub bad_rows: BadRows,
+
+    #[command(flatten)]
+    pub quoted: QuotedErrorArgs,
+}
+
+/// What becomes of errors that are quoted too small.
+#[derive(Args, Clone, Debug, Default)]
+pub struct QuotedErrorArgs {
+    /// Multiply the quoted errors of these measured columns, such as parallax=1.5,pmra=1.2, or with
+    /// one number those of all
+    #[arg(long, value_name = "COLUMN=FACTOR", value_delimiter = ',')]
+    inflate: Vec<String>,
+
+    /// Smallest error of a measured column, in its unit, such as pmra=0.02,pmdec=0.02: smaller ones
+    /// are raised to it, 0 too, after --inflate
+    #[arg(long, value_name = "COLUMN=ERROR", value_delimiter = ',')]
+    error_floor: Vec<String>,
+}
+
+impl QuotedErrorArgs {
+    /// What they say, checked.
+    fn parsed(&self) -> Result<QuotedErrors> {
+        Ok(QuotedErrors::parse(&self.inflate, &self.error_floor)?)
+    }
 }
 
 impl MeasuredArgs {
@@ -51,11 +75,13 @@ impl MeasuredArgs {
             object: None,
             missing: MISSING.into(),
             bad_rows: BadRows::Refuse,
+            quoted: QuotedErrorArgs::default(),
         }
     }
 
     /// Reads the table.
     pub fn open(&self) -> Result<Table> {
+        self.quoted.parsed()?; // before the table is read for nothing
         Ok(goc_pipeline::open(&self.input)?)
     }
 
@@ -80,6 +106,7 @@ impl MeasuredArgs {
             object: object.map(|column| column.name()),
             missing: &|number| missing.is_missing(number),
             bad_rows: self.bad_rows,
+            quoted: &self.quoted.parsed()?,
         };
         Ok(measured.measure(&columns, columns.ids(object)?, star, shape, &Console::default())?)
     }

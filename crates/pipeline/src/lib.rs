@@ -42,6 +42,7 @@ mod open;
 #[cfg(feature = "tables")]
 pub mod predict;
 mod prepared;
+mod quoted_errors;
 pub mod sampling;
 mod sampling_names;
 pub mod scores;
@@ -63,6 +64,7 @@ pub use names::{BackgroundName, FeatureMapName, MethodName, OracleName, PenaltyS
 #[cfg(feature = "tables")]
 pub use open::open;
 pub use prepared::Prepared;
+pub use quoted_errors::{Inflation, QuotedErrors};
 pub use sampling::{Loss, Origin, Sampling, Transformation, star_candidates};
 pub use sampling_names::{BadRows, PenaltyName, SamplerName, Shape, TransformName, WhenEmpty};
 pub use settings::{Auto, Setting, Settings};

@@ -8,6 +8,8 @@
 //! Of a star catalogue the columns are known: position, depth, proper motions, radial velocity. The position
 //! counts as exact: its error, a few mas, is nothing beside the others. Correlations of a star that
 //! contradict each other are weakened just enough, which is said.
+//!
+//! Errors that are quoted too small are mended here ([`QuotedErrors`]), once rows are checked.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -20,8 +22,10 @@ use goc_galaxy::catalogue::schema::{
     no_stars,
 };
 use goc_galaxy::catalogue::{Angles, GaiaCovariance, Unit, WhenIndefinite};
+use serde_json::Value;
 
 use crate::error::{PipelineError, Result};
+use crate::quoted_errors::{Change, ErrorColumn, QuotedErrors};
 use crate::sampling_names::{BadRows, Shape};
 use crate::watch::Watch;
 
@@ -42,15 +46,18 @@ pub struct MeasuredColumns<'a> {
     pub missing: &'a dyn Fn(f64) -> bool,
     /// What becomes of a row with a number that cannot be.
     pub bad_rows: BadRows,
+    /// What becomes of errors that are quoted too small.
+    pub quoted: &'a QuotedErrors,
 }
 
 impl std::fmt::Debug for MeasuredColumns<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { values, errors, bad_rows, .. } = self;
+        let Self { values, errors, bad_rows, quoted, .. } = self;
         f.debug_struct("MeasuredColumns")
             .field("values", values)
             .field("errors", errors)
             .field("bad_rows", bad_rows)
+            .field("quoted", quoted)
             .finish_non_exhaustive()
     }
 }
@@ -75,6 +82,7 @@ pub struct Measured {
     error_names: Vec<String>,
     /// Pairs of values that have a correlation, and those.
     correlations: Vec<(usize, usize, Vec<f64>)>,
+    quoted: QuotedErrors,
     /// Whether these are stars.
     pub star: bool,
     called: RowNames,
@@ -137,6 +145,7 @@ impl MeasuredColumns<'_> {
                 names.iter().zip(&error_columns).map(|(v, e)| format!("{v} ({e})")).collect();
             watch.note(&format!("values and errors: {}", pairs.join(", ")));
         }
+        let changes = self.changes(&measured, &error_columns, star.map(|(star, _)| star))?;
         let correlated = correlations(&there, &names, exact.len());
         let shape = choose_shape(shape, correlated.len(), watch);
         let used = if shape == Shape::Ellipsoid { &correlated[..] } else { &[] };
@@ -215,7 +224,13 @@ impl MeasuredColumns<'_> {
             None => names.iter().map(|name| columns.unit(name)).collect(),
         };
         let mut all_errors = vec![vec![0.0; n]; exact.len()];
-        all_errors.extend(errors.into_iter().map(NumberColumn::into_values));
+        let quoted = errors.into_iter().zip(&values[exact.len()..]).zip(&changes);
+        all_errors.extend(quoted.map(|((error, value), change)| change.apply(error, value.factor)));
+        let unit_of = |at: usize| -> Option<String> {
+            let own = columns.unit(&measured[at]).filter(|own| !own.trim().is_empty());
+            own.or_else(|| needed[exact.len() + at].map(|unit| unit.name().to_string()))
+        };
+        say_changes(&measured, &changes, unit_of, watch);
         let pairs = used.iter().zip(pairs).map(|((a, b, _), column)| (*a, *b, column.into_values()));
         Ok(Measured {
             error_names: [exact, &error_columns].concat(),
@@ -228,9 +243,28 @@ impl MeasuredColumns<'_> {
             values: values.into_iter().map(NumberColumn::into_values).collect(),
             errors: all_errors,
             correlations: pairs.collect(),
+            quoted: self.quoted.clone(),
             star: star.is_some(),
             called,
         })
+    }
+
+    /// What is done to the errors of each measured column.
+    fn changes(
+        &self,
+        measured: &[String],
+        errors: &[String],
+        star: Option<&StarColumns>,
+    ) -> Result<Vec<Change>> {
+        let quantities = star.map(|star| star.form.quantities());
+        let pairs = measured.iter().zip(errors).enumerate();
+        let columns = pairs.map(|(at, (name, errors))| ErrorColumn {
+            name,
+            // The first two, the position, are exact.
+            quantity: quantities.map(|own| own[2 + at].name()),
+            errors,
+        });
+        self.quoted.changes(&columns.collect::<Vec<_>>())
     }
 
     /// The measured columns and those of their errors.
@@ -319,6 +353,32 @@ fn choose_shape(asked: Option<Shape>, correlations: usize, watch: &dyn Watch) ->
     }
 }
 
+/// What is done to quoted errors, in words.
+fn say_changes(
+    measured: &[String],
+    changes: &[Change],
+    unit_of: impl Fn(usize) -> Option<String>,
+    watch: &dyn Watch,
+) {
+    let each = || measured.iter().zip(changes);
+    let factors: Vec<String> = each()
+        .filter_map(|(name, change)| change.factor.map(|factor| format!("{name} by {factor}")))
+        .collect();
+    if !factors.is_empty() {
+        watch.note(&format!("errors multiplied: {}", factors.join(", ")));
+    }
+    let floors: Vec<String> = each()
+        .enumerate()
+        .filter_map(|(at, (name, change))| {
+            let unit = unit_of(at).map_or_else(String::new, |unit| format!(" {unit}"));
+            change.floor.map(|floor| format!("{name} {floor}{unit}"))
+        })
+        .collect();
+    if !floors.is_empty() {
+        watch.note(&format!("errors are at least: {}", floors.join(", ")));
+    }
+}
+
 /// The correlations among the values behind the exact ones: two positions and the column.
 fn correlations(there: &[String], names: &[String], exact: usize) -> Vec<(usize, usize, String)> {
     let mut found = Vec::new();
@@ -383,6 +443,11 @@ impl Measured {
             let all = self.names.join(", ");
             usage!("`{name}` is none of the values; those are {all}")
         })
+    }
+
+    /// What provenance says of what was done to quoted errors.
+    pub(crate) fn error_settings(&self) -> Vec<(&'static str, Value)> {
+        self.quoted.settings()
     }
 
     /// The key of a row's random stream: it belongs to the object's name, not to its place.

@@ -8,6 +8,7 @@ use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::long_table::LongTable;
 use crate::measured::MeasuredColumns;
+use crate::quoted_errors::QuotedErrors;
 use crate::sampling::{Sampling, star_candidates};
 use crate::sampling_names::BadRows;
 use crate::star_model::StarModel;
@@ -40,6 +41,7 @@ impl Dataset {
             object: object.map(|column| column.name()),
             missing: &|number| missing.is_missing(number),
             bad_rows: BadRows::Refuse,
+            quoted: &QuotedErrors::default(),
         };
         Ok(star_candidates(&columns, columns.ids(object)?, &measured, model, sampling, seed, watch)?.0)
     }

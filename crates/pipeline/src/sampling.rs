@@ -374,6 +374,7 @@ impl Sampling {
         if let Some((_, prior)) = f.prior {
             settings.push(("distance_prior", json!(prior.to_string())));
         }
+        settings.extend(measured.error_settings());
         settings.extend(f.settings.iter().cloned());
         settings
     }

@@ -165,9 +165,11 @@ impl fmt::Display for PenaltyName {
 }
 
 /// What messages about candidates name: the command's flag, Python's keyword.
-pub(crate) const WORDS: [(&str, &str, &str); 17] = [
+pub(crate) const WORDS: [(&str, &str, &str); 19] = [
     ("{values}", "--values", "values="),
     ("{errors}", "--errors", "errors="),
+    ("{inflate}", "--inflate", "inflate"),
+    ("{error_floor}", "--error-floor", "error_floor"),
     ("{columns}", "--columns", "columns="),
     ("{keep}", "--keep", "keep"),
     ("{transform}", "--transform", "transform"),

@@ -8,8 +8,8 @@ use goc::Ids;
 use goc::oracle::k_means::Algorithm;
 use goc_galaxy::catalogue::schema::Columns;
 use goc_pipeline::{
-    BadRows, Dataset, MeasuredColumns, MethodName, PipelineError, Sampling, Settings, StarModel, Unwatched,
-    fit_owned, star_candidates,
+    BadRows, Dataset, MeasuredColumns, MethodName, PipelineError, QuotedErrors, Sampling, Settings,
+    StarModel, Unwatched, fit_owned, star_candidates,
 };
 
 struct Counting;
@@ -95,6 +95,7 @@ fn candidates(stars: usize) -> Dataset {
         object: None,
         missing: &|_| false,
         bad_rows: BadRows::Refuse,
+        quoted: &QuotedErrors::default(),
     };
     let (sampling, model) = (Sampling { extras: false, ..Sampling::default() }, StarModel::default());
     star_candidates(&Stars(stars), Ids::Position, &reading, &model, &sampling, 1, &Unwatched).unwrap().0

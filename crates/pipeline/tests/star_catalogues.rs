@@ -6,8 +6,8 @@ use goc_pipeline::candidate_table::{candidate_table, loss_table};
 use goc_pipeline::long_table::LongTable;
 use goc_pipeline::table_columns::TableColumns;
 use goc_pipeline::{
-    BadRows, Dataset, MeasuredColumns, Origin, PenaltyKind, PipelineError, Sampling, Speech, StarModel,
-    Unwatched, Watch, star_candidates,
+    BadRows, Dataset, MeasuredColumns, Origin, PenaltyKind, PipelineError, QuotedErrors, Sampling, Speech,
+    StarModel, Unwatched, Watch, star_candidates,
 };
 use goc_tables::{Column, Data, Table};
 
@@ -90,12 +90,20 @@ fn made<C: Columns>(columns: &C) -> Result<(Dataset, Origin), PipelineError>
 where
     C::Error: Into<PipelineError>,
 {
+    made_with(columns, &QuotedErrors::default())
+}
+
+fn made_with<C: Columns>(columns: &C, quoted: &QuotedErrors) -> Result<(Dataset, Origin), PipelineError>
+where
+    C::Error: Into<PipelineError>,
+{
     let reading = MeasuredColumns {
         values: None,
         errors: None,
         object: None,
         missing: &|number| number == -9999.0,
         bad_rows: BadRows::Refuse,
+        quoted,
     };
     let sampling = Sampling { draws: 15, ..Sampling::default() };
     star_candidates(columns, Ids::Position, &reading, &StarModel::default(), &sampling, 7, &Unwatched)
@@ -189,6 +197,7 @@ fn extras_are_kept_only_where_they_are_asked_for() {
         object: None,
         missing: &|_| false,
         bad_rows: BadRows::Refuse,
+        quoted: &QuotedErrors::default(),
     };
     let star = Some((&stars, model.angles));
     let measured = reading.measure(&columns, Ids::Position, star, None, &Unwatched).unwrap();
@@ -220,6 +229,7 @@ fn weakened_correlations_are_a_warning() {
         object: None,
         missing: &|_| false,
         bad_rows: BadRows::Refuse,
+        quoted: &QuotedErrors::default(),
     };
     let (model, sampling) = (StarModel::default(), Sampling { draws: 3, ..Sampling::default() });
     let ids = Ids::Text(["a", "b", "c", "d", "e", "f"].map(String::from).into());
@@ -227,4 +237,120 @@ fn weakened_correlations_are_a_warning() {
     let said = ears.0.into_inner().unwrap();
     assert_eq!(said.len(), 1);
     assert!(said[0].starts_with("object c: its correlations contradict each other"), "{}", said[0]);
+}
+
+fn quoted(inflate: &str, floors: &str) -> Result<QuotedErrors, PipelineError> {
+    let words = |text: &str| text.split_terminator(',').map(String::from).collect::<Vec<_>>();
+    QuotedErrors::parse(&words(inflate), &words(floors))
+}
+
+#[test]
+fn inflated_errors_are_those_of_a_table_that_was_multiplied() {
+    for columns in [catalogue(), in_other_units()] {
+        let unit = |name: &str| columns.0.iter().find(|column| column.0 == name).unwrap().1;
+        let multiplied = |factors: &[(&str, f64)]| {
+            let mut other = Plain(columns.0.clone());
+            for (name, factor) in factors {
+                other.set(name, unit(name), *factor);
+            }
+            made(&other).unwrap().0
+        };
+        let inflated = |words: &str| made_with(&columns, &quoted(words, "").unwrap()).unwrap().0;
+        let some = multiplied(&[("parallax_error", 1.7), ("radial_velocity_error", 2.0)]);
+        let told = inflated("parallax=1.7,radial_velocity=2");
+        assert_eq!(told.candidates, some.candidates);
+        assert_ne!(told.candidates, made(&columns).unwrap().0.candidates);
+        let four = ["parallax", "pmra", "pmdec", "radial_velocity"].map(|name| format!("{name}_error"));
+        let all = multiplied(&four.each_ref().map(|name| (name.as_str(), 1.7)));
+        assert_eq!(inflated("1.7").candidates, all.candidates);
+        assert_eq!(inflated("1").candidates, made(&columns).unwrap().0.candidates);
+    }
+}
+
+#[test]
+fn errors_below_the_floor_are_raised_to_it_in_the_unit_of_the_column_after_inflation() {
+    let mut columns = catalogue();
+    columns.0[5].2[0] = 0.0; // exact, as the table has it
+    let raised = |factor: f64, floor: f64| {
+        let mut other = Plain(columns.0.clone());
+        other.0[5].2.iter_mut().for_each(|error| *error = (*error * factor).max(floor));
+        made(&other).unwrap().0.candidates
+    };
+    let told = |inflate: &str, floors: &str| {
+        made_with(&columns, &quoted(inflate, floors).unwrap()).unwrap().0.candidates
+    };
+    assert_eq!(told("", "pmra=0.032"), raised(1.0, 0.032));
+    assert_eq!(told("pmra=1.1", "pmra=0.035"), raised(1.1, 0.035));
+    assert_eq!(told("", "pmra=0"), raised(1.0, 0.0));
+    // The proper motion is in arcsec/yr, so its floor is; its error in mas/yr is compared as such.
+    let mut other = Plain(columns.0.clone());
+    other.set("pmra", "arcsec/yr", 1e-3);
+    let expected = made_with(&columns, &quoted("", "pmra=0.032").unwrap()).unwrap().0.candidates;
+    let found = made_with(&other, &quoted("", "pmra=0.000032").unwrap()).unwrap().0.candidates;
+    for i in 0..6 {
+        for (a, b) in found.block(i).iter().zip(expected.block(i)) {
+            assert!((a - b).abs() < 1e-8 * b.abs(), "star {i}: {a} {b}");
+        }
+    }
+}
+
+#[test]
+fn what_was_done_to_errors_is_in_the_provenance_and_only_then() {
+    let said = |quoted: &QuotedErrors| -> Vec<String> {
+        let (data, origin) = made_with(&catalogue(), quoted).unwrap();
+        assert_eq!(origin.settings.len() + 1, data.provenance.len());
+        let of_errors = data
+            .provenance
+            .iter()
+            .filter(|(key, _)| ["goc_inflate", "goc_error_floor"].contains(&key.as_str()));
+        of_errors.map(|(key, value)| format!("{key} {value}")).collect()
+    };
+    assert!(said(&QuotedErrors::default()).is_empty());
+    assert_eq!(said(&quoted("1.5", "").unwrap()), ["goc_inflate 1.5"]);
+    assert_eq!(
+        said(&quoted("parallax=1.5,pmra=2", "pmra=0.02").unwrap()),
+        ["goc_inflate parallax=1.5,pmra=2", "goc_error_floor pmra=0.02"]
+    );
+}
+
+#[test]
+fn factors_floors_and_columns_that_cannot_be_are_named() {
+    for (inflate, floors, expected) in [
+        ("0", "", "inflate 0: a factor is a finite number above 0"),
+        ("parallax=-2", "", "inflate parallax=-2: a factor is a finite number above 0"),
+        ("parallax=nan", "", "inflate parallax=NaN: a factor is a finite number above 0"),
+        ("inf", "", "inflate inf: a factor is a finite number above 0"),
+        ("parallax", "", "inflate parallax: give COLUMN=FACTOR for each column, or one factor for all"),
+        ("2,pmra=3", "", "inflate 2: give COLUMN=FACTOR for each column, or one factor for all"),
+        ("=2", "", "inflate =2: give COLUMN=FACTOR for each column, or one factor for all"),
+        ("", "0.02", "error_floor 0.02: give COLUMN=ERROR, in the unit of the column"),
+        ("", "pmra=-1", "error_floor pmra=-1: a floor is a finite number from 0, in the unit of its column"),
+        (
+            "",
+            "pmra=inf",
+            "error_floor pmra=inf: a floor is a finite number from 0, in the unit of its column",
+        ),
+    ] {
+        let error = quoted(inflate, floors).unwrap_err();
+        assert_eq!((error.said(Speech::Keywords).as_str(), error.is_usage()), (expected, true));
+    }
+    let there = "; there are: parallax, pmra, pmdec, radial_velocity";
+    for (inflate, floors, expected) in [
+        ("paralax=2", "", "inflate: no measured column with errors `paralax` (did you mean `parallax`?)"),
+        (
+            "",
+            "pmra_error=2",
+            "error_floor: no measured column with errors `pmra_error` (did you mean `pmra`?)",
+        ),
+        ("", "ra=2", "error_floor: no measured column with errors `ra`"),
+    ] {
+        let error = made_with(&catalogue(), &quoted(inflate, floors).unwrap()).unwrap_err();
+        let said = error.said(Speech::Keywords);
+        assert!(said.starts_with(expected) && said.ends_with(there) && error.is_usage(), "{said}");
+    }
+    let twice = made_with(&catalogue(), &quoted("pmra=2,pmra=3", "").unwrap()).unwrap_err();
+    assert_eq!(twice.said(Speech::Flags), "--inflate names `pmra` twice");
+    // Beyond the numbers there are: named by its row.
+    let beyond = made_with(&catalogue(), &quoted("1e308", "").unwrap()).unwrap_err();
+    assert!(beyond.to_string().starts_with("row 0: object 0: "), "{beyond}");
 }

@@ -204,7 +204,7 @@ fn shown(value: &str) -> String {
 }
 
 /// Names of `columns` close enough to `wanted` to be a slip of the pen, the nearest first.
-pub(crate) fn near_names(wanted: &str, columns: &[String]) -> Vec<String> {
+pub fn near_names(wanted: &str, columns: &[String]) -> Vec<String> {
     let simple = |s: &str| s.to_lowercase().replace(['_', '-', ' ', '.'], "");
     let key = simple(wanted);
     let mut found: Vec<(usize, &String)> = columns

@@ -38,7 +38,7 @@ mod votable;
 mod yaml;
 
 pub use column::{Column, Data};
-pub use error::{Place, TableError};
+pub use error::{Place, TableError, near_names};
 pub use file::{from_bytes, read, to_bytes, write, write_bytes, write_text};
 pub use format::Format;
 pub use missing::Missing;

@@ -21,7 +21,7 @@ use super::cluster::{self, FitArgs};
 use crate::choices::words;
 use crate::console::{self, Console};
 use crate::failure::Result;
-use crate::measured_table::MeasuredArgs;
+use crate::measured_table::{MeasuredArgs, QuotedErrorArgs};
 use crate::star_table::StarArgs;
 
 /// Group stars: catalogue with errors in, the same rows with label and actions out
@@ -52,6 +52,9 @@ pub struct Stars {
     /// Columns of the standard errors of depth, proper motions and radial velocity [default: x_error, x_err, sigma_x or e_x]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     errors: Option<Vec<String>>,
+
+    #[command(flatten)]
+    quoted: QuotedErrorArgs,
 
     /// Put before the names of the new columns
     #[arg(long, value_name = "TEXT", default_value = "goc_")]
@@ -92,6 +95,7 @@ impl Stars {
             missing: self.missing.clone(),
             errors: self.errors.clone(),
             bad_rows: self.bad_rows,
+            quoted: self.quoted.clone(),
             ..MeasuredArgs::of_stars(self.input.clone())
         };
         let space = sampling.star_space()?.unwrap_or_default();

@@ -403,3 +403,41 @@ fn what_makes_no_candidates_is_refused() {
         assert!(!desk.path("c.csv").exists());
     }
 }
+
+#[test]
+fn errors_of_any_measured_column_are_multiplied_then_raised_to_the_floor() {
+    let mended = "\
+source_id,x,x_error,y,e_y,name
+11,1.0,0.2,5.0,0.5,A
+12,2.0,0.4,6.0,0.25,B
+13,3.0,0.6,7.0,0.25,C
+";
+    let desk = Desk::with(&[("stars.csv", STARS), ("mended.csv", mended)]);
+    for flags in ["", "--sampler sobol", "--shape l1 --sampler density", "--transform pca:1"] {
+        desk.done(&format!("candidates mended.csv -m 9 {flags} -o file.csv"));
+        desk.done(&format!(
+            "candidates stars.csv -m 9 {flags} --inflate x=2 --error-floor x=0.1,y=0.25 -o flag.csv"
+        ));
+        assert_eq!(desk.bytes("flag.csv"), desk.bytes("file.csv"), "{flags}");
+    }
+}
+
+#[test]
+fn draws_from_the_density_reach_beyond_two_errors_whatever_the_size_of_the_set() {
+    let desk = Desk::with(&[("one.csv", "object,x,x_error,y,y_error\n1,0.0,1.0,0.0,1.0\n")]);
+    let drawn = |flags: &str| {
+        desk.done(&format!("candidates one.csv -m 20000 {flags} -o c.csv"));
+        numbers(&desk.table("c.csv"), "x")
+    };
+    for shape in ["box", "ellipsoid"] {
+        let x = drawn(&format!("--sampler density --shape {shape}"));
+        let beyond = |limit: f64| x.iter().filter(|x| x.abs() > limit).count() as f64 / 20_000.0;
+        // 2 * scipy.stats.norm.sf(2) and of 3, within four of their standard errors.
+        assert!((beyond(2.0) - 0.0455).abs() < 0.0059, "{}", beyond(2.0));
+        assert!((beyond(3.0) - 0.0027).abs() < 0.0015, "{}", beyond(3.0));
+        assert_eq!(drawn(&format!("--sampler density --shape {shape} --sigmas 1")), x);
+    }
+    for sampler in ["uniform", "sobol", "grid:x"] {
+        assert!(drawn(&format!("--sampler {sampler}")).iter().all(|x| x.abs() <= 2.0), "{sampler}");
+    }
+}
