@@ -257,7 +257,7 @@ fn what_cannot_be_is_refused_by_name() {
         ),
         (
             survey(MockParams { dwarfs: 3, ..MockParams::default() }),
-            "`dwarfs` is for the sky `paper`; the sky `realistic` draws its own, leave it out",
+            "dwarfs is for the sky `paper`; the sky `realistic` draws its own, leave it out",
         ),
         (survey(MockParams { age: -1.0, ..MockParams::default() }), "age -1 must not be negative"),
     ] {

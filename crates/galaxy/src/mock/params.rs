@@ -143,13 +143,13 @@ pub enum MockError {
         tries: usize,
     },
     /// A number of the paper's sky for the realistic one.
-    #[error("`{what}` is for the sky `paper`; the sky `realistic` draws its own, leave it out")]
+    #[error("{what} is for the sky `paper`; the sky `realistic` draws its own, leave it out")]
     PaperOnly {
         /// Which.
         what: &'static str,
     },
     /// A number of the realistic sky for the paper's.
-    #[error("`{what}` is for the sky `realistic`; leave it out")]
+    #[error("{what} is for the sky `realistic`; leave it out")]
     RealisticOnly {
         /// Which.
         what: &'static str,

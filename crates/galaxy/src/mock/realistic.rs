@@ -194,7 +194,7 @@ impl RealisticParams {
         let (survey, paper) = (&self.survey, MockParams::default());
         for (what, given) in [
             ("dwarfs", survey.dwarfs != paper.dwarfs),
-            ("stars of each dwarf", survey.stars != paper.stars),
+            ("a list of stars", survey.stars != paper.stars),
             ("field", survey.field != paper.field),
             ("dispersion", survey.dispersion != paper.dispersion),
             ("most", survey.most != paper.most),
