@@ -298,8 +298,10 @@ def orbits(
 
 def simulate(
     *,
+    sky: str = "paper",
     dwarfs: int = 50,
     stars: int | list[int] | None = None,
+    without_velocity: float | None = None,
     field: int = 0,
     dispersion: float = 5.0,
     speed: float = 100.0,
@@ -318,13 +320,19 @@ def simulate(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> dict[str, NDArray[Any]]:
-    """A mock Milky Way (paper, Appendix A): stars of torn dwarf galaxies near the Sun, measured with Gaia's errors.
+    """A mock Milky Way: stars of torn dwarf galaxies near the Sun, measured with Gaia's errors.
 
     Parameters
     ----------
+    sky : {"paper", "realistic"}
+        The simulation of the paper's Appendix A, or a harder one: groups of 3 to 3000 stars, a radial merger, globular clusters,
+        a thick disc and a smooth halo, with metallicities, and with errors that are too small for some stars. The realistic sky
+        draws its own groups, so `dwarfs`, `field`, `dispersion`, `most` and `full` must be left out.
     dwarfs : int
     stars : int or list of int, optional
-        Stars of each dwarf; by default 1 to 10 in turn.
+        Stars of each dwarf; by default 1 to 10 in turn. Of the realistic sky: all stars together, by default 5000.
+    without_velocity : float, optional
+        Share of the realistic sky's stars without a radial velocity (NaN); by default 0.1.
     field : int
         Stars without siblings beside them.
     dispersion, speed : float
@@ -344,7 +352,9 @@ def simulate(
     Returns
     -------
     dict of columns
-        A row a star: measured values with errors, `truth`, and the true values; pandas.DataFrame or astropy's Table take it as it is.
+        One row per star: measured values with errors, `truth`, and the true values; pandas.DataFrame or astropy's Table take it as
+        it is. The realistic sky also has `component`, `fe_h`, `fe_h_error`, `true_fe_h` and `error_factor`; the `truth` of its
+        field stars is -1.
 
     Examples
     --------
@@ -354,10 +364,12 @@ def simulate(
     (6, 2)
     """
     wanted = {
-        "dwarfs": dwarfs, "stars": None if stars is None else np.atleast_1d(stars).tolist(), "field": field,
+        "sky": sky, "dwarfs": dwarfs, "stars": None if stars is None else np.atleast_1d(stars).tolist(), "field": field,
+        "without_velocity": None if without_velocity is None else float(without_velocity),
         "dispersion": float(dispersion), "speed": float(speed), "age": float(age), "reach": float(reach),
         "latitude": float(latitude), "magnitudes": [float(m) for m in magnitudes], "errors": errors, "most": most, "full": full,
         "accuracy": accuracy, "sun": sun, "jphi": jphi, "seed": _seed(random_state),
     }  # fmt: skip
-    with bar(verbose, dwarfs + field, "dwarfs") as progress:
+    # How many dwarfs the realistic sky has is drawn with the rest.
+    with bar(verbose, dwarfs + field if sky == "paper" else None, "dwarfs") as progress:
         return _goc.simulate(wanted, _finder("mcmillan17", variant), _threads(n_jobs), progress)

@@ -1,9 +1,9 @@
-//! A mock Milky Way (paper, Appendix A) as a catalogue: the columns that `goc simulate` writes.
+//! A mock Milky Way as a catalogue: the columns that `goc simulate` writes.
 
-use goc_galaxy::frames::{Galactocentric, JphiSign, Sun};
+use goc_galaxy::frames::{JphiSign, Sun};
 use goc_galaxy::gaia_errors::ErrorModel;
 use goc_galaxy::mock::{MockParams, StarsPerDwarf};
-use goc_pipeline::mock_catalogue::{MockColumn, MockValues, mock_columns};
+use goc_pipeline::mock_catalogue::{MockColumn, MockSky, MockValues, Simulation};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,9 +15,12 @@ use crate::watch::{self, value_error};
 #[derive(Clone, Debug, FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Wanted {
+    sky: String,
     dwarfs: usize,
-    /// None: 1 to 10 in turn.
+    /// None: 1 to 10 in turn; of the realistic sky: all stars.
     stars: Option<Vec<usize>>,
+    /// None: the realistic sky's own.
+    without_velocity: Option<f64>,
     field: usize,
     dispersion: f64,
     speed: f64,
@@ -66,23 +69,24 @@ pub fn simulate<'py>(
         sun: parsed::<Sun>("sun", &wanted.sun)?,
         ..MockParams::default()
     };
-    let valid = params.check().map_err(value_error)?;
+    let sky = parsed::<MockSky>("sky", &wanted.sky)?;
+    let simulation = Simulation::new(sky, params, wanted.without_velocity).map_err(value_error)?;
     let (finder, seed) = (finder.finder.clone(), wanted.seed);
-    let (mock, actions) = watch::run(py, threads, progress.as_ref(), None, move |watch| {
-        let mock = valid.draw(finder.potential().as_ref(), seed, &|done| watch.set(done))?;
-        let places: Vec<Galactocentric> = mock.stars.iter().map(|star| star.place).collect();
-        let actions = finder.many(&places);
-        Ok((mock, actions))
+    let mock = watch::run(py, threads, progress.as_ref(), None, move |watch| {
+        simulation.draw(&finder, sign, seed, &|done| watch.set(done))
     })?
-    .map_err(|error: goc_galaxy::mock::MockError| value_error(error))?;
+    .map_err(value_error)?;
     let put = PyDict::new(py);
-    for MockColumn { name, values, .. } in mock_columns(&mock, &actions, sign) {
+    for MockColumn { name, values, .. } in mock.columns {
         match values {
             MockValues::Integers(values) => put.set_item(name, values.into_pyarray(py))?,
             MockValues::Numbers(values) | MockValues::Optional(values) => {
                 put.set_item(name, values.into_pyarray(py))?;
             }
             MockValues::Flags(values) => put.set_item(name, values.into_pyarray(py))?,
+            MockValues::Words(values) => {
+                put.set_item(name, py.import("numpy")?.call_method1("array", (values,))?)?;
+            }
         }
     }
     Ok(put)

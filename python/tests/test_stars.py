@@ -8,6 +8,7 @@ import pyarrow
 import pytest
 from astropy import coordinates, units
 from astropy.table import MaskedColumn, QTable, Table
+from pyarrow import parquet
 
 import goc
 from goc.galaxy import Potential
@@ -298,6 +299,22 @@ def test_potentials(tmp_path):
         Potential("newton")
     with pytest.raises(ValueError):
         Potential.from_ini("[Potential]\ntype=Nonsense\n")
+
+
+def test_the_realistic_sky_has_the_bytes_of_the_command(command, tmp_path):
+    command("simulate", "--sky", "realistic", "--stars", 60, "--age", 3, "--seed", 3, "--stars-out", tmp_path / "s.parquet")
+    theirs = parquet.read_table(tmp_path / "s.parquet").to_pandas()
+    ours = goc.galaxy.simulate(sky="realistic", stars=60, age=3, random_state=3)
+    assert list(ours) == list(theirs.columns)
+    for name, values in ours.items():
+        assert np.array_equal(values, theirs[name].to_numpy(), equal_nan=values.dtype.kind == "f"), name
+    assert set(ours["component"]) <= {"group", "merger", "globular", "disc", "halo"}
+    assert np.array_equal(ours["truth"] == -1, np.isin(ours["component"], ["disc", "halo"]))
+    everyone = goc.galaxy.simulate(sky="realistic", stars=60, age=3, without_velocity=0, random_state=3)
+    assert np.isfinite(everyone["radial_velocity"]).all()
+    for bad in ({"sky": "real"}, {"sky": "realistic", "dwarfs": 3}, {"without_velocity": 0.1}):
+        with pytest.raises(ValueError):
+            goc.galaxy.simulate(**bad)
 
 
 def test_simulate_makes_what_from_gaia_takes():

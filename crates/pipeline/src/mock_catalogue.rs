@@ -1,8 +1,127 @@
 //! A mock Milky Way as a catalogue: one row per star, measured values with errors, then the truth.
+//!
+//! There are two skies, the paper's and a [realistic](goc_galaxy::mock::RealisticParams) one. Their
+//! catalogues have the same columns; the realistic one adds metallicities, where each star belongs and
+//! what its quoted errors are worth. Its field stars have the truth -1.
 
-use goc_galaxy::actions::{Actions, Outcome};
-use goc_galaxy::frames::{JphiSign, Sky};
-use goc_galaxy::mock::{Mock, MockStar};
+use goc::choice::Choice;
+use goc_galaxy::actions::{ActionFinder, Actions, Outcome};
+use goc_galaxy::frames::{Galactocentric, JphiSign, Sky};
+use goc_galaxy::mock::{
+    Component, Counts, Detail, Mock, MockError, MockParams, MockStar, RealisticParams, StarsPerDwarf,
+    ValidMock, ValidRealistic,
+};
+
+crate::words! {
+    /// Which Milky Way is simulated.
+    pub enum MockSky {
+        /// The paper's Appendix A: small dwarf galaxies with honest errors.
+        Paper = "paper",
+        /// Groups of 3 to 3000 stars, a merger, globular clusters, a disc and a halo.
+        Realistic = "realistic",
+    }
+}
+
+/// A simulation whose numbers make sense.
+#[derive(Clone, Debug)]
+pub enum Simulation {
+    /// The paper's.
+    Paper(ValidMock),
+    /// The realistic one.
+    Realistic(ValidRealistic),
+}
+
+/// A simulated catalogue.
+#[derive(Clone, Debug)]
+pub struct MockCatalogue {
+    /// One row per star.
+    pub columns: Vec<MockColumn>,
+    /// How many stars there are.
+    pub stars: usize,
+    /// How many of them have no radial velocity.
+    pub without_velocity: usize,
+    /// Of the realistic sky: each component with its groups (each of them has a truth; the field has
+    /// none) and its stars.
+    pub composition: Vec<(Component, usize, usize)>,
+    /// What it took.
+    pub counts: Counts,
+}
+
+impl Simulation {
+    /// Checks the numbers. In the realistic sky `params.stars` is how many stars there are in all.
+    pub fn new(sky: MockSky, params: MockParams, without_velocity: Option<f64>) -> Result<Self, MockError> {
+        if sky == MockSky::Paper {
+            let what = "share of stars without velocity";
+            return match without_velocity {
+                Some(_) => Err(MockError::RealisticOnly { what }),
+                None => Ok(Self::Paper(params.check()?)),
+            };
+        }
+        let realistic = RealisticParams::default();
+        let (stars, per_dwarf) = match params.stars {
+            StarsPerDwarf::Each(stars) => (stars, StarsPerDwarf::OneToTen),
+            // A list is refused by the check.
+            other => (realistic.stars, other),
+        };
+        let without_velocity = without_velocity.unwrap_or(realistic.without_velocity);
+        let survey = MockParams { stars: per_dwarf, ..params };
+        Ok(Self::Realistic(RealisticParams { stars, without_velocity, survey }.check()?))
+    }
+
+    /// Dwarf galaxies that will be followed: what progress counts.
+    pub fn dwarfs(&self, seed: u64) -> usize {
+        match self {
+            Self::Paper(valid) => valid.all_dwarfs(),
+            Self::Realistic(valid) => valid.groups(seed),
+        }
+    }
+
+    /// The catalogue of this seed. `progress` is called with the number of dwarfs that are complete.
+    pub fn draw(
+        &self,
+        finder: &ActionFinder,
+        sign: JphiSign,
+        seed: u64,
+        progress: &dyn Fn(usize),
+    ) -> Result<MockCatalogue, MockError> {
+        let potential = finder.potential().as_ref();
+        let (mock, details) = match self {
+            Self::Paper(valid) => (valid.draw(potential, seed, progress)?, Vec::new()),
+            Self::Realistic(valid) => {
+                let made = valid.draw(potential, seed, progress)?;
+                (made.mock, made.details)
+            }
+        };
+        let places: Vec<Galactocentric> = mock.stars.iter().map(|star| star.place).collect();
+        let mut columns = mock_columns(&mock, &finder.many(&places), sign);
+        if let Self::Realistic(_) = self {
+            make_realistic(&mut columns, &mock, &details);
+        }
+        Ok(MockCatalogue {
+            columns,
+            stars: mock.stars.len(),
+            without_velocity: details.iter().filter(|detail| !detail.has_velocity).count(),
+            composition: composition(&mock, &details),
+            counts: mock.counts,
+        })
+    }
+}
+
+/// Each component with its groups and stars.
+fn composition(mock: &Mock, details: &[Detail]) -> Vec<(Component, usize, usize)> {
+    let of = |component: Component| {
+        let own = mock.stars.iter().zip(details).filter(|(_, detail)| detail.component == component);
+        let groups: Vec<usize> = own.map(|(star, _)| star.group).collect();
+        let stars = groups.len();
+        // The stars of a group stand together.
+        let distinct = groups.chunk_by(|a, b| a == b).count();
+        (component, if component.is_field() { 0 } else { distinct }, stars)
+    };
+    if details.is_empty() {
+        return Vec::new();
+    }
+    Component::ALL.iter().map(|(component, ..)| of(*component)).collect()
+}
 
 /// A column of the catalogue.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,10 +147,12 @@ pub enum MockValues {
     Optional(Vec<f64>),
     /// Truths.
     Flags(Vec<bool>),
+    /// Words.
+    Words(Vec<&'static str>),
 }
 
-/// All columns; `actions` are those of the stars' true places.
-pub fn mock_columns(mock: &Mock, actions: &[Outcome], sign: JphiSign) -> Vec<MockColumn> {
+/// The columns of both skies; `actions` are those of the stars' true places.
+fn mock_columns(mock: &Mock, actions: &[Outcome], sign: JphiSign) -> Vec<MockColumn> {
     let stars = &mock.stars;
     let number = |name, unit, value: &dyn Fn(&MockStar) -> f64| MockColumn {
         name,
@@ -80,4 +201,49 @@ pub fn mock_columns(mock: &Mock, actions: &[Outcome], sign: JphiSign) -> Vec<Moc
     columns.push(truth("true_Jphi", "kpc km/s", &|a| a.jphi));
     columns.push(truth("true_energy", "km2 s-2", &|a| a.energy));
     columns
+}
+
+/// What the realistic sky says otherwise than the paper's, and what it adds.
+fn make_realistic(columns: &mut Vec<MockColumn>, mock: &Mock, details: &[Detail]) {
+    for column in columns.iter_mut() {
+        match (column.name, &mut column.values) {
+            ("radial_velocity" | "radial_velocity_error", MockValues::Numbers(values)) => {
+                let measured = values.iter().zip(details);
+                let value =
+                    |(value, detail): (&f64, &Detail)| if detail.has_velocity { *value } else { f64::NAN };
+                column.values = MockValues::Optional(measured.map(value).collect());
+            }
+            ("truth", MockValues::Integers(values)) => {
+                column.description = "group, merger or globular cluster of the star, from 0; -1: in none";
+                for (value, _) in values.iter_mut().zip(&mock.stars).filter(|(_, star)| star.field) {
+                    *value = -1;
+                }
+            }
+            ("field", _) => column.description = "a star of the disc or the halo, in no group",
+            _ => {}
+        }
+    }
+    let number = |name, unit, description, value: &dyn Fn(&Detail) -> f64| MockColumn {
+        name,
+        unit,
+        description,
+        values: MockValues::Numbers(details.iter().map(value).collect()),
+    };
+    columns.extend([
+        MockColumn {
+            name: "component",
+            unit: "",
+            description: "where the star belongs: group, merger, globular, disc or halo",
+            values: MockValues::Words(details.iter().map(|detail| detail.component.word()).collect()),
+        },
+        number("fe_h", "dex", "measured metallicity", &|detail| detail.metallicity),
+        number("fe_h_error", "dex", "", &|detail| detail.metallicity_error),
+        number("true_fe_h", "dex", "", &|detail| detail.true_metallicity),
+        number(
+            "error_factor",
+            "",
+            "true errors of parallax and proper motions, in units of the quoted ones",
+            &|detail| detail.error_factor,
+        ),
+    ]);
 }

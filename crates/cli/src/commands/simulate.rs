@@ -1,4 +1,4 @@
-//! `goc simulate`: a mock Milky Way with known truth (paper, Appendix A), as a catalogue and as candidates.
+//! `goc simulate`: a mock Milky Way with known truth, as a catalogue and as candidates.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,19 +6,20 @@ use std::sync::Arc;
 use clap::Args;
 use goc::uncertainty::Size;
 use goc_galaxy::catalogue::DistancePrior;
-use goc_galaxy::frames::{Galactocentric, JphiSign};
+use goc_galaxy::frames::JphiSign;
 use goc_galaxy::gaia_errors::ErrorModel;
-use goc_galaxy::mock::{Mock, MockParams, StarsPerDwarf};
+use goc_galaxy::mock::{Component, MockParams, RealisticParams, StarsPerDwarf};
 use goc_pipeline::candidate_table::into_candidate_table;
 use goc_pipeline::labels::describe;
-use goc_pipeline::mock_catalogue::{MockColumn, MockValues, mock_columns};
+use goc_pipeline::long_table::MISSING_OR_NAN;
+use goc_pipeline::mock_catalogue::{MockCatalogue, MockColumn, MockSky, MockValues, Simulation};
 use goc_pipeline::table_columns::TableColumns;
 use goc_pipeline::{Sampling, StarModel};
 use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};
 
 use super::actions::optional;
-use crate::choices::at_least_one;
+use crate::choices::{at_least_one, words};
 use crate::console::{self, Console};
 use crate::failure::Result;
 use crate::measured_table::MeasuredArgs;
@@ -26,7 +27,8 @@ use crate::measured_table::MeasuredArgs;
 /// Make a mock Milky Way: stars of torn dwarf galaxies near the Sun, measured with Gaia's errors
 #[derive(Args)]
 #[command(after_help = "Example: goc simulate --stars-out stars.parquet -o candidates.parquet --seed 3\n\
-    The defaults are the paper's: 50 dwarfs, 275 stars, 10 Gyr, 101 candidates a star.")]
+    The defaults are the paper's: 50 dwarfs, 275 stars, 10 Gyr, 101 candidates a star.\n\
+    --sky realistic draws its own groups; --dwarfs, --field, --dispersion, --most and --full are not for it.")]
 pub struct Simulate {
     /// Where the candidates go, made as the authors made theirs [default: none are made]
     #[arg(short, long, value_name = "FILE")]
@@ -40,13 +42,36 @@ pub struct Simulate {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
+    /// The paper's (Appendix A), or a harder one: groups of all sizes, a merger, a disc, a halo
+    #[arg(long, value_parser = words::<MockSky>(), default_value = "paper")]
+    sky: MockSky,
+
     /// Dwarf galaxies
     #[arg(long, value_name = "N", default_value_t = 50)]
     dwarfs: usize,
 
-    /// Stars of each dwarf: a number, or a list with one for each [default: 1 to 10 in turn]
-    #[arg(long, value_name = "N[,N…]", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "N[,N…]",
+        value_delimiter = ',',
+        help = format!(
+            "Stars of each dwarf: a number, or a list with one for each [default: 1 to 10 in turn]. Of the \
+             realistic sky: all stars together [default: {}]",
+            RealisticParams::default().stars
+        )
+    )]
     stars: Vec<usize>,
+
+    #[arg(
+        long,
+        value_name = "SHARE",
+        allow_negative_numbers = true,
+        help = format!(
+            "Share of the realistic sky's stars without a radial velocity [default: {}]",
+            RealisticParams::default().without_velocity
+        )
+    )]
+    without_velocity: Option<f64>,
 
     /// Field stars without siblings beside them
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -147,17 +172,16 @@ impl Simulate {
         };
         let ModelArgs { variant, sun, jphi } = self.model;
         let model = StarModel { variant, sun, jphi, ..StarModel::default() };
-        let params = self.params()?;
-        let valid = params.check().map_err(|e| usage!("{e}"))?;
+        let simulation =
+            Simulation::new(self.sky, self.params()?, self.without_velocity).map_err(|e| usage!("{e}"))?;
         let finder = Arc::new(model.finder()?);
-        let bar = console::progress(valid.all_dwarfs() as u64, "dwarfs");
-        let mock = valid
-            .draw(finder.potential().as_ref(), self.seed, &|done| bar.set_position(done as u64))
+        let bar = console::progress(simulation.dwarfs(self.seed) as u64, "dwarfs");
+        let mut mock = simulation
+            .draw(&finder, jphi, self.seed, &|done| bar.set_position(done as u64))
             .map_err(|e| failed!("{e}"))?;
         bar.finish_and_clear();
 
-        let places: Vec<Galactocentric> = mock.stars.iter().map(|star| star.place).collect();
-        let mut table = catalogue_table(mock_columns(&mock, &finder.many(&places), jphi))?;
+        let mut table = catalogue_table(std::mem::take(&mut mock.columns))?;
         table.set_metadata("goc_version", env!("CARGO_PKG_VERSION"));
         let mut settings = self.settings();
         settings.extend(model.settings());
@@ -170,7 +194,8 @@ impl Simulate {
         let mut candidates = None;
         if let Some(path) = &self.output {
             let name = self.stars_out.clone().unwrap_or_else(|| "the mock catalogue".into());
-            let args = MeasuredArgs::of_stars(name);
+            // Stars without a radial velocity have no candidates: they are dropped with a count.
+            let args = MeasuredArgs { missing: MISSING_OR_NAN.into(), ..MeasuredArgs::of_stars(name) };
             let columns = model
                 .find(&TableColumns::new(&table, &args.source()))?
                 .ok_or_else(|| failed!("the mock catalogue lacks a column of stars"))?;
@@ -186,13 +211,7 @@ impl Simulate {
         if self.json {
             return console::print_pairs(summary(settings, &mock, candidates));
         }
-        console::note(format!(
-            "{} stars of {} dwarfs near the Sun; {} orbits followed, {} dwarfs drawn anew",
-            mock.stars.len(),
-            self.dwarfs + self.field,
-            mock.counts.orbits,
-            mock.counts.redrawn
-        ));
+        console::note(self.told(&mock));
         for (what, path) in [("stars", &self.stars_out), ("candidates", &self.output)] {
             path.iter().for_each(|path| console::note(format!("{what} in {}", path.display())));
         }
@@ -226,31 +245,71 @@ impl Simulate {
         })
     }
 
+    /// What was made, for people.
+    fn told(&self, mock: &MockCatalogue) -> String {
+        let MockCatalogue { stars, counts, .. } = mock;
+        let took = format!("{} orbits followed, {} dwarfs drawn anew", counts.orbits, counts.redrawn);
+        if self.sky == MockSky::Paper {
+            return format!("{stars} stars of {} dwarfs near the Sun; {took}", self.dwarfs + self.field);
+        }
+        let parts = mock.composition.iter().map(|(component, groups, stars)| match component {
+            Component::Group => format!("{stars} of {groups} groups"),
+            Component::Globular => format!("{stars} of {groups} globular clusters"),
+            other => format!("{stars} of the {other}"),
+        });
+        let parts: Vec<String> = parts.collect();
+        let without = mock.without_velocity;
+        format!(
+            "{stars} stars near the Sun: {}; {without} without a radial velocity; {took}",
+            parts.join(", ")
+        )
+    }
+
     fn settings(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("seed", json!(self.seed)),
-            ("dwarfs", json!(self.dwarfs)),
-            ("field_stars", json!(self.field)),
-            ("dispersion_km_s", json!(self.dispersion)),
+        let mut settings = vec![("seed", json!(self.seed))];
+        settings.extend(match self.sky {
+            MockSky::Paper => vec![
+                ("dwarfs", json!(self.dwarfs)),
+                ("field_stars", json!(self.field)),
+                ("dispersion_km_s", json!(self.dispersion)),
+            ],
+            MockSky::Realistic => vec![
+                ("sky", json!(self.sky.to_string())),
+                (
+                    "without_velocity",
+                    json!(self.without_velocity.unwrap_or(RealisticParams::default().without_velocity)),
+                ),
+            ],
+        });
+        settings.extend([
             ("speed_km_s", json!(self.speed)),
             ("age_gyr", json!(self.age)),
             ("reach_kpc", json!(self.reach)),
             ("latitude_deg", json!(self.latitude)),
             ("error_model", json!(self.errors.to_string())),
             ("accuracy", json!(self.accuracy)),
-        ]
+        ]);
+        settings
     }
 }
 
 /// For machines; `candidates` are how many objects and candidates were made.
 fn summary(
     settings: Vec<(&'static str, Value)>,
-    mock: &Mock,
+    mock: &MockCatalogue,
     candidates: Option<(usize, usize)>,
 ) -> Vec<(&'static str, Value)> {
     let mut told = vec![("version", json!(env!("CARGO_PKG_VERSION")))];
     told.extend(settings);
-    told.push(("n_stars", json!(mock.stars.len())));
+    told.push(("n_stars", json!(mock.stars)));
+    if !mock.composition.is_empty() {
+        let groups: usize = mock.composition.iter().map(|(_, groups, _)| groups).sum();
+        let of_each =
+            mock.composition.iter().map(|(component, _, stars)| (component.to_string(), json!(stars)));
+        told.push(("n_groups", json!(groups)));
+        told.push(("n_stars_of", Value::Object(of_each.collect())));
+        told.push(("n_without_velocity", json!(mock.without_velocity)));
+    }
     told.push(("n_orbits", json!(mock.counts.orbits)));
     told.push(("n_orbits_stopped", json!(mock.counts.stopped)));
     told.push(("n_dwarfs_redrawn", json!(mock.counts.redrawn)));
@@ -269,6 +328,9 @@ fn catalogue_table(columns: Vec<MockColumn>) -> Result<Table> {
             MockValues::Numbers(values) => Column::new(name, Data::F64(values)).with_unit(unit),
             MockValues::Flags(values) => Column::new(name, Data::Bool(values)).with_unit(unit),
             MockValues::Optional(values) => optional(name, unit, values)?,
+            MockValues::Words(values) => {
+                Column::new(name, Data::Text(values.into_iter().map(String::from).collect())).with_unit(unit)
+            }
         };
         Ok(made.with_description(description))
     };

@@ -350,6 +350,42 @@ fn a_simulated_catalogue_has_the_stars_that_were_asked_for() {
 }
 
 #[test]
+fn a_realistic_sky_has_the_truth_of_every_star_and_leaves_out_those_without_velocity() {
+    let desk = Desk::new();
+    let words = "simulate --sky realistic --stars 100 --age 3 --seed 3 -m 5";
+    let said = desk.done(&format!("{words} --stars-out s.parquet -o c.parquet")).err;
+    let (stars, candidates) = (desk.table("s.parquet"), desk.table("c.parquet"));
+    assert_eq!(stars.rows(), 100);
+    let truth = stars.require("truth").unwrap().integers().unwrap();
+    let component = stars.require("component").unwrap().texts();
+    let field = stars.require("field").unwrap().texts();
+    for row in 0..100 {
+        let in_none = ["disc", "halo"].contains(&component[row].as_ref());
+        assert_eq!((truth[row] == -1, field[row] == "true"), (in_none, in_none), "row {row}");
+    }
+    for name in ["group", "merger", "disc", "halo"] {
+        assert!(component.iter().any(|word| *word == name), "{name}");
+    }
+    for name in ["fe_h", "fe_h_error", "true_fe_h", "error_factor"] {
+        assert!(numbers(&stars, name).iter().all(|number| number.is_finite()), "{name}");
+    }
+    let velocity = stars.require("radial_velocity").unwrap();
+    let without = velocity.nulls();
+    assert!(without > 0 && stars.require("radial_velocity_error").unwrap().nulls() == without);
+    assert!(said.contains(&format!("dropped {without} of 100 objects")), "{said}");
+    assert!(said.contains(&format!("{without} without a radial velocity")), "{said}");
+    let objects = candidates.require("object").unwrap().integers().unwrap();
+    assert!(objects.iter().all(|object| !velocity.is_null(*object as usize)));
+    assert_eq!(objects.chunk_by(|a, b| a == b).count(), 100 - without);
+    let told =
+        desk.done(&format!("{words} --without-velocity 0 --threads 1 --stars-out all.parquet --json")).out;
+    assert!(told.contains("\"n_without_velocity\": 0") && told.contains("\"sky\": \"realistic\""), "{told}");
+    let all = desk.table("all.parquet");
+    assert_eq!(numbers(&all, "parallax"), numbers(&stars, "parallax"));
+    assert_eq!(all.require("radial_velocity").unwrap().nulls(), 0);
+}
+
+#[test]
 fn columns_are_converted_by_their_units_and_a_unit_that_is_not_known_is_refused() {
     let star = |[ra, parallax, pm]: [&str; 3], values: [f64; 4]| {
         let column =
@@ -428,6 +464,10 @@ fn what_makes_no_stars_is_refused() {
         ("simulate --magnitudes 1", 2, "--magnitudes takes two numbers"),
         ("simulate --dwarfs 2 --stars 1,2,3", 2, "3 numbers of stars for 2 dwarfs"),
         ("simulate --reach 0", 2, "reach 0 must be positive"),
+        ("simulate --without-velocity 0.1", 2, "without velocity is for the sky `realistic`"),
+        ("simulate --sky realistic --dwarfs 3", 2, "dwarfs is for the sky `paper`"),
+        ("simulate --sky realistic --stars 1,2", 2, "a list of stars is for the sky `paper`"),
+        ("simulate --sky realistic --without-velocity 2", 2, "must be from 0 to 1"),
     ] {
         let run = desk.goc(words);
         assert_eq!(run.code, code, "goc {words}: {}", run.err);

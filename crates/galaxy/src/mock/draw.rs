@@ -15,6 +15,8 @@ use crate::units::GYR_PER_TIME;
 /// Times a dwarf is drawn, and stars followed for it in all, before giving up altogether.
 const MOST_DRAWS: usize = 1000;
 const MOST_FOLLOWED: usize = 600_000;
+/// A dwarf of which more are followed than the paper's 30 000 is still drawn that often.
+const FEWEST_DRAWS: usize = 20;
 
 /// A star near the Sun.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,16 +56,35 @@ pub struct Mock {
     pub counts: Counts,
 }
 
+/// What a dwarf shall be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    pub number: usize,
+    /// Stars near the Sun.
+    pub stars: usize,
+    /// Standard deviation of each component of its stars' velocities, km/s.
+    pub dispersion: f64,
+    /// Stars that are followed before another dwarf is drawn in its place.
+    pub most: usize,
+}
+
 /// A dwarf that is being filled.
-struct Dwarf {
-    number: usize,
-    wanted: usize,
+pub(super) struct Dwarf {
+    pub wanted: Wanted,
     /// How often it was drawn before.
-    draw: usize,
+    pub draw: usize,
     start: Galactocentric,
     /// Stars followed so far.
     tried: usize,
+    /// Where the near ones began and where they are.
     near: Vec<(Galactocentric, Galactocentric)>,
+}
+
+impl Dwarf {
+    /// The stars that were wanted: where they began and where they are.
+    pub fn found(&self) -> impl Iterator<Item = &(Galactocentric, Galactocentric)> {
+        self.near.iter().take(self.wanted.stars)
+    }
 }
 
 impl ValidMock {
@@ -75,17 +96,40 @@ impl ValidMock {
         progress: &dyn Fn(usize),
     ) -> Result<Mock, MockError> {
         let params = &self.0;
-        let integrator = Integrator::new(params.accuracy)?;
-        let time = params.age / GYR_PER_TIME;
+        let wanted = (0..self.all_dwarfs()).map(|k| self.wanted_of(k)).collect();
+        let (dwarfs, counts) = self.follow(potential, seed, wanted, progress)?;
+        let mut stars = Vec::with_capacity(self.total());
+        for dwarf in &dwarfs {
+            let group = dwarf.wanted.number;
+            for (place_in, (start, place)) in dwarf.found().enumerate() {
+                let mut noise = stream(seed, key(group, dwarf.draw, OBSERVATION + place_in));
+                let measured = observe(params, place, 1.0, &mut noise)?;
+                let field = group >= params.dwarfs;
+                stars.push(MockStar { group, field, place: *place, start: *start, measured });
+            }
+        }
+        Ok(Mock { stars, counts })
+    }
+
+    /// Draws dwarfs and follows their stars until each has as many near the Sun as were wanted.
+    pub(super) fn follow(
+        &self,
+        potential: &dyn Potential,
+        seed: u64,
+        wanted: Vec<Wanted>,
+        progress: &dyn Fn(usize),
+    ) -> Result<(Vec<Dwarf>, Counts), MockError> {
+        let integrator = Integrator::new(self.0.accuracy)?;
+        let time = self.0.age / GYR_PER_TIME;
         let mut counts = Counts::default();
-        let mut dwarfs: Vec<Dwarf> = (0..self.all_dwarfs()).map(|k| self.dwarf(seed, k, 0)).collect();
+        let mut dwarfs: Vec<Dwarf> = wanted.into_iter().map(|wanted| self.dwarf(seed, wanted, 0)).collect();
         loop {
             // All open dwarfs go on together, so that the last ones do not leave threads idle.
             let batches: Vec<(usize, usize)> =
                 (0..dwarfs.len()).filter_map(|k| Some((k, self.batch(&dwarfs[k])?))).collect();
             progress(dwarfs.len() - batches.len());
             if batches.is_empty() {
-                break;
+                return Ok((dwarfs, counts));
             }
             let mut starts = Vec::new();
             for &(k, size) in &batches {
@@ -104,47 +148,41 @@ impl ValidMock {
                     }
                 }
                 dwarf.tried += size;
-                if dwarf.near.len() < dwarf.wanted && dwarf.tried >= self.most(dwarf.wanted) {
+                let Wanted { number, stars, most, .. } = dwarf.wanted;
+                if dwarf.near.len() < stars && dwarf.tried >= most {
                     counts.redrawn += 1;
-                    let (number, draw, wanted) = (dwarf.number, dwarf.draw + 1, dwarf.wanted);
-                    if draw >= MOST_DRAWS || draw * self.most(wanted) >= MOST_FOLLOWED {
-                        return Err(MockError::TooFew { dwarf: number, draws: draw, wanted });
+                    let draw = dwarf.draw + 1;
+                    let followed = draw * most;
+                    if draw >= MOST_DRAWS || (draw >= FEWEST_DRAWS && followed >= MOST_FOLLOWED) {
+                        return Err(MockError::TooFew { dwarf: number, draws: draw, wanted: stars });
                     }
-                    *dwarf = self.dwarf(seed, number, draw);
+                    *dwarf = self.dwarf(seed, dwarf.wanted, draw);
                 }
             }
         }
-        let mut stars = Vec::with_capacity(self.total());
-        for dwarf in &dwarfs {
-            let (group, field) = (dwarf.number, dwarf.number >= params.dwarfs);
-            for (place_in, (start, place)) in dwarf.near.iter().take(dwarf.wanted).enumerate() {
-                let mut noise = stream(seed, key(dwarf.number, dwarf.draw, OBSERVATION + place_in));
-                let measured = observe(params, place, &mut noise)?;
-                stars.push(MockStar { group, field, place: *place, start: *start, measured });
-            }
-        }
-        Ok(Mock { stars, counts })
     }
 
     /// The first `count` stars of a dwarf, as they begin: near the Sun later or not. For pictures of how it dissolves.
     pub fn siblings(&self, seed: u64, dwarf: usize, count: usize) -> Vec<Galactocentric> {
-        let dwarf = self.dwarf(seed, dwarf, 0);
+        let dwarf = self.dwarf(seed, self.wanted_of(dwarf), 0);
         (0..count).map(|s| self.star(seed, &dwarf, s)).collect()
     }
 
-    /// Stars that are followed of a dwarf before it is given up. Without dispersion all are one: either the
-    /// first ones are near, or none is.
-    fn most(&self, wanted: usize) -> usize {
-        if self.0.dispersion > 0.0 { self.0.most } else { wanted }
+    /// What dwarf `number` of the paper's sky shall be.
+    fn wanted_of(&self, number: usize) -> Wanted {
+        let (stars, dispersion) = (self.wanted(number), self.0.dispersion);
+        // Without dispersion all stars are one: either the first ones are near, or none is.
+        let most = if dispersion > 0.0 { self.0.most } else { stars };
+        Wanted { number, stars, dispersion, most }
     }
 
     /// How many more stars of a dwarf to follow; none when it is complete.
     fn batch(&self, dwarf: &Dwarf) -> Option<usize> {
-        let left = self.most(dwarf.wanted) - dwarf.tried;
+        let left = dwarf.wanted.most - dwarf.tried;
         if self.0.full {
             return (left > 0).then_some(left);
         }
-        let missing = dwarf.wanted.checked_sub(dwarf.near.len()).filter(|missing| *missing > 0)?;
+        let missing = dwarf.wanted.stars.checked_sub(dwarf.near.len()).filter(|missing| *missing > 0)?;
         // As many as should be enough at the rate so far; at most as many again as there were, so that
         // little is wasted.
         let rate = (dwarf.near.len() as f64 + 0.5) / (dwarf.tried as f64 + 8.0);
@@ -152,9 +190,9 @@ impl ValidMock {
         Some(enough.clamp(8, dwarf.tried.max(64)).min(left))
     }
 
-    fn dwarf(&self, seed: u64, number: usize, draw: usize) -> Dwarf {
+    fn dwarf(&self, seed: u64, wanted: Wanted, draw: usize) -> Dwarf {
         let params = &self.0;
-        let mut rng = stream(seed, key(number, draw, 0));
+        let mut rng = stream(seed, key(wanted.number, draw, 0));
         let [inner, outer] = params.radius;
         let r = inner + (outer - inner) * rng.random::<f64>();
         let z = params.height * (2.0 * rng.random::<f64>() - 1.0);
@@ -164,22 +202,22 @@ impl ValidMock {
             params.speed * normal
         });
         let start = Galactocentric { position: [r * libm::cos(phi), r * libm::sin(phi), z], velocity };
-        Dwarf { number, wanted: self.wanted(number), draw, start, tried: 0, near: Vec::new() }
+        Dwarf { wanted, draw, start, tried: 0, near: Vec::new() }
     }
 
     /// Star `s` of a dwarf at the beginning.
     fn star(&self, seed: u64, dwarf: &Dwarf, s: usize) -> Galactocentric {
-        let mut rng = stream(seed, key(dwarf.number, dwarf.draw, s + 1));
+        let mut rng = stream(seed, key(dwarf.wanted.number, dwarf.draw, s + 1));
         let mut star = dwarf.start;
         for v in &mut star.velocity {
             let normal: f64 = StandardNormal.sample(&mut rng);
-            *v += self.0.dispersion * normal;
+            *v += dwarf.wanted.dispersion * normal;
         }
         star
     }
 
     /// Within reach of the Sun and far enough from the Galactic plane as it is seen from there.
-    fn is_near(&self, star: &Galactocentric) -> bool {
+    pub(super) fn is_near(&self, star: &Galactocentric) -> bool {
         let sun = self.0.sun.position();
         let [dx, dy, dz] = std::array::from_fn(|c| star.position[c] - sun[c]);
         // Most are far: one comparison spares them the angles.
@@ -191,10 +229,10 @@ impl ValidMock {
 }
 
 /// Streams of observations come after those of stars.
-const OBSERVATION: usize = 1 << 20;
+pub(super) const OBSERVATION: usize = 1 << 20;
 
 /// The random stream of a part of a dwarf's draw.
-fn key(dwarf: usize, draw: usize, part: usize) -> u64 {
+pub(super) fn key(dwarf: usize, draw: usize, part: usize) -> u64 {
     // 22 bits for the part, 10 for the draw, the rest for the dwarf. Numbers below 2^32 are for the streams
     // that, with the same seed, draw the candidates of the observed stars; so dwarf 0 has another number.
     let number = if dwarf == 0 { 1 << 31 } else { dwarf as u64 };
@@ -254,7 +292,7 @@ mod tests {
     fn the_start_has_the_law_that_was_asked_for() {
         let params = MockParams { dwarfs: 2000, stars: StarsPerDwarf::Each(1), ..MockParams::default() };
         let valid = params.check().unwrap();
-        let dwarfs: Vec<Dwarf> = (0..2000).map(|k| valid.dwarf(1, k, 0)).collect();
+        let dwarfs: Vec<Dwarf> = (0..2000).map(|k| valid.dwarf(1, valid.wanted_of(k), 0)).collect();
         let mean = |f: &dyn Fn(&Dwarf) -> f64| dwarfs.iter().map(f).sum::<f64>() / 2000.0;
         assert!(dwarfs.iter().all(|d| (8.0..12.0).contains(&d.start.radius()) && d.start.z().abs() < 5.0));
         assert!((mean(&|d| d.start.radius()) - 10.0).abs() < 0.1);

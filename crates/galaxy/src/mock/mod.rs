@@ -15,11 +15,16 @@
 //!
 //! Star s of dwarf k draws from a random stream of its own, so neither threads nor the size of a batch
 //! change what is found.
+//!
+//! [`RealisticParams`] makes a harder sky of the same parts: groups of all sizes, a merger, a disc and a halo.
 
 mod draw;
 mod observe;
 mod params;
+mod populations;
+mod realistic;
 
 pub use draw::{Counts, Mock, MockStar};
 pub use observe::Measurement;
 pub use params::{MockError, MockParams, StarsPerDwarf, ValidMock};
+pub use realistic::{Component, Detail, RealisticMock, RealisticParams, ValidRealistic};

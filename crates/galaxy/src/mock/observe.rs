@@ -64,10 +64,12 @@ impl Mock {
 /// Radial-velocity error where the error model has none, km/s.
 const RADIAL_VELOCITY_ERROR: f64 = 1.0;
 
-/// Observes a star: M_G uniform, noise Gaussian in all but the position on the sky.
+/// Observes a star: M_G uniform, noise Gaussian in all but the position on the sky. The noise of parallax and
+/// proper motions is `error_factor` times the error that is quoted.
 pub(super) fn observe(
     params: &MockParams,
     place: &Galactocentric,
+    error_factor: f64,
     stream: &mut goc::Stream,
 ) -> Result<Measurement, MockError> {
     let truth = params.sun.observe(place, Sky::Galactic)?;
@@ -79,10 +81,10 @@ pub(super) fn observe(
         let normal: f64 = StandardNormal.sample(stream);
         value + error * normal
     };
-    let [pml_error, pmb_error] = errors.galactic_proper_motion;
+    let [pml_error, pmb_error] = errors.galactic_proper_motion.map(|error| error_factor * error);
     Ok(Measurement {
         magnitude,
-        parallax: noisy(truth.distance.parallax(), errors.parallax),
+        parallax: noisy(truth.distance.parallax(), error_factor * errors.parallax),
         proper_motion: [noisy(truth.proper_motion[0], pml_error), noisy(truth.proper_motion[1], pmb_error)],
         radial_velocity: noisy(truth.radial_velocity, radial_velocity_error),
         truth,

@@ -132,6 +132,28 @@ pub enum MockError {
         /// Stars wanted of it.
         wanted: usize,
     },
+    /// Stars are rarer in the volume than chance can find them.
+    #[error(
+        "none of {tries} stars of the {population} was in the volume; take a larger reach or a lower latitude"
+    )]
+    NoneInVolume {
+        /// Halo, merger, disc or globular cluster.
+        population: &'static str,
+        /// How many were drawn.
+        tries: usize,
+    },
+    /// A number of the paper's sky for the realistic one.
+    #[error("{what} is for the sky `paper`; the sky `realistic` draws its own, leave it out")]
+    PaperOnly {
+        /// Which.
+        what: &'static str,
+    },
+    /// A number of the realistic sky for the paper's.
+    #[error("{what} is for the sky `realistic`; leave it out")]
+    RealisticOnly {
+        /// Which.
+        what: &'static str,
+    },
     /// An orbit could not be followed.
     #[error(transparent)]
     Orbit(#[from] crate::orbit::OrbitError),
@@ -147,12 +169,20 @@ pub enum MockError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValidMock(pub(super) MockParams);
 
+/// An error that says what `value` must be, unless it is `good`.
+pub(super) fn check_number(
+    what: &'static str,
+    value: f64,
+    good: bool,
+    must: &'static str,
+) -> Result<(), MockError> {
+    if value.is_finite() && good { Ok(()) } else { Err(MockError::Number { what, value, must }) }
+}
+
 impl MockParams {
     /// Checks everything.
     pub fn check(self) -> Result<ValidMock, MockError> {
-        let number = |what, value: f64, good: bool, must| {
-            if value.is_finite() && good { Ok(()) } else { Err(MockError::Number { what, value, must }) }
-        };
+        let number = check_number;
         let positive = "must be positive";
         let [inner, outer] = self.radius;
         number("inner radius", inner, inner >= 0.0, "must not be negative")?;
