@@ -254,7 +254,7 @@ class UncertainClusterer(Clusterer):
     p_values_: NDArray[np.float64] | None
     q_values_: NDArray[np.float64] | None
     log_odds_: NDArray[np.float64] | None
-    solitude_: NDArray[np.float64] | None
+    recurrence_: NDArray[np.float64] | None
 
     def fit(self, X: Any, y: Any = None, penalty: Any = None, weight: Any = None) -> Self:
         """Cluster the objects of X.
@@ -295,12 +295,12 @@ class UncertainClusterer(Clusterer):
         """Numbers of clusters are of those that the method found; noise may have taken some away, and members of others."""
         self.stability_ = found.get("stability_objects")
         self.log_odds_ = found.get("log_odds")
-        self.solitude_ = found.get("solitude")
         as_found = np.asarray(found.get("found_labels", found["labels"]))
         # The first member of each cluster that is left tells which of those it was.
         _, firsts = np.unique(self.labels_, return_index=True)
         firsts = firsts[self.labels_[firsts] >= 0]
-        for attribute, key in (("cluster_stability_", "stability_clusters"), ("p_values_", "p_values"), ("q_values_", "q_values")):
+        of_clusters = {"cluster_stability_": "stability_clusters", "p_values_": "p_values", "q_values_": "q_values", "recurrence_": "recurrence"}
+        for attribute, key in of_clusters.items():
             values = found.get(key)
             setattr(self, attribute, None if values is None else np.asarray(values)[as_found[firsts]])
 

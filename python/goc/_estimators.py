@@ -49,8 +49,8 @@ _ATTRIBUTES = """
         With `significance`: of the clusters as they were found, against backgrounds without groups; NaN for a cluster of one.
     log_odds_ : array of n numbers, or None
         With `significance`: how much likelier an object is next to its fellow members than in the smooth distribution of all.
-    solitude_ : array of n numbers, or None
-        With `noise`, of the marginal mixture: how alone each object is.
+    recurrence_ : array of n_clusters_ numbers, or None
+        Of the marginal mixture: how well each cluster comes back from draw to draw, from 0 to 1.
 """
 
 class GreedyOptimisticClustering(Weightable, PredictsByCandidates, UncertainClusterer):
@@ -63,6 +63,7 @@ class MarginalMixture(UncertainClusterer):
     _steps = "sweeps"
 
     alone_: NDArray[np.float64]
+    field_: NDArray[np.float64]
     runner_up_: NDArray[np.int64]
     runner_up_probability_: NDArray[np.float64]
     k_posterior_: NDArray[Any]
@@ -76,7 +77,7 @@ class MarginalMixture(UncertainClusterer):
         from scipy.sparse import coo_array
 
         n = len(self.labels_)
-        for name in ("alone", "runner_up", "runner_up_probability", "agreement", "effective_draws"):
+        for name in ("alone", "field", "runner_up", "runner_up_probability", "agreement", "effective_draws"):
             setattr(self, f"{name}_", found[name])
         self.k_posterior_ = np.zeros(len(found["k_values"]), [("k", "i8"), ("probability", "f8")])
         self.k_posterior_["k"] = found["k_values"]
@@ -101,7 +102,7 @@ class MarginalMixture(UncertainClusterer):
     def _predicted(self, X: Any, penalty: Any, weight: Any):
         check_is_fitted(self)
         if self._model is None:
-            raise ValueError("noise=True takes members away from the clusters that new objects would be judged by: fit with noise=False to predict")
+            raise ValueError("noise=True with significance takes members away from the clusters that new objects would be judged by: fit with noise=False to predict")
         candidates, _ = self._candidates(X, penalty, weight, reset=False)
         return self._model.predict(candidates, _threads(self.n_jobs))
 
@@ -127,7 +128,7 @@ class MarginalMixture(UncertainClusterer):
         Returns
         -------
         probability, alone : arrays of n numbers
-            Of the label, and of belonging to no known cluster.
+            Of the label, and of belonging to no known cluster, in the field or not.
         """
         return self._predicted(X, penalty, weight)[1:]
 
@@ -177,9 +178,9 @@ _SURE = {name: keyword(name) for name in ("stability", "significance", "backgrou
 _ROUNDS = {"max_iter": keyword("max_iter"), "n_init": keyword("n_init", "oracle_starts", "Starts, of which the best is kept; 10 if not given.")}
 _RENAMED = {"oracle_starts": ("n_init", None), "oracle_iterations": ("max_iter", None)}
 _MAX_ITER = "Iterations at most; {} if not given."
-_ALONE = (
-    "Expect many objects in no group and give those the label -1; `solitude_` says how alone each is. Such a fit has no `predict`. With "
-    "`significance`, noise by either."
+_FIELD = (
+    "With `significance`: members of clusters that are not significant have the label -1 too, as those in the field have anyway. Such a fit "
+    "has no `predict`."
 )
 
 # Class (or its name), method, bases, what it is, its keywords, example.
@@ -213,13 +214,15 @@ _TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = 
     (MarginalMixture, "marginal", (),
      """The marginal mixture: sums over the candidates instead of choosing one, finds the number of clusters and says how sure it is.
 
-    Beside the attributes below: `alone_` (probability of belonging to no group), `runner_up_` and `runner_up_probability_`,
+    Objects in the field, which belong to no group, have the label -1. Beside the attributes below: `field_` and `alone_` (probability of
+    being in the field, and of being a group of one), `recurrence_` (how well each cluster comes back, from 0 to 1), `runner_up_` and `runner_up_probability_`,
     `k_posterior_` (k, probability), `together_` (sparse: probability that two objects are together),
     `candidate_probabilities_`, `agreement_` of the chains and `effective_draws_`.""",
      {"scale": keyword("scale", default=own_default("marginal", "scale")),
       "feature_map": keyword("feature_map", default=own_default("marginal", "feature_map")),
-      **{name: keyword(name) for name in ("strength", "scale_penalties", "chains", "burn", "keep")},
-      **_SURE, "noise": keyword("noise", says=_ALONE)},
+      **{name: keyword(name) for name in ("strength", "scale_penalties", "chains", "burn", "keep",
+                                      "field_prior", "alpha", "power", "singleton_weight", "nu")},
+      **_SURE, "noise": keyword("noise", says=_FIELD)},
      """    >>> import numpy as np
     >>> from goc import MarginalMixture
     >>> rng = np.random.default_rng(1)

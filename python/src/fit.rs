@@ -73,7 +73,7 @@ fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     let Outcome { fit, model, tree, places, oracle_iterations, said } = outcome;
     let q = fit.centres.features();
     let centres = fit.input_centres();
-    let Fit { prepared, settings, grouped, auto, found, stability, significance, solitude, .. } = fit;
+    let Fit { prepared, settings, grouped, auto, found, stability, significance, .. } = fit;
     let put = PyDict::new(py);
     let labels = |labels: &[u32]| whole(py, labels.iter().map(|&l| i64::from(l)));
     put.set_item("labels", labels(grouped.partition.labels()))?;
@@ -87,7 +87,6 @@ fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     let some = |values: Vec<f64>| (!values.is_empty()).then(|| values.into_pyarray(py));
     put.set_item("noise", (!grouped.noise.is_empty()).then(|| grouped.noise.into_pyarray(py)))?;
     put.set_item("confidence", some(grouped.confidence))?;
-    put.set_item("solitude", some(solitude))?;
     put.set_item("iterations", grouped.iterations)?;
     put.set_item("oracle_iterations", oracle_iterations)?;
     put.set_item("converged", grouped.converged)?;
@@ -136,6 +135,8 @@ pub fn whole(py: Python<'_>, values: impl Iterator<Item = i64>) -> Bound<'_, PyA
 
 fn posterior_items(py: Python<'_>, put: &Bound<'_, PyDict>, posterior: &Posterior) -> PyResult<()> {
     put.set_item("alone", posterior.alone.clone().into_pyarray(py))?;
+    put.set_item("field", posterior.field.clone().into_pyarray(py))?;
+    put.set_item("recurrence", posterior.recurrence.clone().into_pyarray(py))?;
     let runner_up = posterior.runner_up.iter();
     put.set_item("runner_up", whole(py, runner_up.clone().map(|r| r.map_or(-1, |(l, _)| i64::from(l)))))?;
     let shares: Vec<f64> = runner_up.map(|r| r.map_or(0.0, |(_, p)| p)).collect();
@@ -240,7 +241,7 @@ pub struct Model {
 
 #[pymethods]
 impl Model {
-    /// Labels (-1: in no group), probabilities and probabilities of being alone, of objects in the features
+    /// Labels (-1: in no group), probabilities and probabilities of being in no group, of objects in the features
     /// as they were given.
     #[pyo3(signature = (candidates, threads=None))]
     fn predict<'py>(
@@ -255,7 +256,7 @@ impl Model {
         let found = watch::run(py, threads, None, None, work)?.map_err(value_error)?;
         let labels = found.iter().map(|p| p.label.map_or(-1, i64::from));
         let probability: Vec<f64> = found.iter().map(|p| p.probability).collect();
-        let alone: Vec<f64> = found.iter().map(|p| p.alone).collect();
+        let alone: Vec<f64> = found.iter().map(|p| p.alone + p.field).collect();
         Ok((whole(py, labels), probability.into_pyarray(py), alone.into_pyarray(py)))
     }
 
@@ -271,7 +272,7 @@ impl Model {
     }
 }
 
-/// Labels, their probabilities, probabilities of being alone.
+/// Labels, their probabilities, probabilities of being in no group.
 type Predicted<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// Every method on the same candidates: a list of dictionaries, a row each.

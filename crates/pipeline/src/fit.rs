@@ -9,10 +9,9 @@ use std::time::Instant;
 use goc::choose_k::lambda::{LambdaFound, lambda};
 use goc::choose_k::{Chooser, Chosen, Criterion, Solution};
 use goc::confidence::{Stability, Verdict};
-use goc::marginal::{ENOUGH_AGREEMENT, ENOUGH_DRAWS, Model, Posterior};
+use goc::marginal::{ENOUGH_AGREEMENT, ENOUGH_DRAWS, ENOUGH_RECURRENCE, Model, Posterior};
 use goc::method::Grouped;
 use goc::metrics::Scores;
-use goc::objects::Objects;
 use goc::optimistic::hierarchy::Hierarchy;
 use goc::optimistic::{KRule, Search};
 use goc::oracle::Oracle;
@@ -54,8 +53,6 @@ pub struct Fit {
     pub stability: Option<Stability>,
     /// How significant the clusters found are.
     pub significance: Option<Verdict>,
-    /// How alone each object is; empty unless noise was asked for and the method has a posterior.
-    pub solitude: Vec<f64>,
     /// Agreement with the truth, where there is one.
     pub scores: Option<Scores>,
     /// What the method and the judgement have to say, for people; settings in braces.
@@ -140,7 +137,7 @@ pub fn fit_with(
     let places = grouped.take_places(candidates);
     let centres = grouped.take_centres(&places);
     let k_initial = grouped.first_k.map_or_else(|| settings.wanted(), Ok)?;
-    let remarks = grouped.posterior.iter().map(|found| chains_remark(found, settings.noise)).collect();
+    let remarks = grouped.posterior.iter().map(|found| chains_remark(found)).collect();
     let found = grouped.partition.clone();
     let mut fit = Fit {
         settings,
@@ -152,7 +149,6 @@ pub fn fit_with(
         found,
         stability: None,
         significance: None,
-        solitude: Vec::new(),
         scores: None,
         remarks,
         seconds: 0.0,
@@ -233,8 +229,8 @@ impl<'j> Job<'j> {
     }
 }
 
-/// Whether the chains agree, and what to do where they do not.
-fn chains_remark(found: &Posterior, noise: bool) -> String {
+/// Whether the chains agree, and what to believe where they do not.
+fn chains_remark(found: &Posterior) -> String {
     let chains = found.diagnostics;
     let advice = match (chains.converged(), chains.agrees()) {
         (true, _) => String::new(),
@@ -242,19 +238,30 @@ fn chains_remark(found: &Posterior, noise: bool) -> String {
             format!("; below {ENOUGH_DRAWS} K is not settled: try more {{burn}}, {{keep}} or {{chains}}")
         }
         (_, false) => format!(
-            "; with an agreement below {ENOUGH_AGREEMENT} groups differ from chain to chain: believe a label as far as its probability, \
-             {}",
-            if noise {
-                "and try without {noise}, which looks for small groups, for large ones"
-            } else {
-                "try more {burn} and {keep}, or {noise} for small groups among objects that have none"
-            }
+            "; below {ENOUGH_AGREEMENT} groups differ from chain to chain: {}. Believe those, believe other labels as far as \
+             their probability, or try more {{burn}} and {{keep}}",
+            coming_back(found)
         ),
     };
     format!(
         "chains agree to {:.2}; their K is worth {:.0} independent draws{advice}",
         chains.agreement, chains.effective_k
     )
+}
+
+/// Names the clusters that nearly all draws have.
+fn coming_back(found: &Posterior) -> String {
+    let groups = found.groups();
+    let back: Vec<String> =
+        (0..groups).filter(|&k| found.recurrence[k] >= ENOUGH_RECURRENCE).map(|k| k.to_string()).collect();
+    let of = judge::counted(groups, "cluster");
+    match (back.len(), back.is_empty()) {
+        (_, true) => format!("none of {of} comes back in most draws (recurrence above {ENOUGH_RECURRENCE})"),
+        (many, _) => format!(
+            "{many} of {of} come back in most draws (recurrence above {ENOUGH_RECURRENCE}): {}",
+            back.join(", ")
+        ),
+    }
 }
 
 /// The label of an object in no cluster.
@@ -293,12 +300,12 @@ impl Fit {
         }
     }
 
-    /// What the mixture keeps to judge new objects by; none for other methods, or where noise was taken
-    /// from the clusters.
+    /// What the mixture keeps to judge new objects by; none for other methods, or where significance
+    /// took members from the clusters.
     pub fn model(&self) -> Option<Result<ModelFile>> {
-        let posterior = self.grouped.posterior.as_ref().filter(|_| self.grouped.noise.is_empty())?;
+        let posterior = self.grouped.posterior.as_ref().filter(|_| !self.settings.changes_clusters())?;
         let (prepared, objects) = (&self.prepared, self.prepared.objects());
-        let model = Model::fit(&self.settings.mixture(objects.objects()), &objects, posterior);
+        let model = Model::fit(&self.settings.mixture(), &objects, posterior);
         let kept = |model| ModelFile {
             features: prepared.data.features.clone(),
             map: prepared.map.clone(),

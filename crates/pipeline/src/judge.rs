@@ -3,7 +3,7 @@
 //! The method that made the labels is repeated with its own settings, silently; [`goc::confidence`] does
 //! the rest, and docs/confidence.md says how to read it.
 
-use goc::confidence::noise::{self, ODDS, SOLITUDE};
+use goc::confidence::noise::{self, ODDS};
 use goc::confidence::{Repeats, Significance};
 use goc::oracle::k_means::means;
 use goc::{Candidates, Partition};
@@ -41,11 +41,6 @@ pub(crate) fn judge(fit: &mut Fit, job: &Job<'_>) -> Result<()> {
         fit.stability = Some(judged?);
     }
     let strength = settings.penalty_strength.unwrap_or(goc::candidates::PENALTY_STRENGTH);
-    if settings.noise
-        && let Some(posterior) = &fit.grouped.posterior
-    {
-        fit.solitude = noise::solitude(&fit.prepared.objects(), posterior, strength);
-    }
     if let Some(runs) = settings.background_runs() {
         job.watch.begin("backgrounds", Some(runs as u64));
         let test =
@@ -63,7 +58,7 @@ pub(crate) fn judge(fit: &mut Fit, job: &Job<'_>) -> Result<()> {
         if significant == 0 && settings.noise && fit.grouped.posterior.is_none() {
             fit.remarks.push(
                 "no cluster stands out from a background without groups; small groups are seldom significant by themselves: see \
-                 {method} marginal {noise}"
+                 {method} marginal"
                     .into(),
             );
         }
@@ -75,31 +70,20 @@ pub(crate) fn judge(fit: &mut Fit, job: &Job<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Takes the objects that are in no group out of the clusters.
+/// Takes the objects that are in no significant cluster out of the clusters.
 fn set_noise(fit: &mut Fit) {
-    let n = fit.found.len();
-    let mut is_noise = if fit.grouped.noise.is_empty() { vec![false; n] } else { fit.grouped.noise.clone() };
-    let mut reasons = Vec::new();
-    let count = |noise: &[bool]| noise.iter().filter(|noise| **noise).count();
-    let mut clusters = fit.found.clone();
-    if let Some(posterior) = &fit.grouped.posterior {
-        let (regrouped, by) = noise::by_solitude(&fit.found, &fit.solitude, SOLITUDE, &posterior.together);
-        let many = count(&by);
-        reasons.push(format!("{many} by the posterior (solitude above {SOLITUDE}, or left alone)"));
-        clusters = regrouped;
-        is_noise = noise::either(&clusters, &is_noise, &by);
-    }
-    if let Some(verdict) = &fit.significance {
-        let by = noise::by_significance(&fit.found, verdict, fit.settings.fdr, ODDS);
-        let many = count(&by);
-        reasons.push(format!(
-            "{many} by significance (cluster not significant, or log odds of the object below {ODDS})"
-        ));
-        is_noise = noise::either(&clusters, &is_noise, &by);
-    }
-    fit.remarks.push(format!("noise: {}", reasons.join("; ")));
+    let Some(verdict) = &fit.significance else { return };
+    let by = noise::by_significance(&fit.found, verdict, fit.settings.fdr, ODDS);
+    let many = by.iter().filter(|noise| **noise).count();
+    fit.remarks.push(format!(
+        "noise: {many} by significance (cluster not significant, or log odds of the object below {ODDS})"
+    ));
     let grouped = &mut fit.grouped;
-    grouped.partition = noise::set_apart(&clusters, &is_noise);
+    let is_noise = match grouped.noise.is_empty() {
+        true => by,
+        false => noise::either(&fit.found, &grouped.noise, &by),
+    };
+    grouped.partition = noise::set_apart(&fit.found, &is_noise);
     if let Some(posterior) = &mut grouped.posterior {
         (grouped.confidence, posterior.runner_up) =
             noise::memberships(posterior, &grouped.partition, &is_noise);

@@ -36,7 +36,7 @@ const OF_LABELS: &[(&str, &str)] = &[
         "how many of the object's fellow members it keeps when the method is repeated, from 0 to 1",
     ),
     ("cluster_stability", "how well its cluster comes back when the method is repeated, from 0 to 1"),
-    ("solitude", "expected value of one over the size of the object's cluster"),
+    ("recurrence", "how well its cluster comes back from draw to draw, from 0 to 1; empty: in no cluster"),
     ("log_odds", "log odds of the object's cluster against the background; empty: alone"),
     ("p_value", "of its cluster, as it was found, against backgrounds without groups"),
     ("q_value", "false-discovery rate at which its cluster is significant"),
@@ -47,7 +47,8 @@ const OF_LABELS: &[(&str, &str)] = &[
     ("distance", "distance of the representative to its cluster's centre, in scaled features"),
     ("runner_up", "the next best cluster"),
     ("runner_up_probability", "probability of that cluster"),
-    ("alone", "probability of belonging to no group"),
+    ("alone", "probability of being alone, a group of one"),
+    ("field", "probability of being in the field, which is in no group"),
 ];
 
 /// Those of the cluster table.
@@ -56,6 +57,7 @@ const OF_CLUSTERS: &[(&str, &str)] = &[
     ("evidence", "median of the members' log odds against the background"),
     ("q_value", "false-discovery rate at which the cluster is significant"),
     ("probability", "mean of the members' probabilities"),
+    ("recurrence", "mean over the draws of the Jaccard similarity to the most similar cluster, from 0 to 1"),
     ("label", "cluster, from 0"),
     ("size", "members"),
 ];
@@ -221,7 +223,8 @@ impl Fit {
             if grouped.noise.is_empty() { "cluster, from 0" } else { "cluster, from 0; -1: in no cluster" };
         let mut columns = vec![data.object_column(), described("label", Data::I32(self.labels()), meaning)];
         if let Some(p) = &grouped.posterior {
-            columns.extend(certainty_columns(grouped.confidence.clone(), &p.runner_up, p.alone.clone())?);
+            let (alone, field) = (p.alone.clone(), p.field.clone());
+            columns.extend(certainty_columns(grouped.confidence.clone(), &p.runner_up, alone, field)?);
         } else if !grouped.confidence.is_empty() {
             columns.push(Column::new("probability", Data::F64(grouped.confidence.clone())));
         }
@@ -277,8 +280,10 @@ impl Fit {
             columns.push(known("stability", stability.objects.clone())?);
             columns.push(known("cluster_stability", of_cluster(&stability.clusters))?);
         }
-        if !self.solitude.is_empty() {
-            columns.push(known("solitude", self.solitude.clone())?);
+        if let Some(posterior) = &self.grouped.posterior {
+            let all = of_cluster(&posterior.recurrence).into_iter().enumerate();
+            let of = all.map(|(i, value)| if self.is_noise(i) { f64::NAN } else { value }).collect();
+            columns.push(known("recurrence", of)?);
         }
         if let Some(verdict) = &self.significance {
             columns.push(known("log_odds", verdict.evidence.objects.clone())?);
@@ -339,6 +344,9 @@ impl Fit {
         if !grouped.confidence.is_empty() {
             let mean = summary::cluster_means(&grouped.confidence, &grouped.partition);
             sure.push(known("probability", rows.iter().map(|row| mean[row.0]).collect())?);
+        }
+        if let Some(posterior) = &grouped.posterior {
+            sure.push(known("recurrence", of_found(&posterior.recurrence))?);
         }
         columns.extend(told(sure, OF_CLUSTERS));
         Ok(Table::new(columns)?)
@@ -406,7 +414,7 @@ impl Fit {
         let Some(posterior) = &self.grouped.posterior else { return Ok(None) };
         let data = &self.prepared.data;
         let candidates = &data.candidates;
-        let weights = self.settings.mixture(candidates.objects()).weights(&self.prepared.objects());
+        let weights = self.settings.mixture().weights(&self.prepared.objects());
         let each = || (0..candidates.objects()).flat_map(|i| (0..candidates.count(i)).map(move |j| (i, j)));
         let objects: Vec<usize> = each().map(|(i, _)| i).collect();
         let columns = vec![
@@ -447,6 +455,7 @@ pub fn certainty_columns(
     probability: Vec<f64>,
     runner_up: &[Option<(u32, f64)>],
     alone: Vec<f64>,
+    field: Vec<f64>,
 ) -> Made<Vec<Column>> {
     let valid: Vec<bool> = runner_up.iter().map(Option::is_some).collect();
     let labels = runner_up.iter().map(|next| next.map_or(-1, |(label, _)| label as i32)).collect();
@@ -456,6 +465,7 @@ pub fn certainty_columns(
         Column::new("runner_up", Data::I32(labels)).with_valid(valid.clone())?,
         Column::new("runner_up_probability", Data::F64(shares)).with_valid(valid)?,
         Column::new("alone", Data::F64(alone)),
+        Column::new("field", Data::F64(field)),
     ];
     Ok(told(columns, OF_LABELS))
 }

@@ -13,7 +13,6 @@ use goc::baselines::set_distances::SetDistanceClustering;
 use goc::baselines::uk_means::UkMeans;
 use goc::baselines::uk_medians::UkMedians;
 use goc::candidates::PENALTY_STRENGTH;
-use goc::confidence::noise;
 use goc::marginal::Marginal;
 use goc::method::greedy::{Greedy, GreedyOver, GreedyTree, Plain, WeightedGreedy, Worst};
 use goc::method::{Grouped, Method, MethodError};
@@ -126,7 +125,7 @@ impl Run<'_> {
 
     /// The marginal mixture, of objects that are loaded one by one.
     pub fn mixture(&self, objects: &dyn Objects, seed: u64) -> Result<Grouped> {
-        let mixture = self.settings.mixture(objects.objects());
+        let mixture = self.settings.mixture();
         self.begin();
         let found = mixture.run_watched(objects, seed, &|| self.watch.tick());
         self.watch.end();
@@ -158,7 +157,7 @@ impl Run<'_> {
         match s.method {
             MethodName::Goc | MethodName::GocTree => watch.begin("iterations and moves", None),
             MethodName::Marginal => {
-                watch.begin("sweeps", Some(s.chains as u64 * (s.burn + s.keep) as u64));
+                watch.begin("sweeps", Some(s.chains as u64 * s.mixture().sweeps() as u64));
             }
             _ => {}
         }
@@ -250,12 +249,16 @@ impl Settings {
         }
     }
 
-    /// The marginal mixture for so many objects; told whether many of them may be in no group.
-    pub fn mixture(&self, objects: usize) -> Marginal {
-        let mixture = Marginal::default()
+    /// The marginal mixture with its own settings.
+    pub fn mixture(&self) -> Marginal {
+        Marginal::default()
             .length(self.chains, self.burn, self.keep)
-            .penalty_strength(self.penalty_strength.unwrap_or(PENALTY_STRENGTH));
-        if self.noise { noise::expecting(mixture, objects) } else { mixture }
+            .penalty_strength(self.penalty_strength.unwrap_or(PENALTY_STRENGTH))
+            .power(self.power.number())
+            .alpha(self.alpha.number())
+            .singleton_weight(self.singleton_weight.number())
+            .field_prior(self.field_prior)
+            .told(self.nu, Marginal::nu)
     }
 
     /// GOC or k-means with weights on the objects; refuses what does not go with them.

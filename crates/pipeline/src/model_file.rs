@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::feature_map::FeatureMap;
 
 const FORMAT: &str = "goc marginal mixture";
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// A model, and what makes a table fit it.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +69,7 @@ impl ModelFile {
             "metric": parts.metric,
             "base": { "middle": parts.base_middle, "scale": parts.base_scale },
             "clusters": parts.clusters.iter().map(cluster).collect::<Vec<_>>(),
+            "field": parts.field.as_ref().map(cluster),
         });
         format!("{whole:#}\n")
     }
@@ -98,8 +99,10 @@ impl ModelFile {
             return Err(format!("penalty_divisor is {penalty_divisor}, but must be above 0"));
         }
         let base = whole.at("base")?;
+        let field = whole.at("field")?;
         let model = Model::new(ModelParts {
             clusters: whole.list("clusters")?.iter().map(cluster).collect::<Result<_, _>>()?,
+            field: if field.value.is_null() { None } else { Some(cluster(&field)?) },
             metric: whole.numbers("metric")?,
             nu: whole.count("nu")?,
             alpha: whole.number("alpha")?,
@@ -199,6 +202,7 @@ mod tests {
         };
         let model = Model::new(ModelParts {
             clusters: vec![cluster(3), cluster(12)],
+            field: Some(cluster(40)),
             metric: vec![0.3, 0.1 * third, 0.1 * third, std::f64::consts::PI],
             nu: 9,
             alpha: 5.0,
@@ -230,7 +234,7 @@ mod tests {
         let text = model().to_text();
         let cases: [(&str, &str, &str); 11] = [
             (FORMAT, "other", "is no model; goc cluster --method marginal --save-model writes one"),
-            ("\"version\": 1", "\"version\": 7", "has version 7, but this program reads 1; write it"),
+            ("\"version\": 2", "\"version\": 7", "has version 7, but this program reads 2; write it"),
             ("\"nu\": 9", "\"nu\": -9", "nu is not a whole number; write it again"),
             ("\"nu\": 9", "\"mu\": 9", "nu is missing; write it again with goc cluster --save-model"),
             ("\"size\": 12", "\"size\": \"12\"", "clusters[1].size is not a whole number; write it"),

@@ -103,12 +103,13 @@ impl Predicted {
         let probability = found.iter().map(|p| p.probability).collect();
         let runner_up: Vec<Option<(u32, f64)>> = found.iter().map(|p| p.runner_up).collect();
         let alone = found.iter().map(|p| p.alone).collect();
+        let field = found.iter().map(|p| p.field).collect();
         let shares: Vec<f64> = found.iter().flat_map(|p| p.candidates.iter().copied()).collect();
         let mut columns = vec![
             data.object_column(),
             described("label", Data::I32(self.labels()), "cluster of the model, from 0; -1: in none of them"),
         ];
-        columns.extend(certainty_columns(probability, &runner_up, alone)?);
+        columns.extend(certainty_columns(probability, &runner_up, alone, field)?);
         let means = self.prepared.map.mean_features(&data.candidates, &shares);
         columns.extend(data.feature_columns(&means, Some(MEAN_FEATURES)));
         columns.extend(data.truth_column());

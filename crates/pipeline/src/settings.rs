@@ -11,6 +11,7 @@ use std::str::FromStr;
 use goc::baselines::boxes::BoxDistance;
 use goc::choice::Choice;
 use goc::choose_k::Criterion;
+use goc::marginal::{FIELD_PRIOR, SINGLETON_WEIGHT};
 use goc::optimistic::{Beginning, Distance, KRule, OracleEvery, Preset, Search};
 use goc::oracle::k_means::{Algorithm, Seeding};
 use goc::oracle::k_medoids;
@@ -31,6 +32,16 @@ pub enum Auto<T> {
     Number(T),
     /// What the data say.
     Auto,
+}
+
+impl<T> Auto<T> {
+    /// The number, if it is one.
+    pub fn number(self) -> Option<T> {
+        match self {
+            Auto::Number(number) => Some(number),
+            Auto::Auto => None,
+        }
+    }
 }
 
 /// What the values of a setting are.
@@ -250,6 +261,7 @@ const GREEDY: fn(&Settings) -> bool = |s| s.method.is_greedy();
 const GREEDY_OR_GPC: fn(&Settings) -> bool = |s| s.method.is_greedy() || s.method == MethodName::Gpc;
 const MIXTURE: fn(&Settings) -> bool = |s| s.method == MethodName::Marginal;
 const SURE: &str = "How sure";
+const PRIOR: &str = "Prior of the marginal mixture";
 
 settings! {
     method: MethodName = MethodName::Goc, "method", "method", "", 0, "",
@@ -345,6 +357,19 @@ settings! {
         "Sweeps of each chain before draws are kept", MIXTURE;
     keep: usize = 140, "keep", "keep", "N", 1, "",
         "Draws kept of each chain", MIXTURE;
+    field_prior: f64 = FIELD_PRIOR, "field-prior", "field_prior", "P", 0, PRIOR,
+        "Probability beforehand that some objects are in the field, which is in no group; 0 rules it out",
+        MIXTURE;
+    alpha: Auto<f64> = Auto::Auto, "alpha", "alpha", "A", 0, PRIOR,
+        "Readiness to open groups, above 0, or auto: drawn with the groups", MIXTURE;
+    power: Auto<f64> = Auto::Auto, "power", "power", "P", 0, PRIOR,
+        "How much larger groups draw objects in, from 0 (not at all) to 1 (Dirichlet process), or auto: drawn",
+        MIXTURE;
+    singleton_weight: Auto<f64> = Auto::Number(SINGLETON_WEIGHT), "singleton-weight", "singleton_weight", "S", 0, PRIOR,
+        "How much readier objects are to be alone than {alpha} says, above 0, or auto: drawn", MIXTURE;
+    nu: Option<usize> = None, "nu", "nu", "N", 3, PRIOR,
+        "Degrees of freedom of the groups' covariances: the more, the more alike they are [default: features + 7]",
+        MIXTURE;
     eps: Option<f64> = None, "eps", "eps", "R", 0, "",
         "Radius of FDBSCAN, in scaled features [default: by a rule]", |s| s.method == MethodName::Fdbscan;
     stability: Option<usize> = None, "stability", "stability", "N", 1, SURE,
@@ -355,8 +380,8 @@ settings! {
     background: BackgroundName = BackgroundName::Smooth, "background", "background", "", 0, SURE,
         "How a background without groups is made", ALWAYS;
     noise: bool = false, "noise", "noise", "", 0, SURE,
-        "Label -1 for objects in no group: by the posterior for {method} marginal, by significance for others, by both where \
-         {significance} is given", ALWAYS;
+        "Label -1 for objects in no group, by the significance of their cluster; {method} marginal does so by its field and needs \
+         this only to add {significance}", |s| s.method != MethodName::Marginal || s.significance.is_some();
     fdr: f64 = 0.05, "fdr", "fdr", "Q", 0, SURE,
         "False-discovery rate at which a cluster is significant", ALWAYS;
 }
@@ -450,10 +475,15 @@ impl Settings {
         Ok(())
     }
 
-    /// Runs on backgrounds: as asked for, or what noise without a posterior needs.
+    /// Runs on backgrounds: as asked for, or what noise needs of a method without a field.
     pub(crate) fn background_runs(&self) -> Option<usize> {
-        let by_posterior = self.method == MethodName::Marginal;
-        self.significance.or((self.noise && !by_posterior).then_some(NOISE_RUNS))
+        let has_field = self.method == MethodName::Marginal;
+        self.significance.or((self.noise && !has_field).then_some(NOISE_RUNS))
+    }
+
+    /// Whether objects are taken from the clusters that the method found.
+    pub fn changes_clusters(&self) -> bool {
+        self.noise && self.background_runs().is_some()
     }
 
     fn repeats(&self) -> bool {

@@ -25,11 +25,15 @@ use crate::console;
 use crate::failure::{Failure, Result};
 
 /// Columns of a label table that are numbers of an object, for its card: name there.
-const EXTRAS: [&str; 6] = ["alone", "stability", "solitude", "log_odds", "distance", "penalty"];
+const EXTRAS: [&str; 6] = ["alone", "field", "stability", "log_odds", "distance", "penalty"];
 
 /// Those that are numbers of its cluster: name there, name on the page.
-const CLUSTER_EXTRAS: [(&str, &str); 3] =
-    [("cluster_stability", "stability"), ("p_value", "p_value"), ("q_value", "q_value")];
+const CLUSTER_EXTRAS: [(&str, &str); 4] = [
+    ("recurrence", "recurrence"),
+    ("cluster_stability", "stability"),
+    ("p_value", "p_value"),
+    ("q_value", "q_value"),
+];
 
 /// Columns that are known and so no features.
 #[rustfmt::skip]

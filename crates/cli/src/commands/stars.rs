@@ -127,8 +127,8 @@ impl Stars {
         if let Some(runner_up) = labels.column("runner_up") {
             columns.push(spread_runner_up(runner_up, &row_of)?);
         }
-        let sure = ["stability", "cluster_stability", "solitude", "log_odds", "p_value", "q_value"];
-        let plain = ["probability", "runner_up_probability", "alone", "distance", "penalty"];
+        let sure = ["stability", "cluster_stability", "recurrence", "log_odds", "p_value", "q_value"];
+        let plain = ["probability", "runner_up_probability", "alone", "field", "distance", "penalty"];
         let names = plain.into_iter().chain(features.iter().map(String::as_str)).chain(sure);
         for column in names.filter_map(|name| labels.column(name)) {
             let values = column.numbers()?;

@@ -189,11 +189,11 @@ impl Chooser {
     }
 }
 
-/// K of the partition nearest to all draws of the marginal mixture; the curve is the probability of each K.
+/// Groups of the partition nearest to all draws of the marginal mixture; the curve is the probability of each K.
 fn by_marginal(candidates: &Candidates, seed: u64) -> Result<Chosen, ChooseError> {
     let posterior = Marginal::default().run(candidates, seed)?;
     let trial = |&(k, value): &(usize, f64)| Trial { k, value, partition: None };
-    Ok(Chosen { k: posterior.partition.k(), curve: posterior.k.iter().map(trial).collect() })
+    Ok(Chosen { k: posterior.groups(), curve: posterior.k.iter().map(trial).collect() })
 }
 
 #[cfg(test)]
@@ -280,7 +280,7 @@ mod tests {
         };
         let chosen = Chooser::new(Criterion::Marginal).choose(&candidates, 1, never).unwrap();
         let posterior = Marginal::default().run(&candidates, 1).unwrap();
-        assert_eq!(chosen.k, posterior.partition.k());
+        assert_eq!(chosen.k, posterior.groups());
         assert!((chosen.curve.iter().map(|t| t.value).sum::<f64>() - 1.0).abs() < 1e-9);
     }
 

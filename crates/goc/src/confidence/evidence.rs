@@ -107,23 +107,6 @@ pub fn evidence(candidates: &Candidates, partition: &Partition, penalty_strength
     Evidence { objects, clusters, sizes, places: Points::trusted(fit.places, q) }
 }
 
-/// The log of the background density of each object, the object itself left out; none where a feature is the same for all objects, as there is no
-/// density then.
-pub(super) fn ln_background(objects: &dyn Objects, penalty_strength: f64) -> Option<Vec<f64>> {
-    let means = objects.means();
-    if robust_spreads(&means).contains(&0.0) {
-        return None;
-    }
-    let background = Kernels::new(&means, &floor_of(&means));
-    let of = |values: &mut Vec<f64>, i: usize| {
-        objects.load_penalties(i, values);
-        let ln_w = ln_weights(values, penalty_strength);
-        objects.load(i, values);
-        background.ln_of_set(values, i, &ln_w)
-    };
-    Some((0..objects.objects()).into_par_iter().map_init(Vec::new, of).collect())
-}
-
 /// Log weights of an object's candidates by their penalties; their weights sum to 1.
 fn ln_weights(penalties: &[f64], penalty_strength: f64) -> Vec<f64> {
     let raw: Vec<f64> = penalties.iter().map(|p| -penalty_strength * p).collect();
@@ -470,15 +453,12 @@ mod tests {
         let candidates = builder.build().unwrap();
         let partition = Partition::from_labels(&(0..30).map(|i| i % 6).collect::<Vec<_>>());
         let found = evidence(&candidates, &partition, PENALTY_STRENGTH);
-        let dense = ln_background(&candidates, PENALTY_STRENGTH);
         for c in [0.25, 8.0] {
             // A power of two, so that not a bit is rounded.
             let other = candidates.clone().divide_penalties(1.0 / c);
             assert_eq!(evidence(&other, &partition, PENALTY_STRENGTH / c), found);
-            assert_eq!(ln_background(&other, PENALTY_STRENGTH / c), dense);
             // The strength does matter.
             assert_ne!(evidence(&other, &partition, PENALTY_STRENGTH), found);
-            assert_ne!(ln_background(&other, PENALTY_STRENGTH), dense);
         }
     }
 }

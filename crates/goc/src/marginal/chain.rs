@@ -246,6 +246,13 @@ impl<'a> Chain<'a> {
         }
     }
 
+    /// A sweep, split and merge moves, as many near ones, and all that the clusters share.
+    pub(super) fn step(&mut self, moves: usize) {
+        self.sweep();
+        self.split_and_merge(moves, moves);
+        self.draw_shape();
+    }
+
     /// Every object once, in an order that does not depend on the state: batches of neighbours in
     /// memory, the batches shuffled.
     pub(super) fn sweep(&mut self) {
@@ -487,37 +494,6 @@ impl<'a> Chain<'a> {
             let weights: Vec<f64> = ln.iter().map(|v| libm::exp(v - most)).collect();
             self.scale = self.data.scales[pick(&weights, weights.iter().sum(), &mut self.rng)];
         }
-    }
-
-    /// Which clusters are field: components of it, unless they stand apart from all else, no other
-    /// cluster lying within them. The field is what groups are embedded in; a wide cluster by itself
-    /// is a group.
-    pub(super) fn loose(&self, apart: f64) -> Vec<bool> {
-        let q = self.shape.q;
-        let has = |k: usize, l: usize| {
-            let own = &self.clusters[k];
-            let df = (self.shape.kinds[own.kind].nu + own.size) as f64 - q as f64 - 2.0;
-            k != l && self.clusters[l].size > 1 && own.quadratic(&self.clusters[l].mean) * df < apart
-        };
-        let all = 0..self.clusters.len();
-        let components: Vec<usize> =
-            all.clone().filter(|&k| self.clusters[k].field && self.clusters[k].size > 1).collect();
-        let Some(&largest) = components.iter().max_by_key(|&&k| self.clusters[k].size) else {
-            return self.clusters.iter().map(|cluster| cluster.field).collect();
-        };
-        let (mut embedded, mut others) = (0, 0);
-        for l in all.clone().filter(|&l| l != largest && self.clusters[l].size > 1) {
-            others += self.clusters[l].size;
-            embedded += if components.iter().any(|&k| has(k, l)) { self.clusters[l].size } else { 0 };
-        }
-        if 2 * embedded < others && super::knob("MAJOR", 1.0) > 0.0 {
-            return all.map(|k| self.clusters[k].field && self.clusters[k].size == 1).collect();
-        }
-        let mut field: Vec<bool> = self.clusters.iter().map(|cluster| cluster.field).collect();
-        for k in components {
-            field[k] = (0..self.clusters.len()).any(|l| has(k, l));
-        }
-        field
     }
 
     /// The log of the stationary density but for constants and the prior of the metric: what a

@@ -112,14 +112,13 @@ pub(super) struct Shape {
     /// The kinds of clusters: [`GROUP`], then the widths of the field's components.
     pub(super) kinds: Vec<Kind>,
     most: usize,
-    pub(super) ln_det_data: f64,
 }
 
 impl Shape {
     /// For clusters of at most `most` members.
     pub(super) fn new(nu: usize, psi: Vec<f64>, base: Base, most: usize) -> Self {
         let q = base.q;
-        let mut shape = Self { q, psi: Vec::new(), triangle: Vec::new(), base, kinds: Vec::new(), most, ln_det_data: 0.0 };
+        let mut shape = Self { q, psi: Vec::new(), triangle: Vec::new(), base, kinds: Vec::new(), most };
         let constants = shape.constants(nu);
         let scale = vec![0.0; q * q];
         shape.kinds.push(Kind { field: false, nu, scale, ln_det: 0.0, constants });
@@ -143,7 +142,6 @@ impl Shape {
     /// widths.
     pub(super) fn field(mut self, nu: usize, covariance: &[f64], widths: &[f64]) -> Self {
         let (q, constants) = (self.q, self.constants(nu));
-        self.ln_det_data = cholesky(covariance, q).map_or(f64::NAN, |l| ln_det(&l, q));
         for &factor in widths {
             let times = factor * (nu - q - 1) as f64;
             let scale: Vec<f64> = covariance.iter().map(|v| times * v).collect();
@@ -333,11 +331,6 @@ impl Cluster {
     /// `ln M` of the members.
     pub(super) fn ln_density(&self, shape: &Shape) -> f64 {
         self.ln_density_as(self.kind, shape)
-    }
-
-    /// `ln |scale + S|`.
-    pub(super) fn ln_det_spread(&self, shape: &Shape) -> f64 {
-        cholesky(&self.spread(shape), shape.q).map_or(f64::NAN, |l| ln_det(&l, shape.q))
     }
 
     /// The same if it were of another kind.

@@ -159,15 +159,22 @@ fn chunks_of(n: usize) -> impl IndexedParallelIterator<Item = Range<usize>> {
 }
 
 /// How alike the co-clustering of several chains is: the mean over pairs of chains of the shared
-/// part of their probabilities, from 0 to 1; 1 where no pair ever met, and for a single chain.
-/// Objects are counted a few chunks at a time, and nothing of it is kept.
+/// part of their probabilities, of two objects being together and of one having no company, from 0
+/// to 1; 1 for a single chain. Objects are counted a few chunks at a time, and nothing of it is
+/// kept.
 pub(super) fn agreement(chains: &[Vec<(&Draw, &Members)>], n: usize) -> f64 {
     let pairs: Vec<(usize, usize)> =
         (0..chains.len()).flat_map(|a| (a + 1..chains.len()).map(move |b| (a, b))).collect();
     if pairs.is_empty() {
         return 1.0;
     }
+    let without: Vec<Vec<f64>> = chains.iter().map(|draws| without_company(draws, n)).collect();
     let mut sums = vec![(0.0, 0.0); pairs.len()];
+    for (sum, &(a, b)) in sums.iter_mut().zip(&pairs) {
+        for (p, q) in without[a].iter().zip(&without[b]) {
+            *sum = (sum.0 + p.min(*q), sum.1 + p.max(*q));
+        }
+    }
     let ranges: Vec<Range<usize>> = chunks_of(n).collect();
     for some in ranges.chunks(CHUNKS_AT_ONCE) {
         let counted: Vec<Vec<Chunk>> = some
@@ -190,6 +197,15 @@ pub(super) fn agreement(chains: &[Vec<(&Draw, &Members)>], n: usize) -> f64 {
     }
     let shares = sums.iter().map(|(shared, all)| if *all > 0.0 { shared / all } else { 1.0 });
     shares.sum::<f64>() / pairs.len() as f64
+}
+
+/// The share of draws in which each object has no company.
+fn without_company(draws: &[(&Draw, &Members)], n: usize) -> Vec<f64> {
+    let mut times = vec![0_u32; n];
+    for (draw, _) in draws {
+        times.iter_mut().zip(draw.without_company()).for_each(|(times, is)| *times += u32::from(is));
+    }
+    times.into_iter().map(|times| f64::from(times) / draws.len() as f64).collect()
 }
 
 /// Adds the lesser and the greater of two probabilities of each object, both lists in ascending
@@ -293,17 +309,14 @@ impl CoClustering {
             && let Ok(distances) = Dissimilarities::from_fn(kept.len(), distance)
         {
             // Those that are kept but now and then in the field may come out alone.
-            let clusters = |draw: &Draw| {
-                let field = |i: &&usize| draw.label(**i) as usize == draw.clusters();
-                draw.clusters() + kept.iter().filter(field).count()
-            };
+            let clusters = |draw: &Draw| draw.clusters() + kept.iter().filter(|i| draw.in_field(**i)).count();
             let most = draws.iter().map(clusters).max().unwrap_or(0).max(1);
             candidates.extend(self.cuts(distances, most).into_iter().map(|cut| spread_out(&cut, &kept, n)));
         }
         // Every draw costs as much as a cut; a few, spread over all chains, are enough.
         let every = draws.len().div_ceil(60).max(1);
         let of_draw = |draw: &Draw| -> Vec<u32> {
-            let group = |i: usize| draw.label(i) as usize != draw.clusters() && !apart[i];
+            let group = |i: usize| !draw.in_field(i) && !apart[i];
             // Numbers beyond those of the clusters for objects that are alone.
             (0..n).map(|i| if group(i) { draw.label(i) } else { (draw.clusters() + i) as u32 }).collect()
         };

@@ -11,6 +11,9 @@ pub const ENOUGH_DRAWS: f64 = 30.0;
 /// Agreement of the chains below which groups differ from chain to chain.
 pub const ENOUGH_AGREEMENT: f64 = 0.7;
 
+/// Recurrence of a cluster from which on it can be believed whatever the chains say of others.
+pub const ENOUGH_RECURRENCE: f64 = 0.7;
+
 /// How far the chains agree, and how much their draws are worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Diagnostics {

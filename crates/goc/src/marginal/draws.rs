@@ -3,7 +3,7 @@
 use super::narrow::Narrow;
 use crate::Partition;
 
-/// One drawn partition: a label for every object.
+/// One drawn partition: a label for every object that is not in the field.
 ///
 /// ```
 /// use goc::marginal::Draw;
@@ -58,12 +58,17 @@ impl Draw {
         self.clusters
     }
 
-    /// The label of object `i`.
+    /// The label of object `i`; in the field, one more than the last of the clusters.
     pub fn label(&self, i: usize) -> u32 {
         self.labels.get(i)
     }
 
-    /// The labels of all objects.
+    /// Whether object `i` is in the field.
+    pub fn in_field(&self, i: usize) -> bool {
+        self.label(i) as usize == self.clusters
+    }
+
+    /// The labels of all objects, as [`Self::label`] has them.
     pub fn labels(&self) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
         self.labels.range(0..self.len())
     }
@@ -72,8 +77,14 @@ impl Draw {
     pub fn sizes(&self) -> Vec<usize> {
         let mut sizes = vec![0; self.clusters + 1];
         self.labels().for_each(|label| sizes[label as usize] += 1);
-        sizes[self.clusters] = 1;
+        sizes.truncate(self.clusters);
         sizes
+    }
+
+    /// Who has no company: those in the field, and those alone in their cluster.
+    pub(super) fn without_company(&self) -> impl Iterator<Item = bool> + '_ {
+        let sizes = self.sizes();
+        self.labels().map(move |label| sizes.get(label as usize).is_none_or(|size| *size == 1))
     }
 }
 
@@ -99,11 +110,12 @@ impl Members {
         Self { starts, objects }
     }
 
-    /// The members of cluster `k`, ascending.
+    /// The members of cluster `k`, ascending; none for the field.
     pub(super) fn of_cluster(&self, k: u32) -> impl Iterator<Item = u32> + '_ {
         let k = k as usize;
         // Those in the field have not met.
-        let k = if k + 2 == self.starts.len() { return self.objects.range(0..0) } else { k };
-        self.objects.range(self.starts[k] as usize..self.starts[k + 1] as usize)
+        let in_field = k + 2 == self.starts.len();
+        let range = self.starts[k] as usize..self.starts[k + 1] as usize;
+        self.objects.range(if in_field { 0..0 } else { range })
     }
 }

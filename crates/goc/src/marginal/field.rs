@@ -65,9 +65,8 @@ impl FieldPrior {
 
     /// Draws `alpha_f` anew given so many components of so many objects.
     pub(super) fn draw(&self, components: usize, objects: usize, rng: &mut Stream) -> f64 {
-        let ln_of = |a: &f64| {
-            components as f64 * libm::log(*a) + libm::lgamma(*a) - libm::lgamma(a + objects as f64)
-        };
+        let ln_of =
+            |a: &f64| components as f64 * libm::log(*a) + libm::lgamma(*a) - libm::lgamma(a + objects as f64);
         let ln: Vec<f64> = self.alphas.iter().map(ln_of).collect();
         self.alphas[pick_ln(&ln, rng)]
     }

@@ -16,11 +16,13 @@
 //! ```text
 //! to cluster k      in proportion to   n_k^power sum_j w_j t_k(x_j) H(m'_kj) / H(m_k),
 //! to none of them   in proportion to   alpha s sum_j w_j H(x_j),
+//! to the field      in proportion to   (n_f + 1) / (n_g + 1) (alpha s + sum_k n_k^power) sum_j w_j t_f(x_j),
 //! ```
 //!
 //! where `t_k` is the Student t of `nu + n - q` degrees of freedom at `m_k` with scale
 //! `(Psi + S)(n + 1) / (n (nu + n - q))`, and `m'_kj` the mean with `x_j` added: the density of the
-//! members that [`super`]'s cluster has. New objects are taken one by one: each is weighed against
+//! members that [`super`]'s cluster has. The field is all `n_f` objects that are in no group, as one
+//! normal cloud beside the `n_g` others. New objects are taken one by one: each is weighed against
 //! the clusters as they were, never against other new ones. So two new objects of a group that was
 //! not known are both in no group.
 //!
@@ -31,8 +33,9 @@
 use rayon::prelude::*;
 
 use super::cluster::BASE_DF;
+use super::extent::Extent;
 use super::matrix::{cholesky, ln_det, lower_inverse};
-use super::{Marginal, NU_BEYOND, Posterior, base_parts};
+use super::{Marginal, NU_BEYOND, Posterior};
 use crate::objects::Objects;
 
 /// One cluster of a model.
@@ -51,6 +54,8 @@ pub struct ClusterParts {
 pub struct ModelParts {
     /// The clusters; their order is that of the labels.
     pub clusters: Vec<ClusterParts>,
+    /// The objects in no group, where there are any.
+    pub field: Option<ClusterParts>,
     /// The scale of the clusters' covariances, `Psi`, q x q.
     pub metric: Vec<f64>,
     /// Degrees of freedom of the covariances.
@@ -73,7 +78,7 @@ pub struct ModelParts {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// No cluster, or no feature.
+    /// No cluster and no field, or no feature.
     #[error("a model needs at least one cluster and one feature")]
     Empty,
     /// Not as many numbers as the features ask for.
@@ -117,14 +122,16 @@ pub enum ModelError {
 /// Where a new object belongs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
-    /// The likeliest cluster; none when no group at all is likelier than each of them.
+    /// The likeliest cluster; none when belonging to none of them is likelier than each.
     pub label: Option<u32>,
     /// The probability of that.
     pub probability: f64,
     /// The likeliest other cluster and its probability.
     pub runner_up: Option<(u32, f64)>,
-    /// The probability of belonging to no cluster of the model.
+    /// The probability of belonging to a group that the model has not seen.
     pub alone: f64,
+    /// The probability of being in the field.
+    pub field: f64,
     /// The probability of each candidate of the object, sum 1.
     pub candidates: Vec<f64>,
 }
@@ -190,6 +197,8 @@ pub struct Model {
     base: Student,
     /// The density of the next member, the log weight of joining, and `ln H(mean)`.
     next: Vec<(Student, f64, f64)>,
+    /// The density of the field, and the log weight of being in it.
+    field: Option<(Student, f64)>,
 }
 
 impl Model {
@@ -200,24 +209,30 @@ impl Model {
         posterior: &Posterior,
     ) -> Result<Self, ModelError> {
         let q = objects.features();
-        let labels = posterior.partition.labels();
+        // Those in no group come last, as one cluster.
+        let groups = posterior.groups();
+        let label = |i: usize| match posterior.in_no_group.get(i) {
+            Some(true) => groups,
+            _ => posterior.partition.labels()[i] as usize,
+        };
+        let n = posterior.partition.len();
         let empty = ClusterParts { size: 0, mean: vec![0.0; q], scatter: vec![0.0; q * q] };
-        let mut clusters = vec![empty; posterior.partition.k()];
-        for (i, &label) in labels.iter().enumerate() {
-            let cluster = &mut clusters[label as usize];
+        let mut clusters = vec![empty; groups + 1];
+        for i in 0..n {
+            let cluster = &mut clusters[label(i)];
             cluster.size += 1;
             for (sum, x) in cluster.mean.iter_mut().zip(posterior.places.row(i)) {
                 *sum += x;
             }
         }
-        for cluster in &mut clusters {
+        for cluster in clusters.iter_mut().filter(|cluster| cluster.size > 0) {
             for sum in &mut cluster.mean {
                 *sum /= cluster.size as f64;
             }
         }
         let mut values = Vec::new();
-        for (i, &label) in labels.iter().enumerate() {
-            let cluster = &mut clusters[label as usize];
+        for i in 0..n {
+            let cluster = &mut clusters[label(i)];
             let share = 1.0 - 1.0 / cluster.size as f64;
             let place = posterior.places.row(i);
             let own = &posterior.candidates[objects.offsets()[i]..objects.offsets()[i + 1]];
@@ -233,9 +248,11 @@ impl Model {
                 }
             }
         }
-        let (base_middle, base_scale) = base_parts(objects);
+        let field = clusters.pop().filter(|field| field.size > 0);
+        let Extent { middle: base_middle, covariance: base_scale, .. } = Extent::of(objects);
         Self::new(ModelParts {
             clusters,
+            field,
             metric: posterior.metric.clone(),
             nu: marginal.nu.unwrap_or(q + NU_BEYOND),
             alpha: posterior.alpha,
@@ -250,7 +267,7 @@ impl Model {
     /// From parts that were kept, which are checked.
     pub fn new(parts: ModelParts) -> Result<Self, ModelError> {
         let q = parts.base_middle.len();
-        if q == 0 || parts.clusters.is_empty() {
+        if q == 0 || (parts.clusters.is_empty() && parts.field.is_none()) {
             return Err(ModelError::Empty);
         }
         let number = |what: &str, value: f64, good: bool, must| match good && value.is_finite() {
@@ -276,26 +293,35 @@ impl Model {
             symmetric(&parts.base_scale, q).ok_or_else(|| not_positive("the base density's scale"))?;
         let base = Student::new(&parts.base_middle, scale, BASE_DF as f64, BASE_DF as f64)
             .ok_or_else(|| not_positive("the base density's scale"))?;
-        let mut next = Vec::with_capacity(parts.clusters.len());
-        for (k, cluster) in parts.clusters.iter().enumerate() {
+        let student = |cluster: &ClusterParts, name: &str| {
             let n = cluster.size as f64;
-            number(&format!("cluster {k}'s size"), n, cluster.size > 0, "at least 1")?;
-            check(&cluster.mean, &format!("cluster {k}'s mean"), q, q)?;
-            check(&cluster.scatter, &format!("cluster {k}'s scatter"), q, q * q)?;
+            number(&format!("{name}'s size"), n, cluster.size > 0, "at least 1")?;
+            check(&cluster.mean, &format!("{name}'s mean"), q, q)?;
+            check(&cluster.scatter, &format!("{name}'s scatter"), q, q * q)?;
             let spread: Vec<f64> = parts.metric.iter().zip(&cluster.scatter).map(|(p, s)| p + s).collect();
             let df = parts.nu as f64 + n - q as f64;
-            let student = symmetric(&spread, q)
+            symmetric(&spread, q)
                 .and_then(|spread| Student::new(&cluster.mean, spread, df, (n + 1.0) / n))
-                .ok_or_else(|| not_positive(&format!("cluster {k}'s scatter with the metric")))?;
+                .ok_or_else(|| not_positive(&format!("{name}'s scatter with the metric")))
+        };
+        let mut next = Vec::with_capacity(parts.clusters.len());
+        let (mut grouped, mut joins) = (0.0, parts.alpha * parts.singleton_weight);
+        for (k, cluster) in parts.clusters.iter().enumerate() {
+            let density = student(cluster, &format!("cluster {k}"))?;
             // As in the prior: to join one that is alone costs what being alone gains.
             let ln_join = if cluster.size == 1 {
                 -libm::log(parts.singleton_weight)
             } else {
-                parts.power * libm::log(n)
+                parts.power * libm::log(cluster.size as f64)
             };
-            next.push((student, ln_join, base.ln_density(&cluster.mean)));
+            grouped += cluster.size as f64;
+            joins += libm::exp(ln_join);
+            next.push((density, ln_join, base.ln_density(&cluster.mean)));
         }
-        Ok(Self { parts, base, next })
+        let ln_field = |size: usize| libm::log((size as f64 + 1.0) / (grouped + 1.0) * joins);
+        let in_field = |field: &ClusterParts| Ok((student(field, "the field")?, ln_field(field.size)));
+        let field = parts.field.as_ref().map(in_field).transpose()?;
+        Ok(Self { parts, base, next, field })
     }
 
     /// What the model is made of.
@@ -326,8 +352,8 @@ impl Model {
     /// Of one object's candidates, feature after feature, and their penalties.
     fn predict_one(&self, values: &[f64], penalties: &[f64]) -> Prediction {
         let (m, k, q) = (penalties.len(), self.next.len(), self.features());
-        // One row of candidates for each cluster, and a last one for none of them.
-        let mut ln = vec![0.0; (k + 1) * m];
+        // One row of candidates for each cluster, one for a group of its own, one for the field.
+        let mut ln = vec![f64::NEG_INFINITY; (k + 2) * m];
         let (mut x, mut moved) = (vec![0.0; q], vec![0.0; q]);
         let ln_alpha = libm::log(self.parts.alpha * self.parts.singleton_weight);
         for j in 0..m {
@@ -344,6 +370,9 @@ impl Model {
                 ln[c * m + j] = ln_weight + ln_join + student.ln_density(&x) + ratio;
             }
             ln[k * m + j] = ln_weight + ln_alpha + self.base.ln_density(&x);
+            if let Some((student, ln_join)) = &self.field {
+                ln[(k + 1) * m + j] = ln_weight + ln_join + student.ln_density(&x);
+            }
         }
         let most = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         for value in &mut ln {
@@ -353,13 +382,16 @@ impl Model {
         let of: Vec<f64> = ln.chunks_exact(m).map(|row| row.iter().sum::<f64>() / total).collect();
         let shares = (0..m).map(|j| ln.iter().skip(j).step_by(m).sum::<f64>() / total).collect();
         // The lower label on a tie, and a cluster before none.
-        let best = (0..=k).fold(0, |best, c| if of[c] > of[best] { c } else { best });
-        let other = (0..k).filter(|c| *c != best).reduce(|a, b| if of[b] > of[a] { b } else { a });
+        let none = of[k] + of[k + 1];
+        let likeliest = (0..k).reduce(|a, b| if of[b] > of[a] { b } else { a });
+        let label = likeliest.filter(|c| of[*c] >= none);
+        let other = (0..k).filter(|c| Some(*c) != label).reduce(|a, b| if of[b] > of[a] { b } else { a });
         Prediction {
-            label: (best < k).then_some(best as u32),
-            probability: of[best],
+            label: label.map(|c| c as u32),
+            probability: label.map_or(none, |c| of[c]),
             runner_up: other.map(|c| (c as u32, of[c])),
             alone: of[k],
+            field: of[k + 1],
             candidates: shares,
         }
     }

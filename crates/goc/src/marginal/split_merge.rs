@@ -54,7 +54,8 @@ impl Chain<'_> {
 
     /// The kinds of two parts of a cluster of kind `whole`, and the probability of that.
     fn draw_parts(&mut self, whole: usize, near: bool) -> [usize; 2] {
-        let other = if self.rng.random::<bool>() { whole } else { self.rng.random_range(0..self.open_kinds()) };
+        let other =
+            if self.rng.random::<bool>() { whole } else { self.rng.random_range(0..self.open_kinds()) };
         if near || self.rng.random::<bool>() { [other, whole] } else { [whole, other] }
     }
 
@@ -100,8 +101,8 @@ impl Chain<'_> {
         for a in (1..rest.len()).rev() {
             rest.swap(a, self.rng.random_range(0..=a));
         }
-        let total = self.clusters[ki as usize].size
-            + if splits { 0 } else { self.clusters[kj as usize].size };
+        let total =
+            self.clusters[ki as usize].size + if splits { 0 } else { self.clusters[kj as usize].size };
         let kind_of = |k: u32| self.clusters[k as usize].kind;
         let (whole_kind, part_kinds) = if splits {
             let whole = kind_of(ki);

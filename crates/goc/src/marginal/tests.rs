@@ -4,12 +4,11 @@ use std::collections::HashMap;
 
 use super::blocks::{Blocks, KEPT_BYTES, of_all};
 use super::chain::{Chain, Data};
-use super::cluster::{Base, Cluster, Shape};
+use super::cluster::{Base, Cluster, GROUP, Shape};
 use super::prior::{Cohesion, PartitionPrior};
 use super::*;
 use crate::baselines::testing::all_partitions;
 use crate::candidates::CandidatesBuilder;
-use crate::confidence::noise;
 use crate::metrics::nmi;
 use crate::objects::Scaled;
 use crate::random::stream;
@@ -244,8 +243,114 @@ fn objects_scaled_as_they_are_loaded_give_the_bits_of_scaled_candidates_kept_or_
         Model::fit(&marginal, &view, &found).unwrap(),
         Model::fit(&marginal, &really, &found).unwrap()
     );
-    let solitude = |objects: &dyn Objects| noise::solitude(objects, &found, PENALTY_STRENGTH);
-    assert_eq!(solitude(&view), solitude(&really));
+}
+
+/// The law of partitions and of who is in the field by enumeration: of labels, kinds, choices and the
+/// field's readiness.
+#[test]
+fn with_a_field_the_draws_follow_the_law_by_enumeration() {
+    let candidates = five();
+    let (n, widths) = (candidates.objects(), [3.0, 0.7]);
+    let weights = Marginal::default().weights(&candidates);
+    let base = Base::new(vec![1.0, 0.4], &[4.0, 0.5, 0.5, 2.0]).unwrap();
+    let shape = Shape::new(6, vec![0.6, 0.1, 0.1, 0.4], base, 5).field(8, &[1.5, 0.2, 0.2, 1.0], &widths);
+    let cohesion = Cohesion { alpha: 0.8, singleton_weight: 0.7, power: 0.5 };
+    let prior = PartitionPrior::new(n, Some(0.5), Some(cohesion.alpha), Some(cohesion.singleton_weight));
+    let field = FieldPrior::new(n, 0.4);
+    let mut choices = vec![vec![]];
+    for i in 0..n {
+        let further = |c: Vec<usize>| (0..candidates.count(i)).map(move |j| [&c[..], &[j]].concat());
+        choices = choices.into_iter().flat_map(further).collect();
+    }
+    let mut law: HashMap<(Vec<u32>, Vec<bool>), f64> = HashMap::new();
+    for labels in all_partitions(n, n as u32) {
+        let k = *labels.iter().max().unwrap() as usize + 1;
+        let size = |c: usize| labels.iter().filter(|l| **l as usize == c).count();
+        // Of each cluster its density as every kind, summed over all choices at once below.
+        let mut densities = vec![];
+        for choice in &choices {
+            let mut clusters = vec![Cluster::of_kind(GROUP, &shape); k];
+            let mut weight = 1.0;
+            for i in 0..n {
+                clusters[labels[i] as usize].add(&candidates.candidate(i, choice[i]), &shape);
+                weight *= weights[candidates.offsets()[i] + choice[i]];
+            }
+            let as_kinds = |c: &Cluster| [0, 1, 2].map(|kind| c.ln_density_as(kind, &shape).exp());
+            densities.push((weight, clusters.iter().map(as_kinds).collect::<Vec<_>>()));
+        }
+        for code in 0..3_usize.pow(k as u32) {
+            let kinds: Vec<usize> = (0..k).map(|c| code / 3_usize.pow(c as u32) % 3).collect();
+            let in_field: usize = (0..k).filter(|c| kinds[*c] != GROUP).map(size).sum();
+            let mut before = 0.0;
+            for alpha in field.alphas() {
+                let groups = (0..k).filter(|c| kinds[*c] == GROUP).map(size);
+                let mut ln = prior.ln_weight(groups, cohesion) - prior.constants(cohesion)[n - in_field];
+                ln += libm::lgamma(*alpha) - libm::lgamma(alpha + in_field as f64);
+                for c in (0..k).filter(|c| kinds[*c] != GROUP) {
+                    ln += (alpha / widths.len() as f64).ln() + libm::lgamma(size(c) as f64);
+                }
+                before += (ln + field.ln_share(in_field)).exp();
+            }
+            let product =
+                |of: &Vec<[f64; 3]>| of.iter().zip(&kinds).map(|(d, kind)| d[*kind]).product::<f64>();
+            let sum: f64 = densities.iter().map(|(weight, of)| weight * product(of)).sum();
+            let who = labels.iter().map(|l| kinds[*l as usize] != GROUP).collect();
+            *law.entry((labels.clone(), who)).or_default() += before * sum;
+        }
+    }
+    let total: f64 = law.values().sum();
+    let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
+    let offsets = candidates.offsets();
+    let alone = |i: usize| -> f64 {
+        let of = |j| weights[offsets[i] + j] * shape.base.density(&candidates.candidate(i, j));
+        (0..candidates.count(i)).map(of).sum()
+    };
+    let alone_sum: Vec<f64> = (0..n).map(alone).collect();
+    let near = Near::new([vec![1, 2], vec![0], vec![], vec![2, 4, 0], vec![0, 1, 2, 3]].into_iter(), 4);
+    let data = Data {
+        blocks: &blocks,
+        near: &near,
+        prior: &prior,
+        field: &field,
+        alone_sum: &alone_sum,
+        metric_df: 4.0,
+        scales: &[4.0],
+        learn: false,
+    };
+    let mut chain = Chain::new(&data, shape, vec![0; n], &[GROUP], &vec![0; n], stream(1, 0));
+    let draws = 150_000;
+    let mut counts: HashMap<(Vec<u32>, Vec<bool>), f64> = HashMap::new();
+    for _ in 0..draws {
+        chain.step(1);
+        let labels = Partition::from_labels(&chain.labels).canonical().labels().to_vec();
+        let who = chain.labels.iter().map(|k| chain.clusters[*k as usize].field).collect();
+        *counts.entry((labels, who)).or_default() += 1.0 / f64::from(draws);
+    }
+    let share = |state| counts.get(state).copied().unwrap_or(0.0);
+    let distance: f64 = law.iter().map(|(state, p)| (share(state) - p / total).abs()).sum::<f64>() / 2.0;
+    assert!(distance < 0.025, "total variation {distance}");
+    for (state, p) in law.iter().map(|(state, p)| (state, p / total)).filter(|(_, p)| *p > 0.02) {
+        let error = (p / f64::from(draws)).sqrt();
+        assert!((share(state) - p).abs() < 9.0 * error, "{state:?}: {} for {p}", share(state));
+    }
+}
+
+#[test]
+fn a_group_within_a_cloud_is_found_and_the_cloud_is_field() {
+    let rng = &mut stream(9, 0);
+    let mut normal = || -> f64 { rand_distr::Distribution::sample(&rand_distr::StandardNormal, rng) };
+    let rows: Vec<[f64; 2]> =
+        (0..220).map(|i| [normal(), normal()].map(|v| if i < 200 { v } else { 0.8 + 0.02 * v })).collect();
+    let candidates = Candidates::from_points(&Points::from_rows(&rows).unwrap()).unwrap();
+    let found = Marginal::default().length(2, 30, 60).run(&candidates, 1).unwrap();
+    let grouped = |range: std::ops::Range<usize>| range.filter(|&i| !found.in_no_group[i]).count();
+    assert!(grouped(200..220) >= 18 && grouped(0..200) <= 12, "{:?}", found.in_no_group);
+    let label = found.partition.labels()[210] as usize;
+    assert!(found.recurrence[label] > 0.8, "{}", found.recurrence[label]);
+    assert!(found.field[..200].iter().sum::<f64>() > 150.0);
+    // Told that there is none, it finds none.
+    let found = Marginal::default().field_prior(0.0).length(2, 30, 60).run(&candidates, 1).unwrap();
+    assert!(found.in_no_group.is_empty() && found.field.iter().all(|p| *p == 0.0));
 }
 
 #[test]
@@ -272,6 +377,7 @@ fn parameters_out_of_range_are_named() {
             Marginal::default().singleton_weight(Some(-1.0)),
             "singleton_weight is -1, but must be a finite number above 0",
         ),
+        (Marginal::default().field_prior(1.0), "field_prior is 1, but must be from 0 to below 1"),
         (Marginal::default().merge_cost(2.0), "merge_cost is 2, but must be from 1 to below 2"),
         (Marginal::default().nu(3), "nu is 3, but must be at least the number of features and 2"),
         (Marginal::default().spread(Some(-1.0)), "spread is -1, but must be a finite number above 0"),

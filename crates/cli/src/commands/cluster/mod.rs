@@ -153,7 +153,7 @@ impl PosteriorArgs {
         if path.extension().is_none_or(|end| end != "json") {
             return Err(usage!("{}: a model is kept as .json", path.display()));
         }
-        if settings.noise {
+        if settings.changes_clusters() {
             return Err(usage!(
                 "--save-model keeps the clusters as they were found, --noise changes them: run without --noise to save"
             ));

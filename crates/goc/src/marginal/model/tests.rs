@@ -9,6 +9,7 @@ fn parts() -> ModelParts {
         scatter: scatter.to_vec(),
     };
     ModelParts {
+        field: None,
         clusters: vec![
             cluster(3, [0.0, 0.5], [0.2, 0.05, 0.05, 0.1]),
             cluster(1, [2.0, 1.0], [0.0; 4]),
