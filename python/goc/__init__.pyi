@@ -21,7 +21,7 @@ class GreedyOptimisticClustering(_estimators.GreedyOptimisticClustering):
         preset: str = ..., distance: str | None = ..., k_rule: str | None = ...,
         oracle_every: str | None = ..., begin: str | None = ..., initial_labels: Any = ...,
         scale_penalties: bool = ..., n_init: int = ..., swaps: int = ..., tol: float = ...,
-        max_iter: int = ..., search: str | None = ..., k_by: str | None = ...,
+        max_iter: int = ..., search: str | None = ..., k_by: str | None = ..., trim: float | str = ...,
         scale: str | None = ..., feature_map: str = ..., stability: int | None = ...,
         significance: int | None = ..., background: str = ..., noise: bool = ..., fdr: float = ...,
         random_state: Any = ..., n_jobs: int | None = ..., verbose: int = ...

@@ -190,7 +190,7 @@ _TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = 
 
     Every object is a set of candidates, the values its true features may have; the clustering may choose for each object the candidate
     that makes the clusters tightest.""",
-     {**_NUMBER, **_WEIGHT, **_ORACLE, **_GREEDY, **_SEARCH, **_AUTO},
+     {**_NUMBER, **_WEIGHT, **_ORACLE, **_GREEDY, **_SEARCH, **_AUTO, "trim": keyword("trim")},
      """    The first object may be anywhere between 0 and 2; it joins the second.
 
     >>> import numpy as np

@@ -37,7 +37,7 @@ __all__ = ["DaskClustering", "candidates", "fit", "partitions"]
 
 _HEADER = b"goc-dask-checkpoint 1\n"
 # What one machine can do and parts cannot.
-_REFUSED = ("initial_labels", "n_init", "swaps", "search", "feature_map", "stability", "significance", "noise")
+_REFUSED = ("initial_labels", "n_init", "swaps", "search", "trim", "feature_map", "stability", "significance", "noise")
 _Method = METHODS["GreedyOptimisticClustering"]
 
 
@@ -277,7 +277,7 @@ def fit(
     n_clusters, penalty_weight, oracle, **settings
         As for :class:`goc.GreedyOptimisticClustering`, with ``oracle=goc.KMeans(algorithm="lloyd")`` and ``oracle_every="first"``: the
         oracle makes the first clustering, Lloyd's rounds over all partitions those after, as many as the oracle's ``max_iter`` (10 if it
-        has none). n_init, swaps, search, initial_labels, feature_map, stability, significance and noise need all objects in one place
+        has none). n_init, swaps, search, trim, initial_labels, feature_map, stability, significance and noise need all objects in one place
         and are refused.
     object, features, penalty, missing
         Columns, as for :meth:`goc.Candidates.from_table`. A table that looks like a star catalogue is refused unless `features` or

@@ -52,7 +52,7 @@ OF_ORACLE = {
 }
 # Numbers that are not the default and mean something.
 NUMBERS = {"lambda": 0.3, "tolerance": 0.2, "preference": 0.2, "damping": 0.7, "bandwidth": 0.8, "eps": 0.4, "penalty_strength": 1.3,
-           "fdr": 0.4, "oracle_tolerance": 0.01}  # fmt: skip
+           "fdr": 0.4, "oracle_tolerance": 0.01, "trim": 0.2}  # fmt: skip
 
 
 def other(told):

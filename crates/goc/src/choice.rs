@@ -123,7 +123,7 @@ choice!(linkage::Method {
     Median = "median",
 });
 choice!(Criterion {
-    Marginal = "marginal": "The number of clusters that the marginal mixture finds",
+    Marginal = "marginal": "The clustering that agrees best with the draws of the marginal mixture",
     Silhouette = "silhouette": "Mean silhouette of the representatives",
     Bic = "bic": "BIC of a Gaussian mixture that sums over the candidates",
     Icl = "icl": "The same, memberships that are not clear counted against it",

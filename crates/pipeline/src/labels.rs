@@ -119,7 +119,7 @@ impl AutoFound {
     pub fn curve_table(&self, truth: Option<&[String]>) -> Made<Option<Table>> {
         let Some((by, chosen)) = &self.k else { return Ok(None) };
         let trials = &chosen.curve;
-        let name = if *by == Criterion::Marginal { "probability" } else { by.word() };
+        let name = if *by == Criterion::Marginal { "expected_ari" } else { by.word() };
         let mut columns = vec![
             Column::new("k", Data::I64(trials.iter().map(|t| t.k as i64).collect())),
             Column::new(name, Data::F64(trials.iter().map(|t| t.value).collect())),

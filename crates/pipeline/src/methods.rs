@@ -19,7 +19,7 @@ use goc::method::{Grouped, Method, MethodError};
 use goc::objects::Objects;
 use goc::optimistic::continuous::Region;
 use goc::optimistic::weighted::Weighted;
-use goc::optimistic::{Detail, Distance, KRule, Optimistic};
+use goc::optimistic::{Detail, Distance, KRule, Optimistic, Search, Trim};
 use goc::oracle::Oracle;
 use goc::oracle::affinity::{Affinity, Preference};
 use goc::oracle::convex::Convex;
@@ -157,7 +157,7 @@ impl Run<'_> {
         match s.method {
             MethodName::Goc | MethodName::GocTree => watch.begin("iterations and moves", None),
             MethodName::Marginal => {
-                watch.begin("sweeps", Some(s.chains as u64 * s.mixture().sweeps() as u64));
+                watch.begin("sweeps", Some(s.chains as u64 * s.mixture().ticks() as u64));
             }
             _ => {}
         }
@@ -230,13 +230,23 @@ impl Settings {
             .max_iterations(self.max_iterations)
             .starts(self.starts)
             .swaps(self.swaps)
-            .told(self.search, Optimistic::search)
+            .told(self.search.or(self.trims().then_some(Search::Thorough)), Optimistic::search)
+            .told(self.trims().then(|| self.trim()), Optimistic::trim)
             .told(self.full_history.then_some(Detail::Full), Optimistic::history)
             .told(self.distance, Optimistic::distance)
             .told(self.k_rule, Optimistic::k_rule)
             .told(self.oracle_every, Optimistic::oracle_every)
             .told(self.begin, Optimistic::beginning)
             .told(self.initial_labels.clone(), Optimistic::initial_labels)
+    }
+
+    /// What GOC trims. A plain descent cannot leave a centre on a far object, so the search is
+    /// thorough then.
+    fn trim(&self) -> Trim {
+        match self.trim {
+            Auto::Number(share) => Trim::Share(share),
+            Auto::Auto => Trim::Auto,
+        }
     }
 
     fn pessimistic(&self, k: usize) -> Pessimistic {
@@ -274,7 +284,8 @@ impl Settings {
             ));
         }
         let own = Settings { k: self.k, lambda: self.lambda, ..Settings::default() };
-        let plain = ["preset", "k_rule", "oracle_every", "begin", "starts", "swaps", "search", "tolerance"];
+        let plain =
+            ["preset", "k_rule", "oracle_every", "begin", "starts", "swaps", "search", "trim", "tolerance"];
         for setting in plain.iter().filter_map(|name| crate::settings::Setting::named(name)) {
             if setting.get(self) != setting.get(&own) {
                 return usage(format!(

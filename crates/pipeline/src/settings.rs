@@ -298,8 +298,11 @@ settings! {
     swaps: usize = 0, "swaps", "swaps", "N", 0, "",
         "Then try N swap moves", GREEDY;
     search: Option<Search> = None, "search", "search", "", 0, "",
-        "Search for a better minimum of the joint objective [default: plain; thorough with {k} auto]",
+        "Search for a better minimum of the joint objective [default: plain; thorough with {k} auto and with {trim}]",
         |s| s.method.has_preset_distance();
+    trim: Auto<f64> = Auto::Number(0.0), "trim", "trim", "SHARE", 0, "",
+        "Share of the objects, farthest from every centre, that move no centre and get label -1, or auto: learned",
+        |s| s.method == MethodName::Goc;
     tolerance: f64 = 0.0, "tolerance", "tol", "SHARE", 0, "",
         "Stop once no more than this share of the objects change; 0 is perfect convergence", GREEDY;
     max_iterations: usize = 200, "max-iterations", "max_iter", "N", 1, "",
@@ -448,6 +451,13 @@ impl Settings {
                 );
             }
         }
+        if let Auto::Number(share) = self.trim
+            && !(0.0..1.0).contains(&share)
+        {
+            return usage(&format!(
+                "{{trim}} {share} must be a share of the objects, from 0 to below 1, or auto"
+            ));
+        }
         if !(self.fdr > 0.0 && self.fdr < 1.0) {
             return usage(&format!("{{fdr}} {} must be above 0 and below 1", self.fdr));
         }
@@ -528,6 +538,11 @@ impl Settings {
         }
     }
 
+    /// Whether objects may be trimmed.
+    pub fn trims(&self) -> bool {
+        self.method == MethodName::Goc && self.trim != Auto::Number(0.0)
+    }
+
     /// Whether clusters of one member are given up.
     pub fn drops_single(&self) -> bool {
         match self.k_rule {
@@ -563,6 +578,7 @@ impl Settings {
             (goc, "starts", json!(self.starts)),
             (goc, "swaps", json!(self.swaps)),
             (goc && self.search.is_some(), "search", json!(word("search"))),
+            (goc && self.trims(), "trim", json!(word("trim"))),
             (mixture, "chains", json!(self.chains)),
             (mixture, "sweeps", json!(self.burn + self.keep)),
             (mixture, "burn", json!(self.burn)),

@@ -1,4 +1,4 @@
-//! `--k auto`, `--lambda auto` and `--search`.
+//! `--k auto`, `--lambda auto`, `--trim` and `--search`.
 
 use crate::desk::{Desk, columns};
 
@@ -102,6 +102,34 @@ fn the_thorough_search_is_never_worse_and_is_named_in_the_output() {
     let thorough = desk.json(&format!("{words} --search thorough"));
     assert!(thorough["objective"].as_f64() <= plain["objective"].as_f64());
     assert_eq!(thorough["search"], "thorough");
+}
+
+#[test]
+fn trimmed_objects_have_the_label_minus_one_and_move_no_centre() {
+    let far: String =
+        (0..6).map(|i| format!("f{i},{}.0,{}.0,0.0,-1\n", 40 + 9 * i * i, 70 - 30 * i)).collect();
+    let desk = Desk::with(&[("c.csv", &(four_groups() + &far))]);
+    for trim in ["0.2", "auto"] {
+        let run = desk.done(&format!("cluster c.csv --k 4 --k-rule constant --trim {trim} -o l.fits"));
+        let labels = desk.table("l.fits");
+        let numbers = labels.require("label").unwrap().integers().unwrap();
+        assert!(numbers[..24].iter().all(|label| (0..4).contains(label)), "{trim}: {numbers:?}");
+        assert!(numbers[24..].iter().all(|label| *label == -1), "{trim}: {numbers:?}");
+        assert!(run.err.contains("6 objects in no cluster (label -1)"), "{}", run.err);
+        assert_eq!(labels.get_metadata("goc_trim"), Some(trim));
+    }
+    let run = desk.done("cluster c.csv --k 4 --method uk-means --trim 0.2 -o l.csv");
+    assert!(run.err.contains("not used by --method uk-means: --trim"), "{}", run.err);
+    for (share, code) in [("1", 2), ("-0.1", 2), ("1.5", 2)] {
+        let said =
+            format!("error: --trim {share} must be a share of the objects, from 0 to below 1, or auto");
+        desk.refused(&format!("cluster c.csv --k 4 --trim {share}"), code, &said);
+    }
+    desk.refused(
+        "cluster c.csv --k 4 --trim 0.9",
+        2,
+        "features: x, y\nerror: 4 clusters were asked for, but trimming leaves 3 of 30 objects",
+    );
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn actions_are_recognised_and_the_map_and_scaling_are_said_and_kept() {
     assert!(run.err.contains("clustered by sqrt(JR), sqrt(Jz), jphi; scaling robust\n"), "{}", run.err);
     assert!(run.err.contains("NMI 1.000"), "{}", run.err);
     let table = desk.table("l.fits");
-    let want = "object label probability runner_up runner_up_probability alone distance JR Jz jphi truth";
+    let want = "object label probability runner_up runner_up_probability alone field recurrence distance JR Jz jphi truth";
     assert_eq!((columns(&table).as_str(), table.rows()), (want, 21));
     let kept = |key: &str| table.get_metadata(&format!("goc_{key}")).map(str::to_string);
     for (key, value) in

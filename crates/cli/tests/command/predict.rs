@@ -25,7 +25,7 @@ fn training_objects_get_their_own_labels_in_the_units_of_the_input() {
     let (labels, found) = (desk.table("l.csv"), desk.table("p.fits"));
     assert_eq!(
         columns(&found),
-        "object label probability runner_up runner_up_probability alone JR Jz jphi truth"
+        "object label probability runner_up runner_up_probability alone field JR Jz jphi truth"
     );
     let integers = |table: &Table| table.require("label").unwrap().integers().unwrap();
     assert_eq!(integers(&labels), integers(&found));

@@ -100,13 +100,14 @@ fn noise_has_label_minus_one_and_the_sentence_says_how_many_and_why() {
 }
 
 #[test]
-fn the_marginal_mixture_knows_noise_by_its_posterior() {
+fn the_marginal_mixture_has_a_field_without_being_asked() {
     let desk = desk();
     let run = desk
         .done("cluster s.csv --method marginal --noise --together t.csv --together-above 0 -o labels.csv");
-    assert!(run.err.contains("by the posterior"), "{}", run.err);
+    assert!(run.err.contains("in no cluster (label -1)"), "{}", run.err);
+    assert!(run.err.contains("not used by --method marginal: --noise"), "{}", run.err);
     let table = desk.table("labels.csv");
-    assert!(columns(&table).contains(" alone solitude "), "{}", columns(&table));
+    assert!(columns(&table).contains(" alone field recurrence "), "{}", columns(&table));
     let labels = table.require("label").unwrap().integers().unwrap();
     assert!(labels[..24].iter().all(|l| *l >= 0), "{labels:?}");
     assert!(labels[24..].iter().filter(|l| **l == -1).count() >= 10, "{labels:?}");

@@ -2,9 +2,9 @@
 //!
 //! A [`Criterion`] gives every number of clusters a value, the larger the better, from a clustering with that
 //! number by whatever method: [`silhouette`] of the places, BIC and ICL of the [`soft`] model, [`stability`]
-//! under resampled candidates; a search from coarse to fine finds the largest. The default asks the
-//! marginal mixture ([`crate::marginal`]) instead, which finds K by itself: its curve is the
-//! probability of each K.
+//! under resampled candidates; a search from coarse to fine finds the largest. The default compares
+//! the clusterings with the draws of the marginal mixture ([`crate::marginal`]), which finds groups
+//! without being told K: the largest expected adjusted Rand index is taken.
 //! [`lambda`](lambda::lambda) takes the weight of the penalties from the soft model.
 //!
 //! None of them looks past half as many clusters as objects. Silhouette and stability cannot see one cluster.
@@ -26,6 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod expected_rand;
 mod grid;
 pub mod lambda;
 pub mod silhouette;
@@ -40,11 +41,14 @@ use crate::{Candidates, Partition, Points};
 use grid::Ties;
 use soft::{ROUGHLY, Soft, SoftError};
 
+/// How many times the clusters of the marginal mixture are looked at, at most.
+const FARTHER: usize = 2;
+
 /// What a number of clusters is judged by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Criterion {
-    /// The marginal mixture's own K.
+    /// Agreement with the draws of the marginal mixture.
     #[default]
     Marginal,
     /// Mean silhouette of the places.
@@ -89,7 +93,7 @@ pub enum ChooseError {
 pub struct Trial {
     /// Clusters asked for.
     pub k: usize,
-    /// The criterion; for the marginal mixture the probability of this K.
+    /// The criterion.
     pub value: f64,
     /// The clusters, where there was a clustering with this K.
     pub partition: Option<Partition>,
@@ -137,12 +141,22 @@ impl Chooser {
         if n == 1 {
             return Ok(Chosen { k: 1, curve: Vec::new() });
         }
-        if self.criterion == Criterion::Marginal {
-            return Ok(by_marginal(candidates, seed)?);
+        let draws = match self.criterion {
+            Criterion::Marginal => {
+                let mixture = Marginal::default().penalty_strength(self.penalty_strength);
+                Some(mixture.run(candidates, seed).map_err(ChooseError::from)?)
+            }
+            _ => None,
+        };
+        // With one group there is nothing to agree on.
+        if draws.as_ref().is_some_and(|draws| draws.groups() <= 1) {
+            return Ok(Chosen { k: 1, curve: Vec::new() });
         }
-        let most = n.div_ceil(2);
+        // Strays aside, another method needs about as many clusters as the mixture; looking farther
+        // is dear.
+        let most = draws.as_ref().map_or(n, |draws| FARTHER * draws.groups()).min(n.div_ceil(2));
         let least = match self.criterion {
-            Criterion::Bic | Criterion::Icl => 1,
+            Criterion::Bic | Criterion::Icl | Criterion::Marginal => 1,
             _ => 2,
         };
         let resampled: Vec<stability::Resampled> = match self.criterion {
@@ -178,7 +192,10 @@ impl Chooser {
                         Err(other) => return Err(ChooseError::Soft(other).into()),
                     }
                 }
-                _ => silhouette::silhouette(&solution.places, &solution.partition),
+                Criterion::Marginal => draws
+                    .as_ref()
+                    .and_then(|draws| expected_rand::expected_rand(&draws.together, &solution.partition)),
+                Criterion::Silhouette => silhouette::silhouette(&solution.places, &solution.partition),
             };
             partitions.insert(k, solution.partition);
             Ok(value)
@@ -187,13 +204,6 @@ impl Chooser {
             peak.values.into_iter().map(|(k, value)| Trial { k, value, partition: partitions.remove(&k) });
         Ok(Chosen { k: peak.best.unwrap_or(1), curve: curve.collect() })
     }
-}
-
-/// Groups of the partition nearest to all draws of the marginal mixture; the curve is the probability of each K.
-fn by_marginal(candidates: &Candidates, seed: u64) -> Result<Chosen, ChooseError> {
-    let posterior = Marginal::default().run(candidates, seed)?;
-    let trial = |&(k, value): &(usize, f64)| Trial { k, value, partition: None };
-    Ok(Chosen { k: posterior.groups(), curve: posterior.k.iter().map(trial).collect() })
 }
 
 #[cfg(test)]
@@ -273,15 +283,29 @@ mod tests {
     }
 
     #[test]
-    fn the_marginal_mixture_is_asked_for_its_own_k_and_its_probabilities() {
-        let candidates = groups(6, 4, 5);
-        let never = |_: &Candidates, _: usize, _: u64| -> Result<Solution, ChooseError> {
-            panic!("no clustering is needed")
-        };
-        let chosen = Chooser::new(Criterion::Marginal).choose(&candidates, 1, never).unwrap();
-        let posterior = Marginal::default().run(&candidates, 1).unwrap();
-        assert_eq!(chosen.k, posterior.groups());
-        assert!((chosen.curve.iter().map(|t| t.value).sum::<f64>() - 1.0).abs() < 1e-9);
+    fn clusterings_are_compared_with_the_draws_of_the_marginal_mixture() {
+        let candidates = groups(6, 9, 7);
+        let chosen = Chooser::new(Criterion::Marginal).choose(&candidates, 1, greedy).unwrap();
+        assert_eq!(chosen.k, 6, "{:?}", chosen.curve);
+        let best = chosen.curve.iter().find(|t| t.k == 6).unwrap();
+        assert!(best.value > 0.9 && chosen.curve.iter().all(|t| t.value <= best.value));
+    }
+
+    #[test]
+    fn strays_of_groups_with_long_tails_are_no_groups() {
+        // Three groups of forty by Student's t with two degrees of freedom: the normal mixture sets
+        // strays apart.
+        let mut rng = stream(8, 0);
+        let mut builder = CandidatesBuilder::new(2);
+        for i in 0..120 {
+            let z: [f64; 4] = std::array::from_fn(|_| rng.sample(StandardNormal));
+            let wide = 0.3 / ((z[2] * z[2] + z[3] * z[3]) / 2.0).sqrt();
+            let middle = [[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]][i % 3];
+            builder.push(&[middle[0] + wide * z[0], middle[1] + wide * z[1]], &[]).unwrap();
+        }
+        let candidates = builder.build().unwrap();
+        let chosen = Chooser::new(Criterion::Marginal).choose(&candidates, 1, greedy).unwrap();
+        assert!((3..=8).contains(&chosen.k), "{}", chosen.k);
     }
 
     #[test]

@@ -244,9 +244,20 @@ impl Marginal {
         self
     }
 
-    /// Sweeps of each chain, those of its beginnings and before draws are kept included.
+    /// Sweeps of each chain, those before draws are kept included.
     pub fn sweeps(&self) -> usize {
-        self.keep + self.burn + if self.field_prior > 0.0 { beginning::tried(self.burn) } else { 0 }
+        self.burn + self.keep
+    }
+
+    /// Sweeps of each chain with those of the beginning that it does not go on from: how often
+    /// [`Self::run_watched`] calls its `tick`.
+    pub fn ticks(&self) -> usize {
+        self.sweeps() + self.begun()
+    }
+
+    /// Sweeps of a beginning.
+    fn begun(&self) -> usize {
+        if self.field_prior > 0.0 { beginning::tried(self.burn) } else { 0 }
     }
 
     fn check(&self, q: usize) -> Result<(), MarginalError> {
@@ -408,8 +419,7 @@ impl Marginal {
             power: 0.0,
         };
         let reach = embedded::reach(chain.shape.q);
-        let begun = if self.field_prior > 0.0 { beginning::tried(self.burn) } else { 0 };
-        for t in begun..self.burn + self.keep {
+        for t in self.begun()..self.sweeps() {
             chain.step(self.moves);
             if t >= self.burn {
                 let in_field = chain.field_clusters(reach);

@@ -105,6 +105,7 @@ impl Method for Greedy<'_> {
             iterations: found.iterations,
             history: found.history,
             first_k,
+            noise: found.trimmed,
             ..Grouped::at_chosen(found.partition, candidates, found.chosen, found.centres)
         };
         Ok(ended(found.termination, grouped))
@@ -147,6 +148,10 @@ impl Method for GreedyTree<'_> {
 
     fn group_watched(&self, candidates: &Candidates, seed: u64, tick: Tick) -> Result<Grouped> {
         check_k(self.k, candidates)?;
+        if self.params.trims() {
+            let reason = "it has no trimming; ask for a share of 0".into();
+            return Err(MethodError::Failed { method: "goc-tree", reason });
+        }
         let first = self.params.clone().clusters(Self::first_k(self.k, candidates.objects()));
         let found = first.check(candidates)?.run_watched(self.oracle, seed, tick)?;
         let tree = Hierarchy::new(candidates, &found.partition, &found.chosen, self.lambda)?;

@@ -12,6 +12,8 @@
 //! where an object is won if a centre at `place` is better for it than its own. To take away the centre that
 //! is spared best is to merge a cluster into its neighbours; to set one among the members of another cluster
 //! is to split that one: so a swap is a merge and a split at once, at constant K.
+//! With trimming ([`super::trimmed`]) no object costs more than the largest value that is kept:
+//! values above count as that one.
 //!
 //! A round draws a candidate of every object (of [`PLACES`] at most), lets the objects that it would win pull
 //! the place to their mean, weighs the swap with the centre that is spared best, and tries the [`TRIES`] best
@@ -30,7 +32,7 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use super::ValidOptimistic;
-use super::assignment::{Assigner, Assignment};
+use super::assignment::{Assigner, Won};
 use super::run::Clustering;
 use super::swap_search::{SEARCH_STREAM, Settled};
 use crate::method::Tick;
@@ -57,7 +59,7 @@ impl ValidOptimistic<'_> {
     pub(super) fn search_thoroughly(&self, best: &mut Clustering, seed: u64, tick: Tick) {
         let mut stream = random::stream(seed, SEARCH_STREAM);
         let assigner = Assigner::new(self.candidates, self.params.distance, self.params.lambda);
-        let mut top = self.descend(&assigner, assigner.assign(best.centres.clone()));
+        let mut top = self.descend(&assigner, assigner.assign(best.moving_centres()));
         if self.lost_a_cluster(best) {
             top = self.fill_up(&assigner, top, &mut stream);
         }
@@ -65,7 +67,7 @@ impl ValidOptimistic<'_> {
         let mut failures = 0;
         // With one centre there is nothing to swap it for.
         while failures < PATIENCE && top.means.len() > 1 {
-            let swaps = self.weigh_swaps(&assigner, &top.assignment, &mut stream);
+            let swaps = self.weigh_swaps(&assigner, &top, &mut stream);
             let better = swaps.iter().take(TRIES).find_map(|swap| {
                 let mut trial = top.assignment.clone();
                 let place = Points::trusted(swap.place.clone(), swap.place.len());
@@ -93,7 +95,8 @@ impl ValidOptimistic<'_> {
         while top.means.len() < self.params.k {
             let worth = |place: &[f64]| -> f64 {
                 let assigned = top.assignment.assigned();
-                assigner.won(&top.assignment, place).iter().map(|w| assigned[w.object].value - w.value).sum()
+                let gain = |w: &Won| assigned[w.object].value.min(top.cap) - w.value.min(top.cap);
+                assigner.won(&top.assignment, place).iter().map(gain).sum()
             };
             let mut best: (f64, Vec<f64>) = (0.0, Vec::new());
             for place in self.draw_places(stream) {
@@ -127,27 +130,23 @@ impl ValidOptimistic<'_> {
     }
 
     /// A swap for every place that is drawn, the best first.
-    fn weigh_swaps(
-        &self,
-        assigner: &Assigner<'_>,
-        assignment: &Assignment,
-        stream: &mut Stream,
-    ) -> Vec<Swap> {
+    fn weigh_swaps(&self, assigner: &Assigner<'_>, top: &Settled, stream: &mut Stream) -> Vec<Swap> {
+        let (assignment, cap) = (&top.assignment, top.cap);
         let assigned = assignment.assigned();
         let extra: Vec<f64> = assigner
             .runners_up(assignment)
             .iter()
             .zip(assigned)
-            .map(|(second, own)| second - own.value)
+            .map(|(second, own)| second.min(cap) - own.value.min(cap))
             .collect();
         let mut spared = vec![0.0; assignment.centres().len()];
         for (own, extra) in assigned.iter().zip(&extra) {
             spared[own.centre as usize] += extra;
         }
         let weigh = |place: Vec<f64>| {
-            let place = self.pulled(assigner, assignment, place);
+            let place = self.pulled(assigner, top, place);
             let won = assigner.won(assignment, &place);
-            let gain: f64 = won.iter().map(|w| assigned[w.object].value - w.value).sum();
+            let gain: f64 = won.iter().map(|w| assigned[w.object].value.min(cap) - w.value.min(cap)).sum();
             let mut loss = spared.clone();
             for w in &won {
                 loss[assigned[w.object].centre as usize] -= extra[w.object];
@@ -167,8 +166,10 @@ impl ValidOptimistic<'_> {
     }
 
     /// The mean of the candidates that a centre at `place` would win, or `place` if it wins none.
-    fn pulled(&self, assigner: &Assigner<'_>, assignment: &Assignment, place: Vec<f64>) -> Vec<f64> {
-        let won = assigner.won(assignment, &place);
+    /// What would be trimmed there does not pull.
+    fn pulled(&self, assigner: &Assigner<'_>, top: &Settled, place: Vec<f64>) -> Vec<f64> {
+        let mut won = assigner.won(&top.assignment, &place);
+        won.retain(|w| w.value <= top.cap);
         if won.is_empty() {
             return place;
         }

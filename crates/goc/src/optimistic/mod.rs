@@ -51,6 +51,8 @@ pub mod select;
 pub mod sharded;
 mod swap_search;
 mod termination;
+mod trim_share;
+mod trimmed;
 pub mod weighted;
 
 pub use distance::Distance;
@@ -59,6 +61,7 @@ pub use params::{
 };
 pub use run::{Clustering, Iteration};
 pub use termination::Termination;
+pub use trimmed::Trim;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! The parameters of GOC, checked once against the candidates.
 
-use super::Distance;
+use super::{Distance, Trim, trimmed};
 use crate::oracle::OracleError;
 use crate::{Candidates, Partition};
 
@@ -88,6 +88,7 @@ pub struct Optimistic {
     pub(super) starts: usize,
     pub(super) swaps: usize,
     pub(super) search: Search,
+    pub(super) trim: Trim,
     pub(super) initial: Option<Vec<i64>>,
     pub(super) detail: Option<Detail>,
 }
@@ -118,6 +119,22 @@ pub enum OptimisticError {
     Tolerance {
         /// The value given.
         value: f64,
+    },
+    /// A share outside 0..1.
+    #[error("trim is {value}; it is a share of the objects, from 0 to below 1")]
+    Trim {
+        /// The value given.
+        value: f64,
+    },
+    /// K(0) > n - h.
+    #[error("{k} clusters were asked for, but trimming leaves {kept} of {n} objects")]
+    MoreClustersThanKept {
+        /// Clusters asked for.
+        k: usize,
+        /// Objects that are not trimmed.
+        kept: usize,
+        /// Objects there are.
+        n: usize,
     },
     /// No iteration allowed.
     #[error("at least one iteration must be allowed")]
@@ -161,6 +178,7 @@ impl Optimistic {
             starts: 1,
             swaps: 0,
             search: Search::Plain,
+            trim: Trim::default(),
             initial: None,
             detail: None,
         };
@@ -198,6 +216,8 @@ impl Optimistic {
         swaps: usize;
         /// Afterwards search for better minima.
         search: Search;
+        /// Which objects far from every centre are in no cluster; none by default.
+        trim: Trim;
     }
 
     /// Labels that replace the first clustering, one an object; any numbers.
@@ -210,6 +230,11 @@ impl Optimistic {
     pub fn clusters(mut self, k: usize) -> Self {
         self.k = k;
         self
+    }
+
+    /// Whether objects may be trimmed.
+    pub fn trims(&self) -> bool {
+        self.trim != Trim::default()
     }
 
     /// Whether first labels replace the first clustering.
@@ -240,6 +265,15 @@ impl Optimistic {
         if self.max_iterations == 0 {
             return Err(OptimisticError::NoIterations);
         }
+        if let Trim::Share(value) = self.trim {
+            if !(0.0..1.0).contains(&value) {
+                return Err(OptimisticError::Trim { value });
+            }
+            let kept = n - trimmed::count(value, n);
+            if self.k > kept {
+                return Err(OptimisticError::MoreClustersThanKept { k: self.k, kept, n });
+            }
+        }
         Ok(())
     }
 
@@ -258,7 +292,11 @@ impl Optimistic {
             Some(labels) => Some(Partition::from_labels(labels)),
         };
         let detail = self.detail.unwrap_or(if n <= FULL_HISTORY { Detail::Full } else { Detail::Counts });
-        Ok(ValidOptimistic { params: self, candidates, initial, detail })
+        let trimmed = match self.trim {
+            Trim::Share(share) => trimmed::count(share, n),
+            Trim::Auto => 0,
+        };
+        Ok(ValidOptimistic { params: self, candidates, initial, detail, trimmed })
     }
 }
 
@@ -269,4 +307,6 @@ pub struct ValidOptimistic<'c> {
     pub(super) candidates: &'c Candidates,
     pub(super) initial: Option<Partition>,
     pub(super) detail: Detail,
+    /// Objects that are trimmed; 0 before it is learned.
+    pub(super) trimmed: usize,
 }

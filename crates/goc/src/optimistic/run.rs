@@ -4,7 +4,8 @@ use rayon::prelude::*;
 
 use super::select::{Choice, Selector};
 use super::termination::{Termination, Watch, fingerprint};
-use super::{Beginning, Detail, KRule, OptimisticError, OracleEvery, Search, ValidOptimistic};
+use super::trimmed::{self, is_marked};
+use super::{Beginning, Detail, KRule, OptimisticError, OracleEvery, Search, Trim, ValidOptimistic};
 use crate::method::Tick;
 use crate::oracle::k_means::sums::ChunkedSum;
 use crate::oracle::k_means::{KMeans, means};
@@ -16,13 +17,16 @@ use crate::{Candidates, Partition, Points};
 /// What GOC found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clustering {
-    /// The clusters.
+    /// The clusters. A trimmed object is a cluster of its own, behind the others.
     pub partition: Partition,
+    /// Which objects are trimmed; empty where none is.
+    pub trimmed: Vec<bool>,
     /// The chosen candidate of each object.
     pub chosen: Vec<u32>,
     /// The mean of the chosen candidates of each cluster.
     pub centres: Points,
-    /// The joint objective: `distance + lambda * penalty` to the centres, summed over the objects.
+    /// The joint objective: `distance + lambda * penalty` to the centres, summed over the objects
+    /// that are not trimmed.
     pub objective: f64,
     /// Executions of step (III) in the run that was kept.
     pub iterations: usize,
@@ -43,9 +47,11 @@ pub struct Iteration {
     pub k: usize,
     /// The joint objective, with the centres made means of the new choice.
     pub objective: f64,
-    /// Objects that chose another candidate than before; all of them in the first iteration.
+    /// Objects that chose another candidate than before, or were trimmed, or are not any more; all
+    /// of them in the first iteration.
     pub changed: usize,
-    /// Labels of step (II) that led here, and of step (III); empty with [`Detail::Counts`].
+    /// Labels of step (II) that led here, and of step (III); empty with [`Detail::Counts`]. Trimmed
+    /// objects have [`u32::MAX`].
     pub oracle_labels: Vec<u32>,
     /// Labels after step (III), numbered like the centres of step (II), so there may be gaps.
     pub labels: Vec<u32>,
@@ -58,11 +64,48 @@ pub(super) struct State {
     pub(super) choices: Vec<Choice>,
     /// The chosen candidates.
     pub(super) points: Points,
-    /// After step (III), gaps closed.
+    /// Which objects are trimmed; empty where none is.
+    pub(super) trimmed: Vec<bool>,
+    /// After step (III), gaps closed; each trimmed object by itself, behind the others.
     pub(super) partition: Partition,
     /// Its means.
     pub(super) centres: Points,
     pub(super) objective: f64,
+}
+
+impl State {
+    /// Clusters, trimmed objects not counted.
+    fn clusters(&self) -> usize {
+        self.partition.k() - trimmed::marked(&self.trimmed)
+    }
+
+    /// The centres of the clusters, without the places of trimmed objects.
+    fn moving_centres(&self) -> Points {
+        first_rows(&self.centres, self.clusters())
+    }
+
+    /// The number of each object's centre; [`u32::MAX`] where it is trimmed.
+    fn kept_labels(&self) -> Vec<u32> {
+        let label = |(i, c): (usize, &Choice)| if is_marked(&self.trimmed, i) { u32::MAX } else { c.centre };
+        self.choices.iter().enumerate().map(label).collect()
+    }
+}
+
+impl Clustering {
+    /// The centres of the clusters, without the places of trimmed objects.
+    pub(super) fn moving_centres(&self) -> Points {
+        first_rows(&self.centres, self.clusters())
+    }
+
+    /// Clusters, trimmed objects not counted.
+    pub fn clusters(&self) -> usize {
+        self.partition.k() - trimmed::marked(&self.trimmed)
+    }
+}
+
+fn first_rows(points: &Points, count: usize) -> Points {
+    let q = points.features();
+    Points::trusted(points.values()[..count * q].to_vec(), q)
 }
 
 impl ValidOptimistic<'_> {
@@ -73,6 +116,19 @@ impl ValidOptimistic<'_> {
 
     /// As [`Self::run`]; `tick` is called after every iteration, start and swap, from any thread.
     pub fn run_watched(
+        &self,
+        oracle: &dyn Oracle,
+        seed: u64,
+        tick: Tick,
+    ) -> Result<Clustering, OptimisticError> {
+        match self.params.trim {
+            Trim::Auto => self.run_learning(oracle, seed, tick),
+            Trim::Share(_) => self.run_trimmed(oracle, seed, tick),
+        }
+    }
+
+    /// The run with as many objects trimmed as `self` says.
+    pub(super) fn run_trimmed(
         &self,
         oracle: &dyn Oracle,
         seed: u64,
@@ -127,6 +183,8 @@ impl ValidOptimistic<'_> {
         let mut partition = first.clone();
         let mut points = beginning.clone();
         let mut previous: Vec<u32> = Vec::new();
+        // Of the state before: what the points in hand are the rest of.
+        let mut trimmed_before: Vec<bool> = Vec::new();
         let mut history: Vec<Iteration> = Vec::new();
         let mut watch = Watch::default();
 
@@ -136,14 +194,19 @@ impl ValidOptimistic<'_> {
             let (choices, _) = selector.select(&step_two);
             let state = self.state(choices.to_vec());
             let chosen: Vec<u32> = state.choices.iter().map(|c| c.candidate).collect();
-            let changed = if t == 1 { n } else { (0..n).filter(|&i| chosen[i] != previous[i]).count() };
+            let (now, then) = (&state.trimmed, &trimmed_before);
+            let same = |i: usize| match (is_marked(now, i), is_marked(then, i)) {
+                (false, false) => chosen[i] == previous[i],
+                (now, then) => now == then,
+            };
+            let changed = if t == 1 { n } else { (0..n).filter(|&i| !same(i)).count() };
             let full = self.detail == Detail::Full;
             history.push(Iteration {
-                k: state.partition.k(),
+                k: state.clusters(),
                 objective: state.objective,
                 changed,
-                oracle_labels: if full { partition.labels().to_vec() } else { Vec::new() },
-                labels: if full { state.choices.iter().map(|c| c.centre).collect() } else { Vec::new() },
+                oracle_labels: if full { untrimmed(partition.labels(), then) } else { Vec::new() },
+                labels: if full { state.kept_labels() } else { Vec::new() },
                 chosen: if full { chosen.clone() } else { Vec::new() },
             });
             tick();
@@ -154,6 +217,7 @@ impl ValidOptimistic<'_> {
                 history.truncate(watch.kept());
                 return Ok(Clustering {
                     partition: state.partition,
+                    trimmed: state.trimmed,
                     chosen,
                     centres: state.centres,
                     objective: state.objective,
@@ -166,7 +230,10 @@ impl ValidOptimistic<'_> {
             }
 
             let start = self.next_start(&state, &step_two);
-            points = state.points;
+            points = match state.trimmed.is_empty() {
+                true => state.points,
+                false => state.points.subset(&trimmed::unmarked(&state.trimmed, n)),
+            };
             let oracle: &dyn Oracle = match params.oracle_every {
                 OracleEvery::First => &later,
                 OracleEvery::Always => oracle,
@@ -174,6 +241,7 @@ impl ValidOptimistic<'_> {
             // The same stream every time: the next state is a function of this one, so a return is a cycle.
             partition = oracle.cluster(&points, Start::Centres(&start), &mut stream.clone())?;
             previous = chosen;
+            trimmed_before = state.trimmed;
         }
     }
 
@@ -181,30 +249,31 @@ impl ValidOptimistic<'_> {
     pub(super) fn state(&self, choices: Vec<Choice>) -> State {
         let labels: Vec<u32> = choices.iter().map(|c| c.centre).collect();
         let bound = labels.iter().max().map_or(0, |&l| l as usize + 1);
-        let partition = Partition::from_bounded(&labels, bound);
+        let trimmed = trimmed::worst(choices.iter().map(|c| c.value), self.trimmed);
+        let partition = trimmed::partition(&labels, bound, &trimmed);
         let chosen: Vec<u32> = choices.iter().map(|c| c.candidate).collect();
         let points = self.candidates.chosen(&chosen);
         let centres = means(&points, &partition);
-        let values = (0..points.len()).map(|i| {
+        let values = (0..points.len()).filter(|&i| !is_marked(&trimmed, i)).map(|i| {
             let squared = squared_distance(points.row(i), centres.row(partition.labels()[i] as usize));
             let penalty = self.candidates.penalty(i, chosen[i] as usize);
             self.params.distance.of_squared(squared) + self.params.lambda * penalty
         });
         let objective = values.collect::<ChunkedSum>().total();
-        State { choices, points, partition, centres, objective }
+        State { choices, points, trimmed, partition, centres, objective }
     }
 
     /// Step (I): the centres that the next clustering begins from, and so K(t).
     pub(super) fn next_start(&self, state: &State, step_two: &Points) -> Points {
         match self.params.k_rule {
-            KRule::Occupied => state.centres.clone(),
+            KRule::Occupied => state.moving_centres(),
             KRule::Plural => {
-                let plural: Vec<usize> = (0..state.partition.k())
+                let plural: Vec<usize> = (0..state.clusters())
                     .zip(state.partition.sizes())
                     .filter(|&(_, size)| size > 1)
                     .map(|(l, _)| l)
                     .collect();
-                if plural.is_empty() { state.centres.clone() } else { state.centres.subset(&plural) }
+                if plural.is_empty() { state.moving_centres() } else { state.centres.subset(&plural) }
             }
             KRule::Constant => self.all_centres(state, step_two),
         }
@@ -216,8 +285,9 @@ impl ValidOptimistic<'_> {
         let points = &state.points;
         let mut values = step_two.values().to_vec();
         let q = points.features();
-        for (choice, &l) in state.choices.iter().zip(state.partition.labels()) {
-            let (old, new) = (choice.centre as usize, l as usize);
+        let kept = || (0..points.len()).filter(|&i| !is_marked(&state.trimmed, i));
+        for i in kept() {
+            let (old, new) = (state.choices[i].centre as usize, state.partition.labels()[i] as usize);
             values[old * q..(old + 1) * q].copy_from_slice(state.centres.row(new));
         }
         let missing = self.params.k.saturating_sub(step_two.len());
@@ -226,7 +296,7 @@ impl ValidOptimistic<'_> {
                 squared_distance(points.row(i), state.centres.row(state.partition.labels()[i] as usize))
             };
             let mut far: Vec<(f64, usize)> =
-                (0..points.len()).map(|i| (distance(i), i)).filter(|(d, _)| *d > 0.0).collect();
+                kept().map(|i| (distance(i), i)).filter(|(d, _)| *d > 0.0).collect();
             far.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             for (_, i) in far.into_iter().take(missing) {
                 values.extend_from_slice(points.row(i));
@@ -234,6 +304,16 @@ impl ValidOptimistic<'_> {
         }
         Points::trusted(values, q)
     }
+}
+
+/// Labels of the objects that are not marked, in their places among all; [`u32::MAX`] for those
+/// that are.
+fn untrimmed(labels: &[u32], trimmed: &[bool]) -> Vec<u32> {
+    if trimmed.is_empty() {
+        return labels.to_vec();
+    }
+    let mut labels = labels.iter();
+    trimmed.iter().map(|&out| if out { u32::MAX } else { labels.next().map_or(u32::MAX, |l| *l) }).collect()
 }
 
 /// The first representative of each object.

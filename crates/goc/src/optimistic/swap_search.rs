@@ -15,6 +15,7 @@ use rand::RngExt;
 use super::assignment::{Assigned, Assigner, Assignment};
 use super::run::Clustering;
 use super::select::Choice;
+use super::trimmed::{self, is_marked};
 use super::{KRule, ValidOptimistic};
 use crate::method::Tick;
 use crate::oracle::k_means::sums::{ChunkedSum, ChunkedSums};
@@ -38,6 +39,9 @@ pub(super) struct Settled {
     pub(super) means: Points,
     /// The joint objective with these means.
     pub(super) objective: f64,
+    /// The largest value of an object that is not trimmed, infinite where none is: what an object
+    /// costs at most.
+    pub(super) cap: f64,
 }
 
 impl ValidOptimistic<'_> {
@@ -47,16 +51,16 @@ impl ValidOptimistic<'_> {
         let mut stream = random::stream(seed, SWAP_STREAM);
         let assigner = Assigner::new(self.candidates, params.distance, params.lambda);
         let mut values = self.values(best);
-        let mut current = assigner.assign(best.centres.clone());
+        let mut current = assigner.assign(best.moving_centres());
         for _ in 0..params.swaps {
             let object = draw(&values, &mut stream);
             let place =
                 self.candidates.candidate(object, stream.random_range(0..self.candidates.count(object)));
             let q = place.len();
             let trial = if self.lost_a_cluster(best) {
-                assigner.assign(Points::trusted([best.centres.values(), &place].concat(), q))
+                assigner.assign(Points::trusted([best.moving_centres().values(), &place].concat(), q))
             } else {
-                let away = stream.random_range(0..best.centres.len());
+                let away = stream.random_range(0..best.clusters());
                 let mut trial = current.clone();
                 assigner.move_centres(&mut trial, &[away], &Points::trusted(place, q));
                 trial
@@ -66,7 +70,7 @@ impl ValidOptimistic<'_> {
                 self.keep(best, &found);
                 best.swaps_accepted += 1;
                 values = self.values(best);
-                current = assigner.assign(best.centres.clone());
+                current = assigner.assign(best.moving_centres());
             }
             tick();
         }
@@ -74,7 +78,7 @@ impl ValidOptimistic<'_> {
 
     /// With a constant K, a cluster that got lost on the way is put back before any is moved.
     pub(super) fn lost_a_cluster(&self, best: &Clustering) -> bool {
-        self.params.k_rule == KRule::Constant && best.centres.len() < self.params.k
+        self.params.k_rule == KRule::Constant && best.clusters() < self.params.k
     }
 
     /// Step (III) and means in turn until the objective no longer falls.
@@ -101,21 +105,31 @@ impl ValidOptimistic<'_> {
     /// Centres made means, and the objective, with the operations of a full recomputation in the same order.
     fn settle(&self, assignment: Assignment) -> Settled {
         let q = assignment.centres().features();
+        let trimmed = trimmed::worst(assignment.assigned().iter().map(|own| own.value), self.trimmed);
+        let kept = |i: &usize| !is_marked(&trimmed, *i);
         let mut sums = ChunkedSums::new(assignment.centres().len(), q);
         let mut point = vec![0.0; q];
-        for (i, own) in assignment.assigned().iter().enumerate() {
+        for i in (0..assignment.assigned().len()).filter(kept) {
+            let own = &assignment.assigned()[i];
             self.candidates.copy_candidate(i, own.candidate as usize, &mut point);
             sums.add(own.centre as usize, &point);
         }
         let means = sums.total().means_or(assignment.centres());
-        let values = assignment.assigned().iter().enumerate().map(|(i, own)| {
+        let values = (0..assignment.assigned().len()).filter(kept).map(|i| {
+            let own = &assignment.assigned()[i];
             self.candidates.copy_candidate(i, own.candidate as usize, &mut point);
             let squared = squared_distance(&point, means.row(own.centre as usize));
             let penalty = self.candidates.penalty(i, own.candidate as usize);
             self.params.distance.of_squared(squared) + self.params.lambda * penalty
         });
         let objective = values.collect::<ChunkedSum>().total();
-        Settled { assignment, means, objective }
+        let cap = match trimmed.is_empty() {
+            true => f64::INFINITY,
+            false => {
+                (0..trimmed.len()).filter(kept).map(|i| assignment.assigned()[i].value).fold(0.0, f64::max)
+            }
+        };
+        Settled { assignment, means, objective, cap }
     }
 
     /// Takes over what a descent found.
@@ -124,15 +138,19 @@ impl ValidOptimistic<'_> {
         let state = self.state(found.assignment.assigned().iter().map(choice).collect());
         best.chosen = state.choices.iter().map(|c| c.candidate).collect();
         best.partition = state.partition;
+        best.trimmed = state.trimmed;
         best.centres = state.centres;
         best.objective = state.objective;
     }
 
-    /// What each object adds to the objective.
+    /// What each object adds to the objective; a trimmed one nothing.
     fn values(&self, of: &Clustering) -> Vec<f64> {
         let points = self.candidates.chosen(&of.chosen);
         (0..points.len())
             .map(|i| {
+                if is_marked(&of.trimmed, i) {
+                    return 0.0;
+                }
                 let centre = of.centres.row(of.partition.labels()[i] as usize);
                 let squared = squared_distance(points.row(i), centre);
                 let penalty = self.candidates.penalty(i, of.chosen[i] as usize);

@@ -98,7 +98,7 @@ fn found(auto: &AutoFound) -> Vec<String> {
     if let Some((by, chosen)) = &auto.k {
         let why = match by {
             Criterion::Marginal => {
-                ": the clusters of the partition nearest to all draws; below, how often the draws had each K"
+                ": below, how well the clusters agree with the draws of the marginal mixture"
             }
             _ => "",
         };

@@ -103,6 +103,9 @@ pub enum ContinuousError {
     /// Another distance than the squared one.
     #[error("hulls and boxes are searched by squared distance only; choose the squared distance")]
     NotSquared,
+    /// Trimming, which is not there for hulls and boxes.
+    #[error("hulls and boxes have no trimming; ask for a share of 0")]
+    Trim,
     /// Swap moves, which put a centre on a candidate.
     #[error("{swaps} swap moves were asked for; hulls and boxes have none, ask for 0")]
     Swaps {
@@ -147,6 +150,9 @@ impl Continuous {
     pub fn check(self, candidates: &Candidates) -> Result<ValidContinuous<'_>, ContinuousError> {
         if self.goc.distance != Distance::Squared {
             return Err(ContinuousError::NotSquared);
+        }
+        if self.goc.trims() {
+            return Err(ContinuousError::Trim);
         }
         if self.goc.swaps > 0 {
             return Err(ContinuousError::Swaps { swaps: self.goc.swaps });
@@ -349,7 +355,7 @@ fn state(spots: &[Spot]) -> State {
         .sum();
     // The rule for K(t) reads the centre only.
     let choices = spots.iter().map(|s| Choice { candidate: 0, centre: s.centre, value: s.value }).collect();
-    State { choices, points, partition, centres, objective }
+    State { choices, points, trimmed: Vec::new(), partition, centres, objective }
 }
 
 /// The candidate of object `i` with the least `squared distance + lambda * penalty` to `centre`, the lower

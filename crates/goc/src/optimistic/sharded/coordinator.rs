@@ -149,6 +149,7 @@ impl Coordinator {
             (params.starts > 1, "more than one start"),
             (params.swaps > 0, "a swap move"),
             (params.search != Search::Plain, "the thorough search"),
+            (params.trims(), "trimming"),
             (params.initial.is_some(), "a table of first labels"),
         ];
         if let Some(&(_, what)) = unsupported.iter().find(|(asked, _)| *asked) {
