@@ -49,7 +49,7 @@ SAME = [
     (goc.MarginalMixture(feature_map="none", scale="standard", chains=2, burn=5, keep=10, strength=1.5),
      ["--method", "marginal", "--feature-map", "none", "--scale", "standard", "--chains", 2, "--burn", 5, "--keep", 10,
       "--strength", 1.5]),
-    (goc.MarginalMixture(keep=20, noise=True), ["--method", "marginal", "--keep", 20, "--noise"]),
+    (goc.MarginalMixture(keep=20, field_prior=0.9, alpha=2), ["--method", "marginal", "--keep", 20, "--field-prior", 0.9, "--alpha", 2]),
     (goc.UKMeans(10), ["--method", "uk-means", "--k", 10]),
     (goc.UKMeans(10, oracle="k-medoids"), ["--method", "uk-means", "--k", 10, "--oracle", "k-medoids"]),
     (goc.GreedyPessimisticClustering(6, reading="max-max"), ["--method", "gpc", "--k", 6, "--reading", "max-max"]),
@@ -94,8 +94,8 @@ def test_a_fit_has_the_bytes_of_the_command(estimator, flags, command, mock, tmp
         assert found.probabilities_.tobytes() == labels["probability"].to_numpy().tobytes()
     if isinstance(estimator, goc.MarginalMixture):
         assert found.alone_.tobytes() == labels["alone"].to_numpy().tobytes()
-        if estimator.noise:
-            assert (found.labels_ < 0).any() and found.solitude_.tobytes() == labels["solitude"].to_numpy().tobytes()
+        assert found.field_.tobytes() == labels["field"].to_numpy().tobytes()
+        assert len(found.recurrence_) == found.n_clusters_
         posterior = [(row["k"], row["probability"]) for row in summary["k_posterior"]]
         assert posterior == [tuple(row) for row in found.k_posterior_.tolist()]
     assert summary["k"] == found.n_clusters_ and summary["objective"] == found.objective_

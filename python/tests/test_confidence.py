@@ -71,7 +71,7 @@ def test_clusters_that_noise_left_have_the_numbers_of_those_they_were(sets, aske
 
 def test_nothing_is_told_that_was_not_asked(sets):
     found = goc.GreedyOptimisticClustering(6).fit(sets[0])
-    for attribute in ("stability_", "cluster_stability_", "p_values_", "q_values_", "log_odds_", "solitude_"):
+    for attribute in ("stability_", "cluster_stability_", "p_values_", "q_values_", "log_odds_", "recurrence_"):
         assert getattr(found, attribute) is None
 
 
@@ -99,11 +99,12 @@ def test_answers_are_the_commands(estimator, flags, command, mock, tmp_path):
     labels = parquet.read_table(tmp_path / "labels.parquet")
     found = estimator.fit(goc.Candidates.from_table(parquet.read_table(mock)))
     assert np.array_equal(found.labels_ < 0, labels["label"].to_numpy() < 0)
-    for attribute, column in [("stability_", "stability"), ("log_odds_", "log_odds"), ("solitude_", "solitude")]:
+    for attribute, column in [("stability_", "stability"), ("log_odds_", "log_odds")]:
         assert (getattr(found, attribute) is not None) == (column in labels.column_names)
         if column in labels.column_names:
             assert np.array_equal(getattr(found, attribute), labels[column].to_numpy(zero_copy_only=False), equal_nan=True)
-    for attribute, column in [("cluster_stability_", "cluster_stability"), ("p_values_", "p_value"), ("q_values_", "q_value")]:
+    of_clusters = ["cluster_stability", "p_value", "q_value", "recurrence"]
+    for attribute, column in zip(["cluster_stability_", "p_values_", "q_values_", "recurrence_"], of_clusters, strict=True):
         if column in labels.column_names:
             theirs = labels[column].to_numpy(zero_copy_only=False)
             grouped = found.labels_ >= 0

@@ -7,7 +7,9 @@
 //!
 //! - few clusters by k-means, all of them groups: right where there is no field;
 //! - what HDBSCAN finds dense are groups, all else is one component of the field: right where groups
-//!   are small beside it. Chains differ in the least size of a group.
+//!   are small beside it. Chains differ in the least size of a group. Where no field is left after
+//!   those sweeps, the first goes on: its few large clusters are split more easily than many small
+//!   ones are merged.
 
 use std::collections::BTreeMap;
 
@@ -92,7 +94,7 @@ impl<'a> Beginnings<'a> {
             false => (0.0, self.begun(first.labels().to_vec(), &kinds, rng)),
         };
         Ok(match second {
-            Some(second) if second.0 > first.0 => second.1,
+            Some(second) if second.0 > first.0 && second.1.in_field > 0 => second.1,
             _ => first.1,
         })
     }
