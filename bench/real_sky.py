@@ -426,8 +426,8 @@ def draw(axes, table, prefix, pairs):
             own = label == group
             colour, mark = colours[place % 7], "os^Dv"[place // 7 % 5]
             sure = comes_back[own][0] > SURE
-            many = sizes[group] > 200
-            ax.scatter(across[own], up[own], s=6 if many else 14, marker=mark, linewidths=0 if sure else 0.7, rasterized=many,
+            many = sizes[group] > 60
+            ax.scatter(across[own], up[own], s=8 if many else 14, marker=mark, linewidths=0 if sure else 0.7, rasterized=many,
                        facecolors=colour if sure else "none", edgecolors=colour)  # fmt: skip
         ok = np.isfinite(across) & np.isfinite(up)
         for limits, values in ((ax.set_xlim, across[ok]), (ax.set_ylim, up[ok])):
