@@ -426,7 +426,7 @@ def draw(axes, table, prefix, pairs):
             own = label == group
             colour, mark = colours[place % 7], "os^Dv"[place // 7 % 5]
             sure = comes_back[own][0] > SURE
-            many = sizes[group] > 60
+            many = sizes[group] > 60 or len(label) > 1000  # pixels, to keep the file small
             ax.scatter(across[own], up[own], s=8 if many else 14, marker=mark, linewidths=0 if sure else 0.7, rasterized=many,
                        facecolors=colour if sure else "none", edgecolors=colour)  # fmt: skip
         ok = np.isfinite(across) & np.isfinite(up)
@@ -456,7 +456,7 @@ def figures(folder):
         figure, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
         draw(axes, table, prefix, pairs)
         path = folder / f"real-sky-{name}.svg"
-        figure.savefig(path, dpi=150, metadata={"Date": None})
+        figure.savefig(path, dpi=120, metadata={"Date": None})
         say(f"{path}: {path.stat().st_size / 1000:.0f} kB")
 
 
