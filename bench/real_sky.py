@@ -1,7 +1,7 @@
 """The marginal mixture on real catalogues and on sets with a field, beside HDBSCAN. `make benchmark-real`.
 
-goc runs with its defaults everywhere: no flag but the space and the seed. HDBSCAN is given every advantage:
-of many settings the one that the truth likes best is shown, which nobody has who looks at a sky.
+goc runs with its defaults everywhere: no flag but the space and the seed. Of many settings of HDBSCAN
+the one that the truth likes best is shown, which nobody has who looks at a sky.
 
 AMI and ARI count each star in no group (label -1, truth below 0) as a group of its own. P and R are
 precision and recall of "in a group", the truth being a true group of at least two. Real sets are run
