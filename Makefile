@@ -1,7 +1,7 @@
 # goc: make demo shows it, make test proves it. Both fetch the crates they need; Rust itself must be there.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-.PHONY: demo test test-browser test-python bench reproduce toolchain clean
+.PHONY: demo test test-browser test-python bench benchmark-real reproduce toolchain clean
 
 export CARGO_TERM_COLOR ?= auto
 DATA := $(or $(GOC_DATA),../shared/data)
@@ -39,6 +39,12 @@ bench: toolchain ## every hot path beside its rival, as ratios
 	@test -x $(VENV)/bin/python || python3 -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r bench/requirements.txt
 	$(VENV)/bin/python bench/compare.py
+
+benchmark-real: toolchain ## the mixture on real catalogues and on sets with a field, beside HDBSCAN (REAL=--quick: fewer seeds)
+	cargo build --release --locked --quiet -p goc-cli
+	@test -x $(VENV)/bin/python || python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r bench/requirements.txt
+	GOC="$(TARGET)/release/goc" GOC_DATA="$(DATA)" $(VENV)/bin/python bench/real_sky.py $(REAL)
 
 reproduce: toolchain ## the paper's tables beside the published numbers, and its figures, with both presets
 	cargo build --release --locked --quiet -p goc-cli

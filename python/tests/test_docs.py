@@ -1,4 +1,4 @@
-"""What is written about the package is true: examples run, the notebook runs, stubs and tables agree."""
+"""What is written about the package is true: examples run, the notebooks run, stubs and tables agree."""
 
 import doctest
 import importlib
@@ -69,19 +69,31 @@ def test_every_method_and_oracle_has_a_class():
     }  # fmt: skip
 
 
-def test_the_tutorial_runs_and_is_short():
+def run_notebook(name):
+    """The lines of code of a notebook, and how many pictures it draws. It is kept without output."""
     import nbformat
     from nbclient import NotebookClient
 
-    path = HERE / "examples/tutorial.ipynb"
+    path = HERE / "examples" / name
     notebook = nbformat.read(path, as_version=4)
+    assert not any(cell.outputs for cell in notebook.cells if cell.cell_type == "code"), "keep it without output"
     code = [line for cell in notebook.cells if cell.cell_type == "code" for line in cell.source.splitlines()]
-    lines = [line for line in code if line.strip() and not line.strip().startswith("#")]
-    assert len(lines) < 20
     done = NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
     outputs = [out for cell in done.cells if cell.cell_type == "code" for out in cell.outputs]
-    assert sum("image/png" in out.get("data", {}) for out in outputs) >= 2
-    assert not any(cell.outputs for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"), "keep it without output"
+    pictures = sum("image/png" in out.get("data", {}) for out in outputs)
+    return [line for line in code if line.strip() and not line.strip().startswith("#")], pictures
+
+
+def test_the_tutorial_runs_and_is_short():
+    lines, pictures = run_notebook("tutorial.ipynb")
+    assert len(lines) < 20
+    assert pictures >= 2
+
+
+def test_the_notebook_of_the_real_sky_runs():
+    lines, pictures = run_notebook("real_sky.ipynb")
+    assert len(lines) < 40
+    assert pictures >= 1
 
 
 def test_estimators_show_themselves_in_notebooks():
