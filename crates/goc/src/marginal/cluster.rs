@@ -220,7 +220,7 @@ impl Cluster {
     }
 
     /// The same members as another kind. The density is not ready until [`Self::refresh`].
-    pub(super) fn as_kind(mut self, kind: usize, shape: &Shape) -> Self {
+    pub(super) fn with_kind(mut self, kind: usize, shape: &Shape) -> Self {
         (self.kind, self.field) = (kind, shape.kinds[kind].field);
         self
     }

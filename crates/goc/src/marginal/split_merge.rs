@@ -129,7 +129,7 @@ impl Chain<'_> {
         let mut place = vec![0.0; q];
         let seed_i = self.place(i).to_vec();
         let far = self.without(kj as usize, i, &rest, &members[kj as usize]);
-        let of_kind = |kind: usize| far.clone().as_kind(kind, &self.shape);
+        let of_kind = |kind: usize| far.clone().with_kind(kind, &self.shape);
         let mut parts = [Cluster::of_kind(part_kinds[0], &self.shape), of_kind(part_kinds[1])];
         parts[0].add(&seed_i, &self.shape);
         parts[1].refresh(&self.shape);

@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(recurrence(&partition, std::slice::from_ref(&same)), [1.0, 1.0, 1.0]);
         // The first in two parts, the second with another, the third in the field.
         let other = Draw::with_field(&[0, 0, 1, 2, 2, 2], &[false, false, false, false, false, true]);
-        let back = recurrence(&partition, &[other.clone()]);
+        let back = recurrence(&partition, std::slice::from_ref(&other));
         assert_eq!(back, [2.0 / 3.0, 1.0, 0.0]);
         let twice = recurrence(&partition, &[same, other]);
         assert!((twice[0] - 5.0 / 6.0).abs() < 1e-12 && twice[1..] == [1.0, 0.5], "{twice:?}");
