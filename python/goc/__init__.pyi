@@ -21,19 +21,21 @@ class GreedyOptimisticClustering(_estimators.GreedyOptimisticClustering):
         preset: str = ..., distance: str | None = ..., k_rule: str | None = ...,
         oracle_every: str | None = ..., begin: str | None = ..., initial_labels: Any = ...,
         scale_penalties: bool = ..., n_init: int = ..., swaps: int = ..., tol: float = ...,
-        max_iter: int = ..., search: str | None = ..., k_by: str | None = ..., trim: float | str = ...,
-        scale: str | None = ..., feature_map: str = ..., stability: int | None = ...,
-        significance: int | None = ..., background: str = ..., noise: bool = ..., fdr: float = ...,
-        random_state: Any = ..., n_jobs: int | None = ..., verbose: int = ...
+        max_iter: int = ..., search: str | None = ..., k_by: str | None = ...,
+        trim: float | str = ..., scale: str | None = ..., feature_map: str = ...,
+        stability: int | None = ..., significance: int | None = ..., background: str = ...,
+        noise: bool = ..., fdr: float = ..., random_state: Any = ..., n_jobs: int | None = ...,
+        verbose: int = ...
     ) -> None: ...
 
 class MarginalMixture(_estimators.MarginalMixture):
     def __init__(
         self, *, scale: str = ..., feature_map: str = ..., strength: float | None = ...,
         scale_penalties: bool = ..., chains: int = ..., burn: int = ..., keep: int = ...,
-        stability: int | None = ..., significance: int | None = ..., background: str = ...,
-        noise: bool = ..., fdr: float = ..., random_state: Any = ..., n_jobs: int | None = ...,
-        verbose: int = ...
+        field_prior: float = ..., alpha: float | str | None = ..., power: float | str | None = ...,
+        singleton_weight: float | str = ..., nu: int | None = ..., stability: int | None = ...,
+        significance: int | None = ..., background: str = ..., noise: bool = ..., fdr: float = ...,
+        random_state: Any = ..., n_jobs: int | None = ..., verbose: int = ...
     ) -> None: ...
 
 class UKMeans(_estimators.UKMeans):

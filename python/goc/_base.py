@@ -81,8 +81,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
         candidates, kept = self._candidates(X, penalty, weight, reset=True)
         settings = self._settings(candidates.n_objects)
         settings["sample_weight"] = self._object_weights(sample_weight, candidates.n_objects, settings)
-        total = settings["chains"] * (settings["burn"] + settings["keep"]) if self._method == "marginal" else None
-        with bar(getattr(self, "verbose", 0), total, self._steps) as progress:
+        with bar(getattr(self, "verbose", 0), _goc.steps(settings), self._steps) as progress:
             found = _goc.fit(candidates, settings, adapt(self._oracle_given()), _threads(getattr(self, "n_jobs", None)), progress)
         self._take(found, settings, kept)
         # As if from the line that called fit: this one, fit, and that.

@@ -69,6 +69,12 @@ pub fn fit<'py>(
     dictionary(py, outcome.map_err(refused)?)
 }
 
+/// How many steps a fit by `settings` has, where that is known beforehand.
+#[pyfunction]
+pub fn steps(settings: &Bound<'_, PyDict>) -> PyResult<Option<usize>> {
+    Ok(Asked::of(settings)?.settings.steps())
+}
+
 fn dictionary(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     let Outcome { fit, model, tree, places, oracle_iterations, said } = outcome;
     let q = fit.centres.features();

@@ -34,7 +34,7 @@ mod _goc {
     #[pymodule_export]
     use crate::candidates::Candidates;
     #[pymodule_export]
-    use crate::fit::{Map, Model, compare, fit, newick};
+    use crate::fit::{Map, Model, compare, fit, newick, steps};
     #[pymodule_export]
     use crate::galaxy::{ActionFinder, Potential, from_galactocentric, orbits, to_galactocentric};
     #[pymodule_export]

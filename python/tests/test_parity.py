@@ -32,6 +32,7 @@ WITH = {
     "chains": ("MarginalMixture", {"keep": 6}),
     "burn": ("MarginalMixture", {"keep": 6}),
     "keep": ("MarginalMixture", {}),
+    **dict.fromkeys(("field_prior", "alpha", "power", "singleton_weight", "nu"), ("MarginalMixture", {"keep": 6})),
     "background": ("UKMeans", {"significance": 3}),
     "fdr": ("UKMeans", {"noise": True, "significance": 3}),
 }
@@ -52,7 +53,8 @@ OF_ORACLE = {
 }
 # Numbers that are not the default and mean something.
 NUMBERS = {"lambda": 0.3, "tolerance": 0.2, "preference": 0.2, "damping": 0.7, "bandwidth": 0.8, "eps": 0.4, "penalty_strength": 1.3,
-           "fdr": 0.4, "oracle_tolerance": 0.01, "trim": 0.2}  # fmt: skip
+           "fdr": 0.4, "oracle_tolerance": 0.01, "trim": 0.2,
+           "field_prior": 0.2, "alpha": 2.5, "power": 0.7, "singleton_weight": 3.0, "nu": 8}  # fmt: skip
 
 
 def other(told):

@@ -81,7 +81,7 @@ def test_other_threads_run_during_a_fit():
 def test_a_bar_is_shown_on_request(capsys):
     X = np.random.default_rng(1).normal(size=(40, 5, 2))
     goc.MarginalMixture(burn=5, keep=5, chains=2, verbose=1).fit(X)
-    assert "20/20" in capsys.readouterr().err
+    assert "30/30" in capsys.readouterr().err
     goc.MarginalMixture(burn=5, keep=5, chains=2).fit(X)
     assert capsys.readouterr().err == ""
 

@@ -156,9 +156,7 @@ impl Run<'_> {
         let (s, watch) = (self.settings, self.watch);
         match s.method {
             MethodName::Goc | MethodName::GocTree => watch.begin("iterations and moves", None),
-            MethodName::Marginal => {
-                watch.begin("sweeps", Some(s.chains as u64 * s.mixture().ticks() as u64));
-            }
+            MethodName::Marginal => watch.begin("sweeps", s.steps().map(|steps| steps as u64)),
             _ => {}
         }
     }
@@ -257,6 +255,11 @@ impl Settings {
             max_iterations: self.max_iterations,
             ..Pessimistic::new(k, self.reading)
         }
+    }
+
+    /// How many steps the method has, where that is known beforehand.
+    pub fn steps(&self) -> Option<usize> {
+        (self.method == MethodName::Marginal).then(|| self.chains.saturating_mul(self.mixture().ticks()))
     }
 
     /// The marginal mixture with its own settings.
