@@ -238,8 +238,7 @@ fn chains_remark(found: &Posterior) -> String {
             format!("; below {ENOUGH_DRAWS} K is not settled: try more {{burn}}, {{keep}} or {{chains}}")
         }
         (_, false) => format!(
-            "; below {ENOUGH_AGREEMENT} groups differ from chain to chain: {}. Believe those, believe other labels as far as \
-             their probability, or try more {{burn}} and {{keep}}",
+            "; below {ENOUGH_AGREEMENT} groups differ from chain to chain: {}. Try more {{burn}} and {{keep}}",
             coming_back(found)
         ),
     };
@@ -255,13 +254,18 @@ fn coming_back(found: &Posterior) -> String {
     let back: Vec<String> =
         (0..groups).filter(|&k| found.recurrence[k] >= ENOUGH_RECURRENCE).map(|k| k.to_string()).collect();
     let of = judge::counted(groups, "cluster");
-    match (back.len(), back.is_empty()) {
-        (_, true) => format!("none of {of} comes back in most draws (recurrence above {ENOUGH_RECURRENCE})"),
-        (many, _) => format!(
-            "{many} of {of} come back in most draws (recurrence above {ENOUGH_RECURRENCE}): {}",
-            back.join(", ")
-        ),
+    if back.is_empty() {
+        return format!(
+            "none of {of} comes back in most draws (recurrence above {ENOUGH_RECURRENCE}); believe a label as far \
+             as its probability"
+        );
     }
+    format!(
+        "{} of {of} come back in most draws (recurrence above {ENOUGH_RECURRENCE}) and can be believed: {}; believe \
+         other labels as far as their probability",
+        back.len(),
+        back.join(", ")
+    )
 }
 
 /// The label of an object in no cluster.
