@@ -197,14 +197,19 @@ def test_what_is_no_catalogue_is_said(catalogue):
         goc.from_gaia(catalogue, columns={"radial_velocity": "rv2"})
 
 
-def test_spaces_agree_with_astropy(catalogue):
-    """What was measured, without errors: astropy's Galactic and Galactocentric Cartesian coordinates of it."""
-    exact = {**catalogue, **{name: np.zeros(12) for name in catalogue if name.endswith("_error")}}
-    sky = coordinates.SkyCoord(
+def as_astropy_sees(catalogue):
+    """The measured stars as astropy's coordinates."""
+    return coordinates.SkyCoord(
         catalogue["ra"] * units.deg, catalogue["dec"] * units.deg, distance=units.kpc / catalogue["parallax"],
         pm_ra_cosdec=catalogue["pmra"] * units.mas / units.yr, pm_dec=catalogue["pmdec"] * units.mas / units.yr,
         radial_velocity=catalogue["radial_velocity"] * units.km / units.s,
     )  # fmt: skip
+
+
+def test_spaces_agree_with_astropy(catalogue):
+    """What was measured, without errors: astropy's Galactic and Galactocentric Cartesian coordinates of it."""
+    exact = {**catalogue, **{name: np.zeros(12) for name in catalogue if name.endswith("_error")}}
+    sky = as_astropy_sees(catalogue)
     with coordinates.galactocentric_frame_defaults.set("v4.0"):
         place = sky.transform_to(coordinates.Galactocentric())
     position, velocity = sky.galactic.cartesian.xyz.to_value("pc").T, sky.galactic.velocity.d_xyz.to_value("km/s").T
@@ -245,11 +250,7 @@ def test_spaces_are_named_and_build_only_what_they_need(catalogue, monkeypatch):
 
 def test_frames_agree_with_astropy(catalogue):
     """astropy's own transformation with the same Sun, to a metre per second."""
-    sky = coordinates.SkyCoord(
-        catalogue["ra"] * units.deg, catalogue["dec"] * units.deg, distance=units.kpc / catalogue["parallax"],
-        pm_ra_cosdec=catalogue["pmra"] * units.mas / units.yr, pm_dec=catalogue["pmdec"] * units.mas / units.yr,
-        radial_velocity=catalogue["radial_velocity"] * units.km / units.s,
-    )  # fmt: skip
+    sky = as_astropy_sees(catalogue)
     with coordinates.galactocentric_frame_defaults.set("v4.0"):
         theirs = sky.transform_to(coordinates.Galactocentric())
     position = theirs.cartesian.xyz.to_value("kpc").T

@@ -3,9 +3,9 @@
 //! Each set has the 275 stars of 50 dwarfs and 137 field stars, each the only one of its dwarf. A star is truly in a group if its dwarf has two
 //! or more observed stars: 270 of 412. Features are the roots of the radial and vertical action and the angular momentum, with robust
 //! scaling. Two kinds of candidates: the authors', and draws of the errors told that the mock's stars fill the volume to 5 kpc
-//! (`--distance-prior volume:5`). The mixture's threshold was chosen on seeds 411 to 416; docs/confidence.md reports others. Beside it
-//! HDBSCAN on the likeliest candidates, its least size chosen by the truth. Prints AMI (each star in no group a group of its own) and
-//! precision / recall of "is in a group".
+//! (`--distance-prior volume:5`). The mixture's threshold was chosen on seeds 411 to 416. Beside it
+//! HDBSCAN on the means of the candidates, its least size chosen by the truth. Prints AMI (each star
+//! in no group a group of its own) and precision / recall of "is in a group".
 //!
 //!     cargo run --release -p goc-galaxy --example noise_on_mocks                seeds 231 to 320
 //!     cargo run --release -p goc-galaxy --example noise_on_mocks -- 201 5       five from 201

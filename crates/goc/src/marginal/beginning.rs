@@ -17,7 +17,7 @@ use rand::RngExt;
 
 use super::FIRST_WIDTH;
 use super::chain::{Chain, Data};
-use super::cluster::{GROUP, Shape};
+use super::shape::{GROUP, Shape};
 use crate::oracle::hdbscan::Hdbscan;
 use crate::oracle::k_means::{KMeans, Seeding};
 use crate::oracle::{OracleError, Start};

@@ -25,11 +25,12 @@
 use rand::RngExt;
 
 use super::blocks::{Blocks, Extents, LANES, Reader};
-use super::cluster::{Cluster, GROUP, Shape, bound_all, weigh, weigh_alone, weigh_listed};
+use super::cluster::{Cluster, bound_all, weigh, weigh_alone, weigh_listed};
 use super::field::{FieldPrior, pick_ln};
 use super::matrix::{cholesky, inverse, lower_inverse, pick, wishart};
 use super::prior::{Cohesion, PartitionPrior};
 use super::screening::Screening;
+use super::shape::{GROUP, Shape};
 use crate::Stream;
 
 /// Blocks whose bounds sum up to less than this share of the whole are not weighed at first. The
@@ -505,7 +506,8 @@ impl<'a> Chain<'a> {
         clusters + choices + self.ln_prior()
     }
 
-    /// With the prior of the metric.
+    /// With the prior of the metric, as a density of its logarithm, so that beginnings of different
+    /// metrics can be compared whatever the unit of the features.
     pub(super) fn ln_joint(&self) -> f64 {
         let (q, df) = (self.shape.q as f64, self.data.metric_df);
         let trace: f64 = (0..self.shape.q).map(|f| self.shape.psi[f * self.shape.q + f]).sum();

@@ -3,8 +3,8 @@
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use super::MarginalError;
-use super::cluster::Base;
 use super::matrix::{cholesky, lower_inverse};
+use super::shape::Base;
 use crate::Points;
 use crate::objects::Objects;
 use crate::scale::median;

@@ -12,10 +12,10 @@ use rand_distr::{Distribution, Gamma, StandardNormal};
 
 use super::blocks::{Blocks, KEPT_BYTES, of_all};
 use super::chain::{Chain, Data, Near};
-use super::cluster::{Base, GROUP, Shape};
 use super::field::FieldPrior;
 use super::matrix::{cholesky, inverse, ln_det, pick, wishart};
 use super::prior::{Cohesion, PartitionPrior};
+use super::shape::{Base, GROUP, Shape};
 use crate::baselines::testing::all_partitions;
 use crate::candidates::CandidatesBuilder;
 use crate::random::stream;

@@ -25,6 +25,7 @@ mod model;
 mod narrow;
 mod prior;
 mod screening;
+mod shape;
 mod split_merge;
 mod summary;
 
@@ -37,7 +38,7 @@ use crate::{Candidates, Partition, Points};
 use beginning::Beginnings;
 use blocks::{Blocks, KEPT_BYTES, Reader};
 use chain::{Chain, Data, Near};
-use cluster::{Base, Shape, weigh_alone};
+use cluster::weigh_alone;
 pub use consensus::CoClustering;
 pub use diagnostics::{Diagnostics, ENOUGH_AGREEMENT, ENOUGH_DRAWS, ENOUGH_RECURRENCE};
 pub use draws::Draw;
@@ -45,6 +46,7 @@ use extent::Extent;
 use field::FieldPrior;
 pub use model::{ClusterParts, Model, ModelError, ModelParts, Prediction};
 use prior::PartitionPrior;
+use shape::{Base, Shape};
 use summary::{Tally, summarise};
 
 /// Degrees of freedom of the clusters' covariances beyond the features, unless told.

@@ -32,9 +32,9 @@
 
 use rayon::prelude::*;
 
-use super::cluster::BASE_DF;
 use super::extent::Extent;
 use super::matrix::{cholesky, ln_det, lower_inverse};
+use super::shape::BASE_DF;
 use super::{Marginal, NU_BEYOND, Posterior};
 use crate::objects::Objects;
 

@@ -143,8 +143,9 @@ fn bound_eight(values: &[f64], centre: &[f64], radius: f64, twice: usize, bounds
 #[cfg(test)]
 mod tests {
     use super::super::blocks::{Blocks, Extents, KEPT_BYTES, Reader, of_all};
-    use super::super::cluster::{Base, Shape, weigh_all};
+    use super::super::cluster::weigh_all;
     use super::super::matrix::{cholesky, lower_inverse};
+    use super::super::shape::{Base, Shape};
     use super::*;
     use crate::candidates::CandidatesBuilder;
 

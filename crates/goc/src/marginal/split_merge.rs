@@ -21,8 +21,9 @@ use rand::RngExt;
 
 use super::blocks::LANES;
 use super::chain::Chain;
-use super::cluster::{Cluster, GROUP, weigh_all};
+use super::cluster::{Cluster, weigh_all};
 use super::matrix::pick;
+use super::shape::GROUP;
 
 /// One pair in so many is drawn from all objects.
 const ANYWHERE: usize = 5;

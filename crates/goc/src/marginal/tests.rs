@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use super::blocks::{Blocks, KEPT_BYTES, of_all};
 use super::chain::{Chain, Data};
-use super::cluster::{Base, Cluster, GROUP, Shape};
+use super::cluster::Cluster;
 use super::prior::{Cohesion, PartitionPrior};
+use super::shape::{Base, GROUP, Shape};
 use super::*;
 use crate::baselines::testing::all_partitions;
 use crate::candidates::CandidatesBuilder;
