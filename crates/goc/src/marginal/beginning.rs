@@ -15,22 +15,27 @@ use std::collections::BTreeMap;
 
 use rand::RngExt;
 
-use super::FIRST_WIDTH;
-use super::chain::{Chain, Data};
-use super::shape::{GROUP, Shape};
+use super::chain::{Chain, Data, FIELD};
+use super::shape::Shape;
 use crate::oracle::hdbscan::Hdbscan;
 use crate::oracle::k_means::{KMeans, Seeding};
 use crate::oracle::{OracleError, Start};
 use crate::random::stream;
-use crate::{Partition, Points, Stream};
+use crate::{Points, Stream};
 
 /// Sweeps of a beginning before it is judged, and those of them, the last, that are.
 const TRIED: usize = 20;
-const JUDGED: usize = 5;
+pub(super) const JUDGED: usize = 5;
 
 /// Least sizes of dense groups, chain after chain, and the neighbour that says how dense.
 const LEAST: [usize; 4] = [5, 3, 10, 5];
 const NEIGHBOUR: usize = 4;
+
+/// How far below the best a chain may be, in roots of the number of objects: chains of one law
+/// differ by about that much from sweep to sweep.
+const FAR: f64 = 5.0;
+/// Makes streams of their own for chains that go on from another's state.
+const RESAMPLED: u64 = 0x7265_7361_6d70_6c65;
 
 /// Objects up to which dense groups are looked for: the search takes the square of their number.
 const DENSE_UP_TO: usize = 20_000;
@@ -79,36 +84,35 @@ pub(super) struct Beginnings<'a> {
 
 impl<'a> Beginnings<'a> {
     /// The state that chain `c` goes on from. `tick` is called after every sweep.
-    pub(super) fn best(&self, seed: u64, c: usize, tick: &dyn Fn()) -> Result<Chain<'a>, OracleError> {
+    pub(super) fn best(&self, seed: u64, c: usize, tick: &dyn Fn()) -> Result<(f64, Chain<'a>), OracleError> {
         let mut rng = stream(seed, c as u64);
         let k_means = KMeans::default().starts(3).seeding(Seeding::PlusPlus);
         let first = k_means.fit(self.points, Start::K(self.k), &mut rng)?.partition;
-        let kinds = vec![GROUP; first.k()];
-        let second = self.dense.get(&LEAST[c % LEAST.len()]).map(|dense| {
-            let (labels, kinds) = in_field(dense);
-            self.tried(labels, &kinds, stream(rng.random(), 0), tick)
-        });
+        let second = self
+            .dense
+            .get(&LEAST[c % LEAST.len()])
+            .map(|dense| self.tried(in_field(dense), stream(rng.random(), 0), tick));
         let tried = self.data.field.is_open();
         let first = match tried {
-            true => self.tried(first.labels().to_vec(), &kinds, rng, tick),
-            false => (0.0, self.begun(first.labels().to_vec(), &kinds, rng)),
+            true => self.tried(first.labels().to_vec(), rng, tick),
+            false => (0.0, self.begun(first.labels().to_vec(), rng)),
         };
         Ok(match second {
-            Some(second) if second.0 > first.0 && second.1.in_field > 0 => second.1,
-            _ => first.1,
+            Some(second) if second.0 > first.0 && second.1.in_field > 0 => second,
+            _ => first,
         })
     }
 
-    fn begun(&self, labels: Vec<u32>, kinds: &[usize], rng: Stream) -> Chain<'a> {
-        let mut chain = Chain::new(self.data, self.shape.clone(), labels, kinds, self.likeliest, rng);
-        // Before kinds are drawn: what a group is follows from the metric.
+    fn begun(&self, labels: Vec<u32>, rng: Stream) -> Chain<'a> {
+        let mut chain = Chain::new(self.data, self.shape.clone(), labels, self.likeliest, rng);
+        chain.without_wide_groups();
         chain.fit_shape();
         chain
     }
 
     /// A beginning after its sweeps, and the log density of the last of them.
-    fn tried(&self, labels: Vec<u32>, kinds: &[usize], rng: Stream, tick: &dyn Fn()) -> (f64, Chain<'a>) {
-        let mut chain = self.begun(labels, kinds, rng);
+    fn tried(&self, labels: Vec<u32>, rng: Stream, tick: &dyn Fn()) -> (f64, Chain<'a>) {
+        let mut chain = self.begun(labels, rng);
         let mut ln_density = 0.0;
         for t in 0..self.tried {
             chain.step(self.moves);
@@ -117,20 +121,27 @@ impl<'a> Beginnings<'a> {
             }
             tick();
         }
-        (ln_density, chain)
+        (ln_density / JUDGED as f64, chain)
     }
 }
 
-/// Dense groups as groups, and what is in none as one component of the field, with the kinds of
-/// all.
-fn in_field(dense: &[Option<u32>]) -> (Vec<u32>, Vec<usize>) {
-    let of: Vec<u32> = dense.iter().map(|label| label.map_or(0, |label| label + 1)).collect();
-    let partition = Partition::from_labels(&of);
-    let mut kinds = vec![GROUP; partition.k()];
-    for (label, dense) in partition.labels().iter().zip(dense) {
-        if dense.is_none() {
-            kinds[*label as usize] = GROUP + 1 + FIRST_WIDTH;
+/// Chains that are far less likely than the best go on from where that is, each by its own random
+/// numbers: what is left of a chain at a state that mixing would take ages to leave is only its
+/// weight, which is nothing.
+pub(super) fn resample<'a>(mut chains: Vec<(f64, Chain<'a>)>, seed: u64) -> Vec<Chain<'a>> {
+    let best = (0..chains.len()).fold(0, |best, c| if chains[c].0 > chains[best].0 { c } else { best });
+    let least = chains[best].0 - FAR * (chains[best].1.labels.len() as f64).sqrt();
+    for c in 0..chains.len() {
+        if chains[c].0 < least {
+            let mut chain = chains[best].1.clone();
+            chain.rng = stream(seed ^ RESAMPLED, c as u64);
+            chains[c].1 = chain;
         }
     }
-    (partition.labels().to_vec(), kinds)
+    chains.into_iter().map(|(_, chain)| chain).collect()
+}
+
+/// Dense groups as groups, and what is in none as the field.
+fn in_field(dense: &[Option<u32>]) -> Vec<u32> {
+    dense.iter().map(|label| label.unwrap_or(FIELD)).collect()
 }

@@ -26,17 +26,20 @@ use rand::RngExt;
 
 use super::blocks::{Blocks, Extents, LANES, Reader};
 use super::cluster::{Cluster, bound_all, weigh, weigh_alone, weigh_listed};
-use super::field::{FieldPrior, pick_ln};
+use super::field::{Field, pick_ln};
 use super::matrix::{cholesky, inverse, lower_inverse, pick, wishart};
 use super::prior::{Cohesion, PartitionPrior};
 use super::screening::Screening;
-use super::shape::{GROUP, Shape};
+use super::shape::Shape;
 use crate::Stream;
 
 /// Blocks whose bounds sum up to less than this share of the whole are not weighed at first. The
 /// less is weighed the more often the draw is not decided; between a twentieth and a half it makes
 /// no difference, at a thousandth a sweep takes a fifth longer.
 const NEGLIGIBLE: f64 = 0.1;
+
+/// One near move for so many objects after every sweep, beside those that are told.
+const NEAR_EVERY: usize = 5;
 
 /// From so many objects on, candidates are not all in the cache, and objects that are neighbours in
 /// memory are visited in batches of so many. (One by one, a sweep of 10 000 objects takes twice as
@@ -48,13 +51,14 @@ const BATCH: usize = 32;
 pub(super) struct Data<'a> {
     pub(super) blocks: &'a Blocks<'a>,
     pub(super) prior: &'a PartitionPrior,
-    pub(super) field: &'a FieldPrior,
+    pub(super) field: &'a Field,
     /// The sum over candidates of `w H(x)` for every object: what an object alone has.
     pub(super) alone_sum: &'a [f64],
     /// `Psi ~ Wishart(metric_df, a / metric_df I)`, and whether it is drawn at all.
     pub(super) metric_df: f64,
-    /// The values that `a` may have.
+    /// The values that `a` may have, ascending, and how many of them beside a field.
     pub(super) scales: &'a [f64],
+    pub(super) narrow_scales: usize,
     pub(super) learn: bool,
     /// Objects that lie near each object: pairs that are worth trying to split or merge.
     pub(super) near: &'a Near,
@@ -97,6 +101,7 @@ impl Near {
     }
 }
 
+#[derive(Clone)]
 pub(super) struct Chain<'a> {
     pub(super) data: &'a Data<'a>,
     pub(super) shape: Shape,
@@ -110,12 +115,11 @@ pub(super) struct Chain<'a> {
     pub(super) cohesion: Cohesion,
     /// `ln Z_m` of the cohesion, by the number of grouped objects.
     constants: &'a [f64],
-    /// How many objects are in the field, and the readiness of the field to open components.
+    /// How many objects are in the field, the shares of its densities, and what each object has in
+    /// the field with these shares.
     pub(super) in_field: usize,
-    pub(super) field_alpha: f64,
-    /// What joining a component of the field weighs for each of its members, for the object that
-    /// is out; a group weighs its `joins`.
-    field_join: f64,
+    pub(super) field_shares: Vec<f64>,
+    pub(super) field_sums: Vec<f64>,
     /// What the metric is expected to be: `scale I`.
     pub(super) scale: f64,
     /// The weights of joining a cluster, by its size.
@@ -123,6 +127,9 @@ pub(super) struct Chain<'a> {
     pub(super) rng: Stream,
     /// Split and merge moves tried and taken.
     pub(super) moves: [usize; 2],
+    /// Over the last sweep, the sum of `-ln p` of who was drawn to be field, and of all candidates
+    /// that were drawn: an estimate of the entropy of each given all else.
+    entropy: f64,
     /// How far the candidates of one object reach, in the metric of the moment.
     extents: Extents,
     screening: Screening,
@@ -139,20 +146,23 @@ pub(super) struct Chain<'a> {
     alone: [Vec<f64>; 2],
 }
 
-/// An object that is in no cluster for the moment.
+/// The label of objects in the field.
+pub(super) const FIELD: u32 = u32::MAX - 1;
+
+/// An object that is nowhere for the moment.
 const NOWHERE: u32 = u32::MAX;
 
 impl<'a> Chain<'a> {
-    /// From these labels (0..k, all used) and choices.
+    /// From these labels (0..k, all used, or [`FIELD`]) and choices.
     pub(super) fn new(
         data: &'a Data<'a>,
         shape: Shape,
         labels: Vec<u32>,
-        kinds: &[usize],
         choice: &[u32],
         rng: Stream,
     ) -> Self {
         let n = labels.len();
+        let clusters = labels.iter().filter(|label| **label != FIELD).max().map_or(0, |most| most + 1);
         let batch = if n < MANY { 1 } else { BATCH };
         let mut chain = Self {
             data,
@@ -160,17 +170,18 @@ impl<'a> Chain<'a> {
             spots: vec![0; n],
             places: vec![0.0; n * shape.q],
             reader: Reader::default(),
-            clusters: kinds.iter().map(|kind| Cluster::of_kind(*kind, &shape)).collect(),
+            clusters: vec![Cluster::empty(shape.q); clusters as usize],
             cohesion: data.prior.first(),
             constants: data.prior.constants(data.prior.first()),
             in_field: 0,
-            field_alpha: data.field.first(),
-            field_join: 0.0,
+            field_shares: data.field.first(),
+            field_sums: vec![0.0; n],
             shape,
-            scale: data.scales[data.scales.len() / 2],
+            scale: data.scales[data.narrow_scales / 2],
             joins: Vec::new(),
             rng,
             moves: [0, 0],
+            entropy: 0.0,
             extents: Extents::default(),
             screening: Screening::new(Vec::new(), 0, 0),
             near: Vec::new(),
@@ -217,18 +228,24 @@ impl<'a> Chain<'a> {
         let k = self.clusters.len();
         self.constants = self.data.prior.constants(self.cohesion);
         for cluster in &mut self.clusters {
-            *cluster = Cluster::of_kind(cluster.kind, &self.shape);
+            *cluster = Cluster::empty(q);
         }
+        self.in_field = 0;
         for (&label, place) in self.labels.iter().zip(self.places.chunks_exact(q)) {
-            self.clusters[label as usize].take_in(place);
+            match label {
+                FIELD => self.in_field += 1,
+                label => self.clusters[label as usize].take_in(place),
+            }
         }
         for cluster in &mut self.clusters {
             cluster.refresh(&self.shape);
         }
-        self.in_field = self.clusters.iter().filter(|c| c.field).map(|c| c.size).sum();
+        for (i, sum) in self.field_sums.iter_mut().enumerate() {
+            *sum = self.data.field.sum(i, &self.field_shares);
+        }
         // The metric is positive definite: it was so when it was drawn.
         let low = cholesky(&self.shape.psi, q).map_or_else(|| vec![0.0; q * q], |l| lower_inverse(&l, q));
-        self.screening = Screening::new(low, q, self.shape.kinds[GROUP].nu);
+        self.screening = Screening::new(low, q, self.shape.nu);
         self.joins = self.data.prior.joins(self.cohesion);
         for k in 0..k {
             self.screen(k);
@@ -247,10 +264,27 @@ impl<'a> Chain<'a> {
         }
     }
 
+    /// Beside a field, members of groups that are too wide go to the field. To begin with.
+    pub(super) fn without_wide_groups(&mut self) {
+        if self.in_field == 0 {
+            return;
+        }
+        for k in (0..self.clusters.len()).rev() {
+            if !self.is_narrow(&self.clusters[k]) {
+                for label in self.labels.iter_mut().filter(|label| **label == k as u32) {
+                    *label = FIELD;
+                }
+                self.drop_cluster(k);
+            }
+        }
+        self.rebuild();
+    }
+
     /// A sweep, split and merge moves, as many near ones, and all that the clusters share.
     pub(super) fn step(&mut self, moves: usize) {
         self.sweep();
-        self.split_and_merge(moves, moves);
+        let near = if moves > 0 { moves + self.labels.len() / NEAR_EVERY } else { 0 };
+        self.split_and_merge(moves, near);
         self.draw_shape();
     }
 
@@ -262,22 +296,63 @@ impl<'a> Chain<'a> {
             order.swap(i, self.rng.random_range(0..=i));
         }
         let n = self.labels.len();
+        self.entropy = 0.0;
         for &batch in &order {
             for i in batch * self.batch..((batch + 1) * self.batch).min(n) {
-                let was = self.take_out(i);
-                let drawn = self.draw(i, was);
-                self.put(i, drawn);
+                self.move_one(i);
             }
         }
         self.order = order;
     }
 
+    /// The label and candidate of object `i` anew. Where that makes a group too wide beside the
+    /// field it stays where it was, which is Metropolis' rule for a proposal by the conditional
+    /// without that limit.
+    fn move_one(&mut self, i: usize) {
+        let (label, spot) = (self.labels[i], self.spots[i]);
+        let was = self.take_out(i);
+        let drawn = self.draw(i, was);
+        let opens = self.in_field == 0;
+        self.put(i, drawn);
+        let to = self.labels[i];
+        let good = |k: usize| self.is_narrow(&self.clusters[k]);
+        if self.in_field == 0
+            || (to == FIELD && opens && (0..self.clusters.len()).all(good))
+            || (!(to == FIELD && opens) && was.is_none_or(good) && (to == FIELD || good(to as usize)))
+        {
+            return;
+        }
+        self.take_out(i);
+        if label == FIELD {
+            self.labels[i] = FIELD;
+            self.in_field += 1;
+            return;
+        }
+        let k = was.unwrap_or_else(|| {
+            self.clusters.push(Cluster::empty(self.shape.q));
+            self.clusters.len() - 1
+        });
+        self.labels[i] = k as u32;
+        self.choose(i, spot);
+        let q = self.shape.q;
+        self.clusters[k].add(&self.places[i * q..(i + 1) * q], &self.shape);
+        self.screen(k);
+    }
+
+    /// Whether a cluster is narrow enough beside a field.
+    pub(super) fn is_narrow(&self, cluster: &Cluster) -> bool {
+        self.data.field.narrow.holds(cluster.size, &cluster.scatter)
+    }
+
     /// Returns the cluster that it was in, if that is still there.
     fn take_out(&mut self, i: usize) -> Option<usize> {
         let (k, q) = (self.labels[i] as usize, self.shape.q);
-        self.labels[i] = NOWHERE;
+        let was = std::mem::replace(&mut self.labels[i], NOWHERE);
+        if was == FIELD {
+            self.in_field -= 1;
+            return None;
+        }
         self.clusters[k].remove(&self.places[i * q..(i + 1) * q], &self.shape);
-        self.in_field -= usize::from(self.clusters[k].field);
         if self.clusters[k].size == 0 {
             self.drop_cluster(k);
             return None;
@@ -291,20 +366,22 @@ impl<'a> Chain<'a> {
         self.screening.set(k, cluster, self.joins[cluster.size]);
     }
 
-    /// The exact draw of a cluster and a block; none is a new cluster. `was` is the cluster it
-    /// comes from.
-    fn draw(&mut self, i: usize, was: Option<usize>) -> Option<(u32, u32)> {
+    /// The exact draw of a cluster and a block, of a new cluster or of the field. `was` is the
+    /// cluster it comes from.
+    fn draw(&mut self, i: usize, was: Option<usize>) -> Drawn {
         let blocks = self.data.blocks;
         self.reader.load(blocks, i);
-        self.field_join = self.field_join(self.in_field, 1);
-        let alone = (self.open_group() + self.field_join * self.field_alpha) * self.data.alone_sum[i];
+        let in_field = self.field_join(self.in_field, 1) * self.field_sums[i];
+        let alone = self.open_group() * self.data.alone_sum[i];
+        // Both first, as if they were one cluster: what it weighs is known beforehand.
+        let first = alone + in_field;
         // What is negligible is measured by what is known to be there: the object alone, and where
         // it has been.
-        let mut known = alone;
+        let mut known = first;
         if let Some(k) = was {
             let own = self.reader.own(blocks, i);
             let weights = weigh(&self.clusters[k], own, self.spots[i] as usize / LANES);
-            known += self.join_of(&self.clusters[k]) * weights.iter().sum::<f64>();
+            known += self.joins[self.clusters[k].size] * weights.iter().sum::<f64>();
         }
         self.extents.measure(self.reader.own(blocks, i), self.screening.metric());
         let least = NEGLIGIBLE * known / ((self.clusters.len() + 1) * self.extents.len()) as f64;
@@ -312,11 +389,9 @@ impl<'a> Chain<'a> {
         self.listed.clear();
         for (group, first) in self.extents.groups().zip((0..).step_by(LANES)) {
             others += self.screening.near(group.middle, group.reach, least, &mut self.near);
-            let field = (0..).zip(&self.clusters).filter(|(_, cluster)| cluster.field).map(|(k, _)| k);
-            self.near.extend(field);
             self.bounds.clear();
             let clusters = &self.clusters;
-            bound_all(clusters, &self.near, &self.joins, self.field_join, group, &mut self.bounds);
+            bound_all(clusters, &self.near, &self.joins, group, &mut self.bounds);
             for (k, bounds) in self.near.iter().zip(&self.bounds) {
                 for (lane, &bound) in bounds.iter().enumerate() {
                     if bound > least / LANES as f64 {
@@ -330,10 +405,10 @@ impl<'a> Chain<'a> {
         self.sums.clear();
         self.weigh_listed(i, 0);
         let u = self.rng.random::<f64>();
-        let sum = alone + self.sums.iter().sum::<f64>();
-        let at = self.reach(alone, u * sum);
-        if self.reach(alone, u * (sum + others)) == at && at <= self.sums.len() {
-            return self.listed.get(at.wrapping_sub(1)).copied();
+        let sum = first + self.sums.iter().sum::<f64>();
+        let at = self.reach(first, u * sum);
+        if self.reach(first, u * (sum + others)) == at && at <= self.sums.len() {
+            return self.drawn(at, alone, in_field, sum);
         }
         let begin = self.listed.len();
         let count = blocks.count(i) as u32;
@@ -343,9 +418,28 @@ impl<'a> Chain<'a> {
         let rest: Vec<(u32, u32)> = all.filter(|pair| known.binary_search(pair).is_err()).collect();
         self.listed.extend(rest);
         self.weigh_listed(i, begin);
-        let sum = alone + self.sums.iter().sum::<f64>();
-        let at = self.reach(alone, u * sum).min(self.sums.len());
-        self.listed.get(at.wrapping_sub(1)).copied()
+        let sum = first + self.sums.iter().sum::<f64>();
+        let at = self.reach(first, u * sum).min(self.sums.len());
+        self.drawn(at, alone, in_field, sum)
+    }
+
+    /// What [`Self::reach`] says was drawn, where being alone, in the field and all weigh so much.
+    fn drawn(&mut self, at: usize, alone: f64, in_field: f64, sum: f64) -> Drawn {
+        let drawn = match self.listed.get(at.wrapping_sub(1)) {
+            Some(&(k, block)) => {
+                let own = self.listed.iter().zip(&self.sums).filter(|((l, _), _)| *l == k);
+                let total: f64 = own.map(|(_, sum)| sum).sum();
+                self.entropy -= libm::log(self.sums[at - 1] / total);
+                Drawn::Block(k, block)
+            }
+            None if in_field > 0.0 && pick(&[alone, in_field], alone + in_field, &mut self.rng) == 1 => {
+                Drawn::Field
+            }
+            None => Drawn::Alone,
+        };
+        let of_kind = if matches!(drawn, Drawn::Field) { in_field } else { sum - in_field };
+        self.entropy -= libm::log(of_kind / sum);
+        drawn
     }
 
     /// Weighs the listed blocks of object `i` from `begin` on.
@@ -353,14 +447,14 @@ impl<'a> Chain<'a> {
         let own = self.reader.own(self.data.blocks, i);
         weigh_listed(&self.clusters, own, &self.listed[begin..], &mut self.sums);
         for (at, &(k, _)) in self.listed.iter().enumerate().skip(begin) {
-            self.sums[at] *= self.join_of(&self.clusters[k as usize]);
+            self.sums[at] *= self.joins[self.clusters[k as usize].size];
         }
     }
 
-    /// Where the running sum passes `target`: 0 for the object alone, then the listed ones from 1;
-    /// one more when it never does.
-    fn reach(&self, alone: f64, target: f64) -> usize {
-        let mut left = target - alone;
+    /// Where the running sum passes `target`: 0 for the object alone or in the field, then the
+    /// listed ones from 1; one more when it never does.
+    fn reach(&self, first: f64, target: f64) -> usize {
+        let mut left = target - first;
         let mut at = 0;
         while left >= 0.0 && at < self.sums.len() {
             left -= self.sums[at];
@@ -369,25 +463,27 @@ impl<'a> Chain<'a> {
         if left < 0.0 { at } else { self.sums.len() + 1 }
     }
 
-    /// Into the cluster drawn, or a new one; the candidate is drawn within the block.
-    fn put(&mut self, i: usize, drawn: Option<(u32, u32)>) {
+    /// Where it was drawn to; the candidate is drawn within the block. An object in the field keeps
+    /// the candidate it had, which nothing depends on.
+    fn put(&mut self, i: usize, drawn: Drawn) {
         let blocks = self.data.blocks;
         let own = self.reader.own(blocks, i);
         let (to, spot) = match drawn {
-            None => {
-                let (groups, field) = (self.open_group(), self.field_join * self.field_alpha);
-                let kind = self.draw_kind_alone(groups, field);
-                self.clusters.push(Cluster::of_kind(kind, &self.shape));
-                let own = self.reader.own(blocks, i);
-                let [lanes, alone] = &mut self.alone;
-                weigh_alone(&self.shape.base, own, lanes);
-                blocks.in_order(i, lanes, alone);
-                let j = pick(alone, self.data.alone_sum[i], &mut self.rng);
-                (self.clusters.len() - 1, blocks.spot_of(i, j as u32))
+            Drawn::Field => {
+                self.labels[i] = FIELD;
+                self.in_field += 1;
+                return;
             }
-            Some((k, block)) => {
+            Drawn::Alone => {
+                let spot = self.spot_alone(i);
+                self.clusters.push(Cluster::empty(self.shape.q));
+                (self.clusters.len() - 1, spot)
+            }
+            Drawn::Block(k, block) => {
                 let weights = weigh(&self.clusters[k as usize], own, block as usize);
-                let lane = pick(&weights, weights.iter().sum(), &mut self.rng);
+                let sum = weights.iter().sum();
+                let lane = pick(&weights, sum, &mut self.rng);
+                self.entropy -= libm::log(weights[lane] / sum);
                 (k as usize, block * LANES as u32 + lane as u32)
             }
         };
@@ -395,8 +491,16 @@ impl<'a> Chain<'a> {
         self.choose(i, spot);
         let q = self.shape.q;
         self.clusters[to].add(&self.places[i * q..(i + 1) * q], &self.shape);
-        self.in_field += usize::from(self.clusters[to].field);
         self.screen(to);
+    }
+
+    /// A candidate of object `i`, which was the last to be loaded, if it is alone.
+    pub(super) fn spot_alone(&mut self, i: usize) -> u32 {
+        let blocks = self.data.blocks;
+        let [lanes, alone] = &mut self.alone;
+        weigh_alone(&self.shape.base, self.reader.own(blocks, i), lanes);
+        blocks.in_order(i, lanes, alone);
+        blocks.spot_of(i, pick(alone, self.data.alone_sum[i], &mut self.rng) as u32)
     }
 
     /// The weight of opening a group.
@@ -404,45 +508,35 @@ impl<'a> Chain<'a> {
         self.cohesion.alpha * self.cohesion.singleton_weight
     }
 
-    /// What each member of a component of the field weighs for one more object, where a group
-    /// weighs its `joins`: the ratio of the constants of both, with `field` objects in the field and
-    /// `out` objects in neither.
+    /// What the field weighs for one more object, where a group weighs its `joins`: the ratio of
+    /// the constants of both, with `field` objects in the field and `out` objects in neither.
     pub(super) fn field_join(&self, field: usize, out: usize) -> f64 {
         if !self.data.field.is_open() {
             return 0.0;
         }
         let grouped = self.labels.len() - out - field;
         let ln = self.data.field.ln_share(field + 1) - self.data.field.ln_share(field)
+            + self.ln_scale_prior(field + 1)
+            - self.ln_scale_prior(field)
             + self.constants[grouped + 1]
             - self.constants[grouped];
-        libm::exp(ln) / (self.field_alpha + field as f64)
+        libm::exp(ln)
     }
 
-    /// The weight of joining a cluster, for the object that is out.
-    fn join_of(&self, cluster: &Cluster) -> f64 {
-        self.join(cluster, self.field_join)
-    }
-
-    /// The weight of joining a cluster, where a member of the field's components weighs so much.
-    pub(super) fn join(&self, cluster: &Cluster, field_join: f64) -> f64 {
-        if cluster.field { field_join * cluster.size as f64 } else { self.joins[cluster.size] }
-    }
-
-    /// The kind of a cluster of one, if groups and the field weigh so much.
-    fn draw_kind_alone(&mut self, groups: f64, field: f64) -> usize {
-        let widths = self.shape.kinds.len() - 1;
-        let in_field = field > 0.0 && pick(&[groups, field], groups + field, &mut self.rng) == 1;
-        if in_field { GROUP + 1 + self.rng.random_range(0..widths) } else { GROUP }
+    /// The weight of joining a cluster.
+    pub(super) fn join(&self, cluster: &Cluster) -> f64 {
+        self.joins[cluster.size]
     }
 
     /// Draws the metric and the prior's cohesion. False when numbers ran out of range, which leaves
     /// the metric as it was.
     pub(super) fn draw_shape(&mut self) -> bool {
-        let groups = self.clusters.iter().filter(|c| !c.field).map(|c| c.size);
-        self.cohesion = self.data.prior.draw(groups, &mut self.rng);
+        let sizes = self.clusters.iter().map(|c| c.size);
+        self.cohesion = self.data.prior.draw(sizes, &mut self.rng);
         self.constants = self.data.prior.constants(self.cohesion);
-        if self.shape.kinds.len() > 1 {
-            self.draw_kinds();
+        if self.data.field.is_open() {
+            let members = (0..).zip(&self.labels).filter(|(_, label)| **label == FIELD).map(|(i, _)| i);
+            self.field_shares = self.data.field.draw(members, &self.field_shares, &mut self.rng);
         }
         let drawn = !self.data.learn || self.draw_metric().is_some();
         self.rebuild();
@@ -452,8 +546,8 @@ impl<'a> Chain<'a> {
     /// The metric and the cohesion that fit the labels, whatever they were before. To begin with.
     pub(super) fn fit_shape(&mut self) {
         for _ in 0..5 {
-            let groups = self.clusters.iter().filter(|c| !c.field).map(|c| c.size);
-            self.cohesion = self.data.prior.draw(groups, &mut self.rng);
+            let sizes = self.clusters.iter().map(|c| c.size);
+            self.cohesion = self.data.prior.draw(sizes, &mut self.rng);
             if self.data.learn {
                 self.draw_metric();
             }
@@ -462,13 +556,13 @@ impl<'a> Chain<'a> {
     }
 
     fn draw_metric(&mut self) -> Option<()> {
-        let (q, nu) = (self.shape.q, self.shape.kinds[GROUP].nu as f64);
+        let (q, nu) = (self.shape.q, self.shape.nu as f64);
         let mut sum = vec![0.0; q * q];
         for f in 0..q {
             sum[f * q + f] = self.data.metric_df / self.scale;
         }
         let mut plural = 0.0;
-        for cluster in self.clusters.iter().filter(|cluster| cluster.size > 1 && !cluster.field) {
+        for cluster in self.clusters.iter().filter(|cluster| cluster.size > 1) {
             let scale = inverse(&cluster.spread(&self.shape), q)?;
             let precision = wishart(nu + cluster.size as f64 - 1.0, &scale, q, &mut self.rng)?;
             for (s, p) in sum.iter_mut().zip(precision) {
@@ -489,12 +583,22 @@ impl<'a> Chain<'a> {
         let (q, df) = (self.shape.q, self.data.metric_df);
         if self.data.scales.len() > 1 {
             let trace: f64 = (0..q).map(|f| self.shape.psi[f * q + f]).sum();
-            let ln: Vec<f64> =
-                self.data.scales.iter().map(|a| -0.5 * df * (q as f64 * libm::log(*a) + trace / a)).collect();
-            let most = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let weights: Vec<f64> = ln.iter().map(|v| libm::exp(v - most)).collect();
-            self.scale = self.data.scales[pick(&weights, weights.iter().sum(), &mut self.rng)];
+            let scales = &self.data.scales[..self.open_scales(self.in_field)];
+            let ln_of = |a: &f64| -0.5 * df * (q as f64 * libm::log(*a) + trace / a);
+            let ln: Vec<f64> = scales.iter().map(ln_of).collect();
+            self.scale = scales[pick_ln(&ln, &mut self.rng)];
         }
+    }
+
+    /// How many of the scales there may be with so many objects in the field.
+    fn open_scales(&self, in_field: usize) -> usize {
+        if in_field == 0 { self.data.scales.len() } else { self.data.narrow_scales }
+    }
+
+    /// `ln p` of the scale with so many objects in the field.
+    fn ln_scale_prior(&self, in_field: usize) -> f64 {
+        let open = &self.data.scales[..self.open_scales(in_field)];
+        if open.contains(&self.scale) { -libm::log(open.len() as f64) } else { f64::NEG_INFINITY }
     }
 
     /// The log of the stationary density but for constants and the prior of the metric: what a
@@ -502,7 +606,12 @@ impl<'a> Chain<'a> {
     pub(super) fn ln_density(&self) -> f64 {
         let clusters: f64 = self.clusters.iter().map(|cluster| cluster.ln_density(&self.shape)).sum();
         let chosen = self.spots.iter().enumerate();
-        let choices: f64 = chosen.map(|(i, &spot)| libm::log(self.data.blocks.weight(i, spot))).sum();
+        let choices: f64 = chosen
+            .map(|(i, &spot)| match self.labels[i] {
+                FIELD => libm::log(self.field_sums[i]),
+                _ => libm::log(self.data.blocks.weight(i, spot)),
+            })
+            .sum();
         clusters + choices + self.ln_prior()
     }
 
@@ -514,65 +623,31 @@ impl<'a> Chain<'a> {
         let ln_det = self.shape.ln_det_psi();
         let a = self.scale;
         let prior = 0.5 * (df - q - 1.0) * ln_det - 0.5 * df * (q * libm::log(a) + trace / a);
-        self.ln_density() + prior + 0.5 * (q + 1.0) * ln_det
+        self.ln_density() + prior + 0.5 * (q + 1.0) * ln_det + self.entropy
     }
 
-    /// `ln p` of labels and kinds, given the cohesion and the field's readiness.
+    /// `ln p` of labels, given the cohesion.
     fn ln_prior(&self) -> f64 {
-        let each = self.clusters.iter().map(|c| self.ln_prior_of(c.size, c.kind)).sum::<f64>();
+        let each = self.data.prior.ln_weight(self.clusters.iter().map(|c| c.size), self.cohesion);
         each + self.ln_prior_field(self.in_field)
     }
 
     /// What one cluster adds to it.
-    pub(super) fn ln_prior_of(&self, size: usize, kind: usize) -> f64 {
-        if kind == GROUP {
-            return self.data.prior.ln_weight(std::iter::once(size), self.cohesion);
-        }
-        let widths = (self.shape.kinds.len() - 1) as f64;
-        libm::log(self.field_alpha) + libm::lgamma(size as f64) - libm::log(widths)
+    pub(super) fn ln_prior_of(&self, size: usize) -> f64 {
+        self.data.prior.ln_weight(std::iter::once(size), self.cohesion)
     }
 
     /// What so many objects in the field add to it.
     pub(super) fn ln_prior_field(&self, field: usize) -> f64 {
-        let alpha = self.field_alpha;
-        self.data.field.ln_share(field) - self.constants[self.labels.len() - field] + libm::lgamma(alpha)
-            - libm::lgamma(alpha + field as f64)
+        self.data.field.ln_share(field) + self.ln_scale_prior(field)
+            - self.constants[self.labels.len() - field]
     }
+}
 
-    /// Draws the kind of each cluster, and the field's readiness.
-    fn draw_kinds(&mut self) {
-        let open = self.data.field.is_open();
-        let kinds = if open { self.shape.kinds.len() } else { 1 };
-        for k in 0..self.clusters.len() {
-            let cluster = &self.clusters[k];
-            let size = cluster.size;
-            let others = self.in_field - if cluster.field { size } else { 0 };
-            let kind = if size == 1 {
-                let field = if open {
-                    let ln = self.ln_prior_field(others + 1) - self.ln_prior_field(others);
-                    libm::exp(ln) * self.field_alpha
-                } else {
-                    0.0
-                };
-                self.draw_kind_alone(self.open_group(), field)
-            } else {
-                let ln: Vec<f64> = (0..kinds)
-                    .map(|kind| {
-                        let field = others + if kind == GROUP { 0 } else { size };
-                        self.ln_prior_of(size, kind)
-                            + self.ln_prior_field(field)
-                            + cluster.ln_density_as(kind, &self.shape)
-                    })
-                    .collect();
-                pick_ln(&ln, &mut self.rng)
-            };
-            self.in_field = others + if kind == GROUP { 0 } else { size };
-            self.clusters[k].kind = kind;
-            self.clusters[k].field = kind != GROUP;
-        }
-        if open {
-            let components = self.clusters.iter().filter(|c| c.field).count();
-            self.field_alpha = self.data.field.draw(components, self.in_field, &mut self.rng);
-        }
-    }
+/// Where an object was drawn to.
+enum Drawn {
+    Alone,
+    Field,
+    /// A cluster, and a block of the object's candidates.
+    Block(u32, u32),
 }

@@ -26,15 +26,12 @@ use multiversion::multiversion;
 
 use super::blocks::{Group, LANES, Own, squares};
 use super::matrix::{cholesky, ln_det};
-use super::shape::{BASE_DF, Base, Kind, Shape};
+use super::shape::{BASE_DF, Base, Shape};
 
 /// Members, and the t density of the next one.
 #[derive(Clone, Debug)]
 pub(super) struct Cluster {
     pub(super) size: usize,
-    /// Which of the [`Shape`]'s kinds, and whether that is one of the field's.
-    pub(super) kind: usize,
-    pub(super) field: bool,
     pub(super) mean: Vec<f64>,
     /// The sum of `(x - mean)(x - mean)'`.
     pub(super) scatter: Vec<f64>,
@@ -58,8 +55,6 @@ impl Cluster {
         let square = vec![0.0; q * q];
         Self {
             size: 0,
-            kind: 0,
-            field: false,
             mean: vec![0.0; q],
             scatter: square.clone(),
             low: square.clone(),
@@ -70,17 +65,6 @@ impl Cluster {
             twice: 0,
             shrink: 1.0,
         }
-    }
-
-    /// The same of a kind.
-    pub(super) fn of_kind(kind: usize, shape: &Shape) -> Self {
-        Self { kind, field: shape.kinds[kind].field, ..Self::empty(shape.q) }
-    }
-
-    /// The same members as another kind. The density is not ready until [`Self::refresh`].
-    pub(super) fn with_kind(mut self, kind: usize, shape: &Shape) -> Self {
-        (self.kind, self.field) = (kind, shape.kinds[kind].field);
-        self
     }
 
     pub(super) fn add(&mut self, x: &[f64], shape: &Shape) {
@@ -133,42 +117,29 @@ impl Cluster {
         }
     }
 
-    /// The scale of its kind with the scatter of the members, `Psi + S`.
+    /// The metric with the scatter of the members, `Psi + S`.
     pub(super) fn spread(&self, shape: &Shape) -> Vec<f64> {
-        self.spread_as(&shape.kinds[self.kind])
-    }
-
-    fn spread_as(&self, kind: &Kind) -> Vec<f64> {
-        kind.scale.iter().zip(&self.scatter).map(|(p, s)| p + s).collect()
-    }
-
-    /// `(x - mean)' (Psi + S)^-1 (x - mean)`.
-    pub(super) fn quadratic(&self, x: &[f64]) -> f64 {
-        let q = x.len();
-        let row = |r: usize| (0..=r).map(|f| self.low[r * q + f] * (x[f] - self.mean[f])).sum::<f64>();
-        (0..q).map(|r| row(r) * row(r)).sum()
+        shape.psi.iter().zip(&self.scatter).map(|(p, s)| p + s).collect()
     }
 
     /// Makes the density ready.
     pub(super) fn refresh(&mut self, shape: &Shape) {
-        let (q, kind) = (shape.q, &shape.kinds[self.kind]);
-        for (slot, (p, s)) in self.low.iter_mut().zip(kind.scale.iter().zip(&self.scatter)) {
+        let q = shape.q;
+        for (slot, (p, s)) in self.low.iter_mut().zip(shape.psi.iter().zip(&self.scatter)) {
             *slot = p + s;
         }
         if !invert_triangle(&mut self.low, q) {
             // Subtraction can leave a scatter that is negative by rounding; Psi alone is positive
             // definite.
-            self.low.copy_from_slice(&kind.scale);
+            self.low.copy_from_slice(&shape.psi);
             invert_triangle(&mut self.low, q);
         }
         // 1 / sqrt(det (Psi + S)).
         let root: f64 = (0..q).map(|f| self.low[f * q + f]).product();
-        // A group is at least as wide as Psi, a component of the field need not be.
-        let shrink = shrink(&self.low, &shape.triangle, q);
-        self.shrink = if self.field { shrink } else { shrink.min(1.0) };
+        self.shrink = shrink(&self.low, &shape.triangle, q).min(1.0);
         let base = &shape.base;
         self.share = self.size as f64 / (self.size as f64 + 1.0);
-        self.twice = kind.nu + self.size;
+        self.twice = shape.nu + self.size;
         let step = 1.0 / (self.size as f64 + 1.0);
         for (slot, v) in self.low_base.iter_mut().zip(&base.low) {
             *slot = v * step;
@@ -183,18 +154,12 @@ impl Cluster {
             sum += y * y;
         }
         let at_mean = half_power(1.0 + sum / BASE_DF as f64, BASE_DF + q);
-        self.scale = kind.constants[self.size] * root * at_mean;
+        self.scale = shape.constants[self.size] * root * at_mean;
     }
 
     /// `ln M` of the members.
     pub(super) fn ln_density(&self, shape: &Shape) -> f64 {
-        self.ln_density_as(self.kind, shape)
-    }
-
-    /// The same if it were of another kind.
-    pub(super) fn ln_density_as(&self, kind: usize, shape: &Shape) -> f64 {
-        let kind = &shape.kinds[kind];
-        let (q, n, nu) = (shape.q as f64, self.size as f64, kind.nu as f64);
+        let (q, n, nu) = (shape.q as f64, self.size as f64, shape.nu as f64);
         let ln_gamma_q = |x: f64| (0..shape.q).map(|f| libm::lgamma(x - f as f64 / 2.0)).sum::<f64>();
         let ln_det_of = |a: &[f64]| cholesky(a, shape.q).map_or(f64::NAN, |l| ln_det(&l, shape.q));
         shape.base.ln_density(&self.mean)
@@ -202,8 +167,8 @@ impl Cluster {
             - 0.5 * (n - 1.0) * q * libm::log(std::f64::consts::PI)
             + ln_gamma_q((nu + n - 1.0) / 2.0)
             - ln_gamma_q(nu / 2.0)
-            + 0.5 * nu * kind.ln_det
-            - 0.5 * (nu + n - 1.0) * ln_det_of(&self.spread_as(kind))
+            + 0.5 * nu * shape.ln_det_psi()
+            - 0.5 * (nu + n - 1.0) * ln_det_of(&self.spread(shape))
     }
 }
 
@@ -264,14 +229,12 @@ pub(super) fn bound_all(
     clusters: &[Cluster],
     listed: &[u32],
     join: &[f64],
-    field_join: f64,
     group: Group<'_>,
     bounds: &mut Vec<[f64; LANES]>,
 ) {
     for &k in listed {
         let cluster = &clusters[k as usize];
-        let join = if cluster.field { field_join * cluster.size as f64 } else { join[cluster.size] };
-        let factor = join * cluster.scale * (1.0 + 1e-9);
+        let factor = join[cluster.size] * cluster.scale * (1.0 + 1e-9);
         let quadratic = quadratic_of(cluster, group.centres);
         let near: [f64; LANES] = std::array::from_fn(|lane| {
             let least = (quadratic[lane].sqrt() - cluster.shrink * group.radii[lane]).max(0.0);
@@ -523,7 +486,7 @@ mod tests {
             let join: Vec<f64> = (0..=members).map(|n| (n as f64).sqrt()).collect();
             let mut bounds = [Vec::new(), Vec::new()];
             for (group, bounds) in extents.groups().zip(&mut bounds) {
-                bound_all(&clusters, &[0, 1, 2], &join, 0.0, group, bounds);
+                bound_all(&clusters, &[0, 1, 2], &join, group, bounds);
                 assert_eq!(bounds.len(), 3);
             }
             for (k, cluster) in clusters.iter().enumerate() {

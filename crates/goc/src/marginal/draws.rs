@@ -34,6 +34,12 @@ impl Draw {
         Self { labels: narrow, clusters }
     }
 
+    /// The field as one more cluster, behind the others.
+    pub(super) fn with_field_as_cluster(mut self) -> Self {
+        self.clusters += usize::from((0..self.len()).any(|i| self.in_field(i)));
+        self
+    }
+
     /// From labels that begin at 0.
     pub fn new(labels: &[u32]) -> Self {
         let most = labels.iter().max().copied();

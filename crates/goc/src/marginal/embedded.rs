@@ -1,49 +1,37 @@
-//! What of a chain's clusters is field.
+//! Whether a chain's field is one.
 //!
-//! A component of the field is a normal cloud as wide as the data. One wide group beside others, or
-//! one cloud that is all there is, fits that as well. What makes a field of it is that groups lie
-//! within it. So where most of what else there is lies within components of the field, they are the
-//! field, but for those that have nothing within them; and where not, they are wide groups. It
-//! changes no draw of the chain, only what is said of it.
+//! The field's density is that of all objects, seen smoothly. One wide group beside others fits that
+//! as well. What makes a field of it is that groups lie within it. So where most of what else there
+//! is lies within the field it is the field, and where not, it is a wide group. It changes no draw
+//! of the chain, only what is said of it.
 
-use statrs::distribution::{ChiSquared, ContinuousCDF};
+use super::chain::{Chain, FIELD};
+use super::smooth::Smooth;
 
-use super::chain::Chain;
+/// Another cluster lies within the field where the field is at least as dense as for all but this
+/// share of its own members.
+const OUTSKIRTS: f64 = 0.05;
 
-/// The part of a component's own members that the ellipsoid encloses within which another cluster's
-/// mean has to lie.
-const ENCLOSED: f64 = 0.95;
-
-/// The square of that ellipsoid's radius, in standard deviations, for `q` features.
-pub(super) fn reach(q: usize) -> f64 {
-    ChiSquared::new(q as f64).map_or(f64::INFINITY, |law| law.inverse_cdf(ENCLOSED))
-}
+/// The least size of a cluster that counts: pairs come and go anywhere.
+const TELLING: usize = 3;
 
 impl Chain<'_> {
-    /// Which clusters are field; `reach` as [`reach`] has it.
-    pub(super) fn field_clusters(&self, reach: f64) -> Vec<bool> {
-        let clusters = &self.clusters;
-        let within = |l: usize, k: usize| {
-            let own = &clusters[k];
-            // The covariance expected of a component is (scale + scatter) / freedom.
-            let freedom = (self.shape.kinds[own.kind].nu + own.size) as f64 - self.shape.q as f64 - 2.0;
-            k != l && own.quadratic(&clusters[l].mean) * freedom < reach
-        };
-        let plural: Vec<usize> = (0..clusters.len()).filter(|k| clusters[*k].size > 1).collect();
-        let components: Vec<usize> = plural.iter().copied().filter(|k| clusters[*k].field).collect();
-        let mut field: Vec<bool> = clusters.iter().map(|cluster| cluster.field).collect();
-        let Some(&largest) = components.iter().max_by_key(|k| clusters[**k].size) else { return field };
+    /// Whether the objects in the field are a field, or one wide group.
+    pub(super) fn has_field(&self, smooth: &Smooth) -> bool {
+        let members = self.labels.iter().zip(&self.field_sums).filter(|(label, _)| **label == FIELD);
+        let mut own: Vec<f64> = members.map(|(_, sum)| *sum).collect();
+        if own.is_empty() {
+            return false;
+        }
+        own.sort_unstable_by(f64::total_cmp);
+        let least = own[(OUTSKIRTS * own.len() as f64) as usize];
+        let mut spare = Vec::new();
         let (mut embedded, mut others) = (0, 0);
-        for &l in plural.iter().filter(|l| **l != largest) {
-            others += clusters[l].size;
-            if components.iter().any(|&k| within(l, k)) {
-                embedded += clusters[l].size;
-            }
+        for cluster in self.clusters.iter().filter(|cluster| cluster.size >= TELLING) {
+            let density = smooth.density(&cluster.mean, None, &self.field_shares, &mut spare);
+            others += cluster.size;
+            embedded += if density >= least { cluster.size } else { 0 };
         }
-        let is_field = 2 * embedded >= others;
-        for &k in &components {
-            field[k] = is_field && plural.iter().any(|&l| within(l, k));
-        }
-        field
+        2 * embedded >= others
     }
 }

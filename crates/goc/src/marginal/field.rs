@@ -7,28 +7,61 @@
 //! p(field objects) = 1/2 [n_f = 0] + 1/2 B(n_f + 1, n - n_f + 1).
 //! ```
 //!
-//! The field has components of its own, a Dirichlet process with readiness `alpha_f` to open them.
-//! They are normal like groups, but as wide as the data: their covariances are expected to be the
-//! data's own, robustly estimated, times a width that each component draws from a grid. So a dense
-//! core and far outliers are both field, and nothing as narrow as a group is.
+//! A field object lies somewhere in a smooth density, a mixture of a few that are known before the
+//! chains begin ([`Smooth`]), with shares `pi` that are drawn. So it has no place of its own that
+//! others depend on: its candidates are summed over, and what is kept of it is that it is field.
+
+use rand_distr::{Distribution, Gamma};
 
 use super::matrix::pick;
 use crate::Stream;
 
-/// The values that `alpha_f` may have. Larger ones let the field swallow small groups.
-const ALPHAS: [f64; 4] = [0.125, 0.25, 0.5, 1.0];
-
-/// The prior of who is field, for `n` objects.
+/// The prior of who is field, for `n` objects, and what the field's densities say of each.
 #[derive(Clone, Debug)]
-pub(super) struct FieldPrior {
+pub(super) struct Field {
     /// The logarithm of that probability, by the number of field objects.
     ln_share: Vec<f64>,
-    alphas: Vec<f64>,
+    /// For every object, the sum over its candidates of weight and each density.
+    sums: Vec<f64>,
+    /// The Dirichlet prior of the densities' shares.
+    prior: Vec<f64>,
+    /// How wide groups may be beside it.
+    pub(super) narrow: Narrowness,
 }
 
-impl FieldPrior {
-    /// With a probability of `none` that there is no field at all; 1 rules it out.
-    pub(super) fn new(n: usize, none: f64) -> Self {
+/// How wide a group may be beside a field: the mean square distance of its members from their mean,
+/// in the metric of the objects' covariance `C` and for each feature, is at most that of the
+/// field's kernels. What is wider the field describes as well, and could not be told from it.
+#[derive(Clone, Debug)]
+pub(super) struct Narrowness {
+    /// `C^-1`, row after row.
+    inverse: Vec<f64>,
+    /// The most that it may be, times the features.
+    most: f64,
+}
+
+impl Narrowness {
+    /// At most `most` in the metric with this inverse.
+    pub(super) fn new(inverse: Vec<f64>, most: f64, features: usize) -> Self {
+        Self { inverse, most: most * features as f64 }
+    }
+
+    /// Any width.
+    pub(super) fn any() -> Self {
+        Self { inverse: Vec::new(), most: f64::INFINITY }
+    }
+
+    /// Whether so many members with this scatter are narrow enough.
+    pub(super) fn holds(&self, size: usize, scatter: &[f64]) -> bool {
+        let sum: f64 = self.inverse.iter().zip(scatter).map(|(a, b)| a * b).sum();
+        size < 2 || sum <= self.most * (size - 1) as f64
+    }
+}
+
+impl Field {
+    /// With a probability of `none` that there is no field at all; 1 rules it out. `sums` are those
+    /// of each object in each of so many densities, object after object.
+    pub(super) fn new(n: usize, none: f64, sums: Vec<f64>, prior: Vec<f64>, narrow: Narrowness) -> Self {
         let ln_beta = |a: f64, b: f64| libm::lgamma(a) + libm::lgamma(b) - libm::lgamma(a + b);
         let ln_share = (0..=n)
             .map(|field| {
@@ -39,13 +72,12 @@ impl FieldPrior {
                 }
             })
             .collect();
-        Self { ln_share, alphas: ALPHAS.to_vec() }
+        Self { ln_share, sums, prior, narrow }
     }
 
-    /// All that `alpha_f` may be.
-    #[cfg(test)]
-    pub(super) fn alphas(&self) -> &[f64] {
-        &self.alphas
+    /// None at all, for `n` objects.
+    pub(super) fn none(n: usize) -> Self {
+        Self::new(n, 1.0, vec![0.0; n], vec![1.0], Narrowness::any())
     }
 
     /// Whether there may be a field.
@@ -58,17 +90,42 @@ impl FieldPrior {
         self.ln_share[field]
     }
 
-    /// What to begin with.
-    pub(super) fn first(&self) -> f64 {
-        self.alphas[self.alphas.len() / 2]
+    /// The sums of object `i`, one for each density.
+    pub(super) fn sums(&self, i: usize) -> &[f64] {
+        &self.sums[i * self.prior.len()..(i + 1) * self.prior.len()]
     }
 
-    /// Draws `alpha_f` anew given so many components of so many objects.
-    pub(super) fn draw(&self, components: usize, objects: usize, rng: &mut Stream) -> f64 {
-        let ln_of =
-            |a: &f64| components as f64 * libm::log(*a) + libm::lgamma(*a) - libm::lgamma(a + objects as f64);
-        let ln: Vec<f64> = self.alphas.iter().map(ln_of).collect();
-        self.alphas[pick_ln(&ln, rng)]
+    /// The sum of object `i` in the field with these shares.
+    pub(super) fn sum(&self, i: usize, shares: &[f64]) -> f64 {
+        self.sums(i).iter().zip(shares).map(|(sum, share)| sum * share).sum()
+    }
+
+    /// What is expected of the shares: what to begin with.
+    pub(super) fn first(&self) -> Vec<f64> {
+        let total: f64 = self.prior.iter().sum();
+        self.prior.iter().map(|v| v / total).collect()
+    }
+
+    /// Draws the shares anew given who is field: by way of a density for each of them.
+    pub(super) fn draw(
+        &self,
+        members: impl Iterator<Item = usize>,
+        shares: &[f64],
+        rng: &mut Stream,
+    ) -> Vec<f64> {
+        let mut counts = self.prior.clone();
+        let mut weights = vec![0.0; self.prior.len()];
+        for i in members {
+            for (weight, (sum, share)) in weights.iter_mut().zip(self.sums(i).iter().zip(shares)) {
+                *weight = sum * share;
+            }
+            counts[pick(&weights, weights.iter().sum(), rng)] += 1.0;
+        }
+        // A Dirichlet draw: gamma variates over their sum.
+        let drawn: Vec<f64> =
+            counts.iter().map(|count| Gamma::new(*count, 1.0).map_or(0.0, |law| law.sample(rng))).collect();
+        let total: f64 = drawn.iter().sum();
+        if total > 0.0 { drawn.iter().map(|v| v / total).collect() } else { shares.to_vec() }
     }
 }
 

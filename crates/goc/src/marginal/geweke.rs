@@ -5,17 +5,19 @@
 //! is, or a density that is not the one the forward draws have, shows as a difference of means.
 //!
 //! Data: object `i` is seen at `y_i`, and its candidates are `y_i + offset_ij`; the true place is
-//! the candidate chosen. So given labels, choices and metric, places are drawn from the clusters
-//! and `y_i` is the place less the offset.
+//! the candidate chosen. So given labels, choices and metric, places are drawn from the clusters or
+//! from the field and `y_i` is the place less the offset. What has a group too wide beside a field
+//! is drawn again, with everything or, given the state, with the data alone.
 
 use rand_distr::{Distribution, Gamma, StandardNormal};
 
 use super::blocks::{Blocks, KEPT_BYTES, of_all};
-use super::chain::{Chain, Data, Near};
-use super::field::FieldPrior;
+use super::chain::{Chain, Data, FIELD, Near};
+use super::cluster::Cluster;
+use super::field::{Field, Narrowness};
 use super::matrix::{cholesky, inverse, ln_det, pick, wishart};
 use super::prior::{Cohesion, PartitionPrior};
-use super::shape::{Base, GROUP, Shape};
+use super::shape::{Base, Shape};
 use crate::baselines::testing::all_partitions;
 use crate::candidates::CandidatesBuilder;
 use crate::random::stream;
@@ -25,10 +27,10 @@ const Q: usize = 2;
 const N: usize = 4;
 const NU: usize = 6;
 const METRIC_DF: f64 = 5.0;
-/// Degrees of freedom of the field's components, what their covariances are expected to be, and the widths.
-const NU_FIELD: usize = 7;
-const FIELD: [f64; 4] = [3.0, 0.5, 0.5, 1.0];
-const WIDTHS: [f64; 2] = [2.0, 0.5];
+/// The densities of the field, round and normal: where, how wide, and the prior of their shares.
+const FIELDS: [([f64; 2], f64, f64); 2] = [([0.0, 0.0], 1.5, 0.8), ([1.0, -0.5], 0.4, 1.7)];
+/// How wide a group may be beside it.
+const WIDEST: f64 = 0.9;
 /// The base density's scale matrix and its triangle.
 const WIDE: [f64; 4] = [4.0, 1.0, 1.0, 2.25];
 const MIDDLE: [f64; 2] = [0.5, -0.25];
@@ -42,84 +44,111 @@ const OFFSETS: [&[[f64; 2]]; N] = [
 const WEIGHTS: [&[f64]; N] = [&[0.7, 0.3], &[0.5, 0.2, 0.3], &[1.0], &[0.2, 0.3, 0.1, 0.4]];
 
 /// How many functions of the state are compared.
-const NUMBERS: usize = 20;
+const NUMBERS: usize = 19;
 
 #[derive(Clone)]
 struct State {
     cohesion: Cohesion,
     scale: f64,
     labels: Vec<u32>,
-    /// The kind of each cluster.
-    kinds: Vec<usize>,
-    field_alpha: f64,
+    field_shares: Vec<f64>,
     choice: Vec<u32>,
     psi: Vec<f64>,
     seen: Vec<[f64; 2]>,
 }
 
-/// What the metric may be expected to be.
+/// What the metric may be expected to be, and how many of these beside a field.
 const SCALES: [f64; 3] = [0.5, 1.0, 2.0];
+const NARROW_SCALES: usize = 2;
 
 fn normal_pair(triangle: &[f64], rng: &mut Stream) -> [f64; 2] {
     let (a, b): (f64, f64) = (StandardNormal.sample(rng), StandardNormal.sample(rng));
     [triangle[0] * a, triangle[2] * a + triangle[3] * b]
 }
 
+/// A Dirichlet draw.
+fn shares(rng: &mut Stream) -> Vec<f64> {
+    let drawn = FIELDS.map(|(_, _, prior)| Gamma::new(prior, 1.0).unwrap().sample(rng));
+    drawn.iter().map(|v| v / drawn.iter().sum::<f64>()).collect()
+}
+
 impl State {
     /// From the prior.
-    fn drawn(prior: &PartitionPrior, field: &FieldPrior, rng: &mut Stream) -> Self {
-        let grid = prior.grid();
-        let cohesion = grid[pick(&vec![1.0; grid.len()], grid.len() as f64, rng)];
-        let alphas = field.alphas();
-        let field_alpha = alphas[pick(&vec![1.0; alphas.len()], alphas.len() as f64, rng)];
-        let mut states = Vec::new();
-        for labels in all_partitions(N, N as u32) {
-            let clusters = *labels.iter().max().unwrap() as usize + 1;
-            let all = WIDTHS.len() + 1;
-            for code in 0..all.pow(clusters as u32) {
-                let kinds: Vec<usize> = (0..clusters).map(|k| code / all.pow(k as u32) % all).collect();
-                states.push((labels.clone(), kinds));
+    fn drawn(prior: &PartitionPrior, none: f64, rng: &mut Stream) -> Self {
+        let field = field(none, &vec![0.0; N * FIELDS.len()]);
+        loop {
+            let mut state = Self::drawn_of_any_width(prior, &field, rng);
+            state.draw_data_of_any_width(rng);
+            if state.is_narrow(&field) {
+                return state;
             }
         }
-        let weight = |(labels, kinds): &(Vec<u32>, Vec<usize>)| {
-            let size = |k: usize| labels.iter().filter(|label| **label as usize == k).count();
-            let (mut in_field, mut ln) = (0, 0.0);
-            for (k, kind) in kinds.iter().enumerate().filter(|(_, kind)| **kind != GROUP) {
-                assert!(*kind <= WIDTHS.len());
-                in_field += size(k);
-                ln += (field_alpha / WIDTHS.len() as f64).ln() + libm::lgamma(size(k) as f64);
-            }
-            let groups = (0..kinds.len()).filter(|k| kinds[*k] == GROUP).map(size);
-            ln += prior.ln_weight(groups, cohesion) - prior.constants(cohesion)[N - in_field];
-            ln += libm::lgamma(field_alpha) - libm::lgamma(field_alpha + in_field as f64);
-            (ln + field.ln_share(in_field)).exp()
+    }
+
+    fn drawn_of_any_width(prior: &PartitionPrior, field: &Field, rng: &mut Stream) -> Self {
+        let grid = prior.grid();
+        let cohesion = grid[pick(&vec![1.0; grid.len()], grid.len() as f64, rng)];
+        // One more object, whose cluster is the field.
+        let mut states: Vec<Vec<u32>> = all_partitions(N + 1, N as u32 + 1);
+        for labels in &mut states {
+            let own = labels.pop();
+            labels.iter_mut().filter(|label| Some(**label) == own).for_each(|label| *label = FIELD);
+            renumber(labels);
+        }
+        let weight = |labels: &Vec<u32>| {
+            let in_field = labels.iter().filter(|label| **label == FIELD).count();
+            let ln = prior.ln_weight(sizes(labels).into_iter(), cohesion) + field.ln_share(in_field)
+                - prior.constants(cohesion)[N - in_field];
+            ln.exp()
         };
         let weights: Vec<f64> = states.iter().map(weight).collect();
-        let (labels, kinds) = states.swap_remove(pick(&weights, weights.iter().sum(), rng));
+        let labels = states.swap_remove(pick(&weights, weights.iter().sum(), rng));
         let choice = WEIGHTS.map(|w| pick(w, 1.0, rng) as u32).to_vec();
-        let scale = SCALES[pick(&[1.0; 3], 3.0, rng)];
+        let open = if labels.contains(&FIELD) { NARROW_SCALES } else { SCALES.len() };
+        let scale = SCALES[pick(&vec![1.0; open], open as f64, rng)];
         let own = scale / METRIC_DF;
         let psi = wishart(METRIC_DF, &[own, 0.0, 0.0, own], Q, rng).unwrap();
         let seen = vec![[0.0; 2]; N];
-        let mut state = Self { cohesion, scale, labels, kinds, field_alpha, choice, psi, seen };
-        state.draw_data(rng);
-        state
+        Self { cohesion, scale, labels, field_shares: shares(rng), choice, psi, seen }
+    }
+
+    /// Whether no group is too wide beside the field.
+    fn is_narrow(&self, field: &Field) -> bool {
+        let narrow = |k: u32| {
+            let mut cluster = Cluster::empty(Q);
+            for i in (0..N).filter(|i| self.labels[*i] == k) {
+                let offset = OFFSETS[i][self.choice[i] as usize];
+                cluster.take_in(&[self.seen[i][0] + offset[0], self.seen[i][1] + offset[1]]);
+            }
+            field.narrow.holds(cluster.size, &cluster.scatter)
+        };
+        !self.labels.contains(&FIELD) || (0..sizes(&self.labels).len() as u32).all(narrow)
     }
 
     /// New data given everything else.
     fn draw_data(&mut self, rng: &mut Stream) {
+        let field = field(0.5, &[0.0; N * FIELDS.len()]);
+        loop {
+            self.draw_data_of_any_width(rng);
+            if self.is_narrow(&field) {
+                return;
+            }
+        }
+    }
+
+    fn draw_data_of_any_width(&mut self, rng: &mut Stream) {
         let base = cholesky(&WIDE, Q).unwrap();
-        let clusters = self.labels.iter().max().unwrap() + 1;
-        for k in 0..clusters {
+        for i in (0..N).filter(|i| self.labels[*i] == FIELD) {
+            // Which candidate it is nothing else depends on: summed over in the chain.
+            self.choice[i] = pick(WEIGHTS[i], 1.0, rng) as u32;
+            let (middle, width, _) = FIELDS[pick(&self.field_shares, 1.0, rng)];
+            let away = normal_pair(&[width, 0.0, 0.0, width], rng);
+            let offset = OFFSETS[i][self.choice[i] as usize];
+            self.seen[i] = [0, 1].map(|f| middle[f] + away[f] - offset[f]);
+        }
+        for k in 0..sizes(&self.labels).len() as u32 {
             let members: Vec<usize> = (0..N).filter(|i| self.labels[*i] == k).collect();
-            let (nu, scale) = match self.kinds[k as usize] {
-                GROUP => (NU, self.psi.clone()),
-                kind => {
-                    let times = WIDTHS[kind - 1] * (NU_FIELD - Q - 1) as f64;
-                    (NU_FIELD, FIELD.map(|v| times * v).to_vec())
-                }
-            };
-            let precision = wishart(nu as f64, &inverse(&scale, Q).unwrap(), Q, rng).unwrap();
+            let precision = wishart(NU as f64, &inverse(&self.psi, Q).unwrap(), Q, rng).unwrap();
             let triangle = cholesky(&inverse(&precision, Q).unwrap(), Q).unwrap();
             let residuals: Vec<[f64; 2]> = members.iter().map(|_| normal_pair(&triangle, rng)).collect();
             // A t with five degrees of freedom: a normal over the root of a chi-square.
@@ -145,7 +174,7 @@ impl State {
     }
 
     /// The chain's moves given the data.
-    fn moved(&mut self, prior: &PartitionPrior, field: &FieldPrior, rng: &mut Stream) {
+    fn moved(&mut self, prior: &PartitionPrior, none: f64, rng: &mut Stream) {
         let candidates = self.candidates();
         let weights = WEIGHTS.concat();
         let base = Base::new(MIDDLE.to_vec(), &WIDE).unwrap();
@@ -154,41 +183,51 @@ impl State {
             places.zip(&weights).map(|((i, j), w)| w * base.density(&candidates.candidate(i, j))).collect();
         let offsets = candidates.offsets();
         let alone_sum: Vec<f64> = (0..N).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect();
+        let density = |x: &[f64], (middle, width, _): ([f64; 2], f64, f64)| {
+            let square = ((x[0] - middle[0]).powi(2) + (x[1] - middle[1]).powi(2)) / (width * width);
+            libm::exp(-0.5 * square) / (2.0 * std::f64::consts::PI * width * width)
+        };
+        let sum = |i: usize, of: ([f64; 2], f64, f64)| -> f64 {
+            let own = WEIGHTS[i].iter().enumerate();
+            own.map(|(j, w)| w * density(&candidates.candidate(i, j), of)).sum()
+        };
+        let sums: Vec<f64> = (0..N).flat_map(|i| FIELDS.map(|of| sum(i, of))).collect();
         let near = Near::new([vec![1, 3], vec![0], vec![], vec![2]].into_iter(), 2);
         let data = Data {
             blocks: &Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES),
             near: &near,
             prior,
-            field,
+            field: &field(none, &sums),
             alone_sum: &alone_sum,
             metric_df: METRIC_DF,
             scales: &SCALES,
+            narrow_scales: NARROW_SCALES,
             learn: true,
         };
-        let shape = Shape::new(NU, self.psi.clone(), base, N).field(NU_FIELD, &FIELD, &WIDTHS);
-        let (labels, kinds) = (self.labels.clone(), &self.kinds);
-        let mut chain = Chain::new(&data, shape, labels, kinds, &self.choice, rng.clone());
-        (chain.cohesion, chain.scale, chain.field_alpha) = (self.cohesion, self.scale, self.field_alpha);
+        let shape = Shape::new(NU, self.psi.clone(), base, N);
+        let mut chain = Chain::new(&data, shape, self.labels.clone(), &self.choice, rng.clone());
+        (chain.cohesion, chain.scale) = (self.cohesion, self.scale);
+        chain.field_shares.clone_from(&self.field_shares);
         chain.rebuild();
         chain.sweep();
         chain.split_and_merge(2, 2);
         assert!(chain.draw_shape());
         *rng = chain.rng.clone();
-        (self.cohesion, self.scale, self.field_alpha) = (chain.cohesion, chain.scale, chain.field_alpha);
-        self.kinds = chain.clusters.iter().map(|cluster| cluster.kind).collect();
+        (self.cohesion, self.scale) = (chain.cohesion, chain.scale);
+        self.field_shares = chain.field_shares.clone();
         self.psi = chain.shape.psi.clone();
         (self.labels, self.choice) = (chain.labels.clone(), (0..N).map(|i| chain.choice(i)).collect());
     }
 
     /// Functions of everything whose means are compared.
     fn numbers(&self) -> [f64; NUMBERS] {
-        let k = f64::from(self.labels.iter().max().unwrap() + 1);
-        let size = |i: usize| self.labels.iter().filter(|l| **l == self.labels[i]).count();
-        let alone = (0..N).filter(|&i| size(i) == 1).count() as f64;
-        let together = |i: usize, j: usize| f64::from(u8::from(self.labels[i] == self.labels[j]));
-        let loose = |i: usize| self.kinds[self.labels[i] as usize] != GROUP;
-        let in_field = (0..N).filter(|&i| loose(i)).count() as f64;
-        let components = self.kinds.iter().filter(|kind| **kind != GROUP).count() as f64;
+        let sizes = sizes(&self.labels);
+        let k = sizes.len() as f64;
+        let alone = sizes.iter().filter(|size| **size == 1).count() as f64;
+        let grouped = |i: usize| f64::from(u8::from(self.labels[i] != FIELD));
+        let together =
+            |i: usize, j: usize| grouped(i) * f64::from(u8::from(self.labels[i] == self.labels[j]));
+        let in_field = (0..N).map(|i| 1.0 - grouped(i)).sum::<f64>();
         let far = libm::hypot(self.seen[0][0] - self.seen[1][0], self.seen[0][1] - self.seen[1][1]);
         [
             k,
@@ -198,8 +237,8 @@ impl State {
             ln_det(&cholesky(&self.psi, Q).unwrap(), Q),
             libm::log(self.psi[0]),
             self.psi[1],
-            f64::from(self.choice[0]),
-            f64::from(self.choice[3]),
+            grouped(0) * f64::from(self.choice[0]),
+            grouped(3) * f64::from(self.choice[3]),
             libm::tanh(self.seen[0][0]),
             libm::log(far + 0.1),
             libm::log(self.cohesion.alpha) * k,
@@ -208,11 +247,32 @@ impl State {
             libm::log(self.scale) * libm::log(self.psi[3]),
             in_field,
             in_field * in_field,
-            libm::log(self.field_alpha) * components,
-            self.kinds.iter().filter(|kind| **kind == 2).count() as f64,
-            f64::from(u8::from(self.kinds[self.labels[0] as usize] == GROUP)) * libm::log(far + 0.1),
+            self.field_shares[0] * in_field,
+            grouped(0) * libm::log(far + 0.1),
         ]
     }
+}
+
+/// The field with these sums of every object.
+fn field(none: f64, sums: &[f64]) -> Field {
+    let narrow = Narrowness::new(vec![1.0, 0.2, 0.2, 1.5], WIDEST, Q);
+    Field::new(N, none, sums.to_vec(), FIELDS.map(|(_, _, prior)| prior).to_vec(), narrow)
+}
+
+/// Labels of clusters from 0 on, in order; the field's stays.
+fn renumber(labels: &mut [u32]) {
+    let mut found: Vec<u32> = labels.iter().copied().filter(|label| *label != FIELD).collect();
+    found.sort_unstable();
+    found.dedup();
+    for label in labels {
+        *label = found.iter().position(|own| own == label).map_or(FIELD, |at| at as u32);
+    }
+}
+
+/// Members of each cluster.
+fn sizes(labels: &[u32]) -> Vec<usize> {
+    let clusters = labels.iter().filter(|label| **label != FIELD).max().map_or(0, |most| most + 1);
+    (0..clusters).map(|k| labels.iter().filter(|label| **label == k).count()).collect()
 }
 
 /// Means and their standard errors, by means of batches.
@@ -241,15 +301,14 @@ fn drawing_forward_and_alternating_with_the_chain_give_the_same_law() {
         (None, Some(0.8), Some(1.0), 0.0, 4),
     ];
     for (power, alpha, singleton_weight, no_field, seed) in cases {
-        let field = FieldPrior::new(N, no_field);
         let prior = PartitionPrior::new(N, power, alpha, singleton_weight);
         let rng = &mut stream(seed, 0);
         let forward: Vec<[f64; NUMBERS]> =
-            (0..40_000).map(|_| State::drawn(&prior, &field, rng).numbers()).collect();
-        let mut state = State::drawn(&prior, &field, rng);
+            (0..40_000).map(|_| State::drawn(&prior, no_field, rng).numbers()).collect();
+        let mut state = State::drawn(&prior, no_field, rng);
         let alternating: Vec<[f64; NUMBERS]> = (0..40_000)
             .map(|_| {
-                state.moved(&prior, &field, rng);
+                state.moved(&prior, no_field, rng);
                 state.draw_data(rng);
                 state.numbers()
             })

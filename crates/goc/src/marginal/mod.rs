@@ -26,6 +26,7 @@ mod narrow;
 mod prior;
 mod screening;
 mod shape;
+mod smooth;
 mod split_merge;
 mod summary;
 
@@ -37,17 +38,18 @@ use crate::oracle::OracleError;
 use crate::{Candidates, Partition, Points};
 use beginning::Beginnings;
 use blocks::{Blocks, KEPT_BYTES, Reader};
-use chain::{Chain, Data, Near};
+use chain::{Chain, Data, FIELD, Near};
 use cluster::weigh_alone;
 pub use consensus::CoClustering;
 pub use diagnostics::{Diagnostics, ENOUGH_AGREEMENT, ENOUGH_DRAWS, ENOUGH_RECURRENCE};
 pub use draws::Draw;
 use extent::Extent;
-use field::FieldPrior;
+use field::Field;
 pub use model::{ClusterParts, Model, ModelError, ModelParts, Prediction};
 use prior::PartitionPrior;
 use shape::{Base, Shape};
-use summary::{Tally, summarise};
+use smooth::Smooth;
+use summary::{Counts, Tally, summarise};
 
 /// Degrees of freedom of the clusters' covariances beyond the features, unless told.
 const NU_BEYOND: usize = 7;
@@ -62,6 +64,10 @@ const METRIC_DF_BEYOND: f64 = 2.0;
 const LEAST_SPREAD: f64 = 0.1;
 const SPREADS: i32 = 11;
 
+/// Beside a field no wider spread is expected than this part of its kernels': what groups there are
+/// must stand out of it, and a metric as wide as the field is what is left where there are none.
+const BESIDE_A_FIELD: f64 = 0.5;
+
 /// How much readier objects are to be alone than the readiness to open groups says, unless told.
 pub const SINGLETON_WEIGHT: f64 = 1.0;
 
@@ -71,13 +77,6 @@ pub const FIELD_PRIOR: f64 = 0.5;
 
 /// Objects near each that near splits and mergers concern.
 const NEAR: usize = 60;
-
-/// Degrees of freedom of the covariances of the field's components beyond the features, and the
-/// widths that they may have, as multiples of the objects' robust covariance.
-const FIELD_NU_BEYOND: usize = 40;
-const FIELD_WIDTHS: [f64; 6] = [16.0, 8.0, 4.0, 2.0, 1.0, 0.5];
-/// That of the objects themselves: the one that the field begins with.
-const FIRST_WIDTH: usize = 4;
 
 /// Parameters of the marginal mixture; [`Marginal::run`] checks them.
 #[derive(Clone, Debug, PartialEq)]
@@ -200,6 +199,10 @@ struct Trace {
     draws: Vec<Draw>,
     ln_densities: Vec<f64>,
     moves: [usize; 2],
+    /// In how many of them the field is one, and not a wide group.
+    with_field: usize,
+    /// Sums over the draws of the shares of the field's densities.
+    field_shares: Vec<f64>,
     /// Sums over the draws of the metric, of the logarithms of `alpha` and the singleton weight,
     /// and of the power.
     metric: Vec<f64>,
@@ -326,7 +329,6 @@ impl Marginal {
         self.check(q)?;
         let nu = self.nu.unwrap_or(q + NU_BEYOND);
         let extent = Extent::of(objects);
-        let field = FieldPrior::new(n, 1.0 - self.field_prior);
         let near = near(objects);
         let prior = PartitionPrior::new(n, self.power, self.alpha, self.singleton_weight);
         // The mean of Psi is A; that of a covariance, Psi / (nu - q - 1).
@@ -343,6 +345,23 @@ impl Marginal {
         let mut penalties = Vec::new();
         let blocks = Blocks::new(objects, |i, own| self.weigh(objects, i, &mut penalties, own), kept);
         let base = extent.base()?;
+        let smooth = match self.field_prior > 0.0 {
+            true => Smooth::new(&objects.means(), &extent.middle, &extent.robust(), &base),
+            false => None,
+        };
+        let field = match &smooth {
+            Some(smooth) => {
+                let weigh = |i, spare: &mut Vec<f64>, own: &mut Vec<f64>| self.weigh(objects, i, spare, own);
+                Field::new(
+                    n,
+                    1.0 - self.field_prior,
+                    smooth.sums(objects, weigh),
+                    smooth.prior(),
+                    smooth.narrowness(),
+                )
+            }
+            None => Field::none(n),
+        };
         let First { alone_sum, likeliest, points } = First::new(&blocks, &base);
         let data = Data {
             blocks: &blocks,
@@ -351,13 +370,14 @@ impl Marginal {
             alone_sum: &alone_sum,
             metric_df,
             scales: &scales,
+            narrow_scales: smooth.as_ref().map_or(scales.len(), |smooth| {
+                let limit = of(smooth.width() * BESIDE_A_FIELD);
+                scales.iter().filter(|scale| **scale <= limit).count().max(1)
+            }),
             learn: self.learn,
             field: &field,
         };
-        let mut shape = Shape::new(nu, psi, base, n);
-        if field.is_open() {
-            shape = shape.field(q + FIELD_NU_BEYOND, &extent.robust(), &FIELD_WIDTHS);
-        }
+        let shape = Shape::new(nu, psi, base, n);
         let beginnings = Beginnings {
             data: &data,
             shape: &shape,
@@ -369,16 +389,21 @@ impl Marginal {
             tried: beginning::tried(self.burn),
         };
         let tally = Tally::new(objects.total());
-        let traces = (0..self.chains)
+        let chains = (0..self.chains)
             .into_par_iter()
-            .map(|c| {
-                let chain = beginnings.best(seed, c, tick)?;
-                Ok(self.walk(chain, objects.offsets(), &tally, tick))
-            })
-            .collect::<Result<Vec<Trace>, OracleError>>()?;
+            .map(|c| beginnings.best(seed, c, tick))
+            .collect::<Result<Vec<_>, OracleError>>()?;
+        let burnt = |chain| self.burn(chain, tick);
+        let chains = beginning::resample(chains, seed).into_par_iter().map(burnt).collect();
+        let chains = beginning::resample(chains, seed.wrapping_add(1));
+        let traces: Vec<Trace> = chains
+            .into_par_iter()
+            .map(|chain| self.walk(chain, objects.offsets(), smooth.as_ref(), &tally, tick))
+            .collect();
         drop(beginnings);
         drop((blocks, near, prior, points, likeliest));
-        Ok(summarise(objects, traces, tally, self.merge_cost))
+        let counts = Counts { tally, smooth, weights: &|i, spare, own| self.weigh(objects, i, spare, own) };
+        Ok(summarise(objects, traces, counts, self.merge_cost))
     }
 
     /// The weights of all candidates beforehand, sum 1 for every object.
@@ -404,10 +429,25 @@ impl Marginal {
         }
     }
 
+    /// The sweeps between a beginning and the draws that are kept.
+    fn burn<'a>(&self, mut chain: Chain<'a>, tick: &(dyn Fn() + Sync)) -> (f64, Chain<'a>) {
+        let (mut ln_joint, mut judged) = (0.0, 0.0);
+        for t in self.begun()..self.burn {
+            chain.step(self.moves);
+            if t + beginning::JUDGED >= self.burn {
+                ln_joint += chain.ln_joint();
+                judged += 1.0;
+            }
+            tick();
+        }
+        (ln_joint / f64::max(judged, 1.0), chain)
+    }
+
     fn walk(
         &self,
         mut chain: Chain<'_>,
         offsets: &[usize],
+        smooth: Option<&Smooth>,
         tally: &Tally,
         tick: &(dyn Fn() + Sync),
     ) -> Trace {
@@ -415,20 +455,28 @@ impl Marginal {
             draws: Vec::with_capacity(self.keep),
             ln_densities: Vec::with_capacity(self.keep),
             moves: [0, 0],
+            with_field: 0,
+            field_shares: vec![0.0; chain.field_shares.len()],
             metric: vec![0.0; chain.shape.psi.len()],
             alpha: 0.0,
             singleton_weight: 0.0,
             power: 0.0,
         };
-        let reach = embedded::reach(chain.shape.q);
-        for t in self.begun()..self.sweeps() {
+        for _ in 0..self.keep {
             chain.step(self.moves);
-            if t >= self.burn {
-                let in_field = chain.field_clusters(reach);
-                let field: Vec<bool> = chain.labels.iter().map(|k| in_field[*k as usize]).collect();
-                trace.draws.push(Draw::with_field(&chain.labels, &field));
+            {
+                trace.with_field += usize::from(smooth.is_some_and(|smooth| chain.has_field(smooth)));
+                let field: Vec<bool> = chain.labels.iter().map(|k| *k == FIELD).collect();
+                let more = chain.clusters.len() as u32;
+                let labels: Vec<u32> = chain.labels.iter().map(|k| (*k).min(more)).collect();
+                trace.draws.push(Draw::with_field(&labels, &field));
                 for (i, from) in offsets[..offsets.len() - 1].iter().enumerate() {
-                    tally.add(from + chain.choice(i) as usize);
+                    if chain.labels[i] != FIELD {
+                        tally.add(from + chain.choice(i) as usize);
+                    }
+                }
+                for (sum, share) in trace.field_shares.iter_mut().zip(&chain.field_shares) {
+                    *sum += share;
                 }
                 trace.ln_densities.push(chain.ln_density());
                 for (sum, psi) in trace.metric.iter_mut().zip(&chain.shape.psi) {

@@ -81,8 +81,7 @@ impl Screening {
         let powers = cluster.twice as f64 / self.twice as f64;
         self.packed[slot] = powers * cluster.share / (1.0 + squares.sqrt()) * (1.0 - 1e-9);
         let slot = self.slot(k, q + 1);
-        // Components of the field are few and wide: they are never out of the question.
-        self.packed[slot] = if cluster.field { 0.0 } else { cluster.scale * join * (1.0 + 1e-9) };
+        self.packed[slot] = cluster.scale * join * (1.0 + 1e-9);
     }
 
     /// The last cluster takes the place of `k`.
@@ -179,7 +178,7 @@ mod tests {
             cluster.add(&place(k), &shape);
         }
         let join = |cluster: &Cluster| (cluster.size as f64).sqrt();
-        let mut screening = Screening::new(low, q, shape.kinds[0].nu);
+        let mut screening = Screening::new(low, q, shape.nu);
         for (k, cluster) in clusters.iter().enumerate() {
             screening.set(k, cluster, join(cluster));
         }

@@ -12,18 +12,15 @@
 //! A *near* move considers the objects near the first seed only: what it splits off is a small part
 //! of them, and all else stays where it is. The way back merges a cluster whose members are all
 //! near. That costs the same however large the clusters are, and is how a small group is found
-//! inside a large one, or in the field.
-//!
-//! Kinds: of a split cluster's parts, one keeps its kind, the other has that kind or any; a merged
-//! cluster has the kind of one of the two. In near moves the far part keeps its kind.
+//! inside a large one. Where the second object is in the field, the move is between a group and the
+//! field ([`Chain::found_or_dissolve`]), and always a near one.
 
 use rand::RngExt;
 
 use super::blocks::LANES;
-use super::chain::Chain;
+use super::chain::{Chain, FIELD};
 use super::cluster::{Cluster, weigh_all};
 use super::matrix::pick;
-use super::shape::GROUP;
 
 /// One pair in so many is drawn from all objects.
 const ANYWHERE: usize = 5;
@@ -37,7 +34,7 @@ impl Chain<'_> {
             return;
         }
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.clusters.len()];
-        for (i, &label) in self.labels.iter().enumerate() {
+        for (i, &label) in self.labels.iter().enumerate().filter(|(_, label)| **label != FIELD) {
             members[label as usize].push(i);
         }
         for at in 0..moves + near_moves {
@@ -49,35 +46,12 @@ impl Chain<'_> {
             } else {
                 near[self.rng.random_range(0..near.len())] as usize
             };
-            self.split_or_merge(i, j, at >= moves, &mut members);
+            match (self.labels[i], self.labels[j]) {
+                (_, FIELD) => self.found_or_dissolve(i, j, &mut members),
+                (FIELD, _) => {} // no way back from what it would be
+                _ => self.split_or_merge(i, j, at >= moves, &mut members),
+            }
         }
-    }
-
-    /// The kinds of two parts of a cluster of kind `whole`, and the probability of that.
-    fn draw_parts(&mut self, whole: usize, near: bool) -> [usize; 2] {
-        let other =
-            if self.rng.random::<bool>() { whole } else { self.rng.random_range(0..self.open_kinds()) };
-        if near || self.rng.random::<bool>() { [other, whole] } else { [whole, other] }
-    }
-
-    fn ln_parts(&self, [first, second]: [usize; 2], whole: usize, near: bool) -> f64 {
-        let of = |kind: usize| f64::from(u8::from(kind == whole)) * 0.5 + 0.5 / self.open_kinds() as f64;
-        let second_keeps = if second == whole { of(first) } else { 0.0 };
-        let first_keeps = if first == whole { of(second) } else { 0.0 };
-        libm::log(if near { second_keeps } else { 0.5 * (first_keeps + second_keeps) })
-    }
-
-    fn ln_merged(whole: usize, [first, second]: [usize; 2], near: bool) -> f64 {
-        match (near, first == whole, second == whole) {
-            (true, _, true) | (false, true, true) => 0.0,
-            (false, true, false) | (false, false, true) => -std::f64::consts::LN_2,
-            _ => f64::NEG_INFINITY,
-        }
-    }
-
-    /// Kinds that clusters may have.
-    fn open_kinds(&self) -> usize {
-        if self.data.field.is_open() { self.shape.kinds.len() } else { 1 }
     }
 
     /// Proposes a split or a merger of two objects' clusters.
@@ -102,39 +76,15 @@ impl Chain<'_> {
         for a in (1..rest.len()).rev() {
             rest.swap(a, self.rng.random_range(0..=a));
         }
-        let total =
-            self.clusters[ki as usize].size + if splits { 0 } else { self.clusters[kj as usize].size };
-        let kind_of = |k: u32| self.clusters[k as usize].kind;
-        let (whole_kind, part_kinds) = if splits {
-            let whole = kind_of(ki);
-            (whole, self.draw_parts(whole, near))
-        } else {
-            let kinds = [kind_of(ki), kind_of(kj)];
-            let second = near || self.rng.random::<bool>();
-            (kinds[usize::from(second)], kinds)
-        };
-        // Objects in the field that this move does not concern.
-        let counted = |kind: usize, size: usize| if kind == GROUP { 0 } else { size };
-        let field = if splits {
-            self.in_field - counted(whole_kind, total)
-        } else {
-            self.in_field
-                - counted(part_kinds[0], self.clusters[ki as usize].size)
-                - counted(part_kinds[1], self.clusters[kj as usize].size)
-        };
-        // Any number will do that both ways have in common.
-        let field_join = self.field_join(field + total / 2, total.div_ceil(2).max(1));
-
         // Both states side by side: the one the chain is in is walked as it is, the other is drawn.
         let q = self.shape.q;
         let mut place = vec![0.0; q];
         let seed_i = self.place(i).to_vec();
         let far = self.without(kj as usize, i, &rest, &members[kj as usize]);
-        let of_kind = |kind: usize| far.clone().with_kind(kind, &self.shape);
-        let mut parts = [Cluster::of_kind(part_kinds[0], &self.shape), of_kind(part_kinds[1])];
+        let mut parts = [Cluster::empty(q), far.clone()];
         parts[0].add(&seed_i, &self.shape);
         parts[1].refresh(&self.shape);
-        let mut whole = of_kind(whole_kind);
+        let mut whole = far;
         whole.add(&seed_i, &self.shape);
         let (mut ln_to_parts, mut ln_to_whole) = (0.0, 0.0);
         let (mut ln_weights_parts, mut ln_weights_whole) = (0.0, 0.0);
@@ -147,7 +97,7 @@ impl Chain<'_> {
             let own = self.reader.own(blocks, l);
             let fits: [f64; 2] = std::array::from_fn(|p| weigh_all(&parts[p], own, &mut weighed[p]));
             let fit = weigh_all(&whole, own, &mut weighed[2]);
-            let joins: [f64; 2] = std::array::from_fn(|p| self.join(&parts[p], field_join) * fits[p]);
+            let joins: [f64; 2] = std::array::from_fn(|p| self.join(&parts[p]) * fits[p]);
             let total = joins[0] + joins[1];
             if !(total > 0.0 && total.is_finite() && fit > 0.0 && fit.is_finite()) {
                 return; // too far from all for numbers to tell: no such move
@@ -174,20 +124,18 @@ impl Chain<'_> {
             drawn.push(if splits { (part, at as u32) } else { (0, merged as u32) });
         }
 
-        let of = |cluster: &Cluster| {
-            self.ln_prior_of(cluster.size, cluster.kind) + cluster.ln_density(&self.shape)
-        };
-        let in_parts = field + parts.iter().map(|part| counted(part.kind, part.size)).sum::<usize>();
-        let in_whole = field + counted(whole.kind, whole.size);
-        let ln_parts = parts.iter().map(of).sum::<f64>() + self.ln_prior_field(in_parts) + ln_weights_parts;
-        let ln_whole = of(&whole) + self.ln_prior_field(in_whole) + ln_weights_whole;
-        ln_to_parts += self.ln_parts(part_kinds, whole_kind, near);
-        ln_to_whole += Self::ln_merged(whole_kind, part_kinds, near);
+        let of = |cluster: &Cluster| self.ln_prior_of(cluster.size) + cluster.ln_density(&self.shape);
+        let ln_parts = parts.iter().map(of).sum::<f64>() + ln_weights_parts;
+        let ln_whole = of(&whole) + ln_weights_whole;
         let ln_ratio = ln_parts - ln_whole + ln_to_whole - ln_to_parts;
         let ln_ratio = if splits { ln_ratio } else { -ln_ratio };
         self.moves[0] += 1;
         let accepted = libm::log(self.rng.random::<f64>()) < ln_ratio;
-        if !accepted {
+        let narrow = match splits {
+            true => parts.iter().all(|part| self.is_narrow(part)),
+            false => self.is_narrow(&whole),
+        };
+        if !accepted || !(narrow || self.in_field == 0) {
             return;
         }
         self.moves[1] += 1;
@@ -198,7 +146,6 @@ impl Chain<'_> {
         if splits {
             // The part of the first seed is the new one.
             let new = self.clusters.len() as u32;
-            self.in_field = in_parts;
             self.labels[i] = new;
             for (&l, &(part, _)) in rest.iter().zip(&drawn) {
                 self.labels[l] = if part == 0 { new } else { kj };
@@ -210,19 +157,112 @@ impl Chain<'_> {
             members[kj as usize] = stay;
             members.push(leave);
         } else {
-            self.in_field = in_whole;
             let joining = std::mem::take(&mut members[ki as usize]);
             for &l in &joining {
                 self.labels[l] = kj;
             }
             self.clusters[kj as usize] = whole;
             members[kj as usize].extend(joining);
-            // The last cluster takes the place of the one that is gone.
-            self.clusters.swap_remove(ki as usize);
-            members.swap_remove(ki as usize);
-            for &l in members.get(ki as usize).map_or(&[][..], |moved| moved) {
-                self.labels[l] = ki;
+            self.drop_members(ki, members);
+        }
+    }
+
+    /// Drops cluster `k`, which nobody is in any more: the last one takes its place.
+    fn drop_members(&mut self, k: u32, members: &mut Vec<Vec<usize>>) {
+        self.clusters.swap_remove(k as usize);
+        members.swap_remove(k as usize);
+        for &l in members.get(k as usize).map_or(&[][..], |moved| moved) {
+            self.labels[l] = k;
+        }
+    }
+
+    /// With object `j` in the field: if `i` is in the field too, proposes a new group of it and of
+    /// others in the field that are near; if `i` is in a group whose members are all near, that
+    /// they all go to the field.
+    fn found_or_dissolve(&mut self, i: usize, j: usize, members: &mut Vec<Vec<usize>>) {
+        let (ki, founds) = (self.labels[i], self.labels[i] == FIELD);
+        let concerned = |l: &usize| *l != j && (self.labels[*l] == FIELD || self.labels[*l] == ki);
+        let mut rest: Vec<usize> =
+            self.data.near.around(i).iter().map(|l| *l as usize).filter(concerned).collect();
+        let mut in_field = self.in_field;
+        if !founds {
+            let size = self.clusters[ki as usize].size;
+            if rest.iter().filter(|l| self.labels[**l] == ki).count() + 1 != size {
+                return;
             }
+            in_field += size;
+        }
+        for a in (1..rest.len()).rev() {
+            rest.swap(a, self.rng.random_range(0..=a));
+        }
+        let blocks = self.data.blocks;
+        self.reader.load(blocks, i);
+        let seed = if founds { self.spot_alone(i) } else { self.spot(i) };
+        let mut place = vec![0.0; self.shape.q];
+        self.reader.own(blocks, i).copy_place(seed, &mut place);
+        let mut group = Cluster::empty(self.shape.q);
+        group.add(&place, &self.shape);
+        let mut ln_weights = libm::log(blocks.weight(i, seed));
+        let mut ln_field = libm::log(self.field_sums[i]);
+        let mut ln_to_group =
+            ln_weights + self.shape.base.ln_density(&place) - libm::log(self.data.alone_sum[i]);
+        // As if all others were in the field: any number will do that both ways have in common.
+        let field_join = self.field_join(in_field - 1, 1);
+        let mut weighed = vec![[0.0; LANES]; blocks.most()];
+        let mut joined = vec![(i, seed)];
+        for &l in &rest {
+            self.reader.load(blocks, l);
+            let own = self.reader.own(blocks, l);
+            let fit = weigh_all(&group, own, &mut weighed);
+            let (join, stay) = (self.join(&group) * fit, field_join * self.field_sums[l]);
+            let total = join + stay;
+            if !(total > 0.0 && total.is_finite()) {
+                return; // too far from all for numbers to tell: no such move
+            }
+            let joins = match founds {
+                true => pick(&[join, stay], total, &mut self.rng) == 0,
+                false => self.labels[l] == ki,
+            };
+            ln_to_group += libm::log(if joins { join } else { stay } / total);
+            if joins {
+                let of_group = weighed.as_flattened();
+                let at = match founds {
+                    true => pick(&of_group[..own.len() * LANES], fit, &mut self.rng),
+                    false => self.spot(l) as usize,
+                };
+                ln_to_group += libm::log(of_group[at] / fit);
+                ln_weights += libm::log(own.all_weights()[at]);
+                ln_field += libm::log(self.field_sums[l]);
+                own.copy_place(at as u32, &mut place);
+                group.add(&place, &self.shape);
+                joined.push((l, at as u32));
+            }
+        }
+        let ln_group = self.ln_prior_of(group.size)
+            + group.ln_density(&self.shape)
+            + ln_weights
+            + self.ln_prior_field(in_field - group.size);
+        let ln_field = ln_field + self.ln_prior_field(in_field);
+        let ln_ratio = ln_group - ln_field - ln_to_group;
+        self.moves[0] += 1;
+        let accepted = libm::log(self.rng.random::<f64>()) < if founds { ln_ratio } else { -ln_ratio };
+        if !accepted || (founds && !self.is_narrow(&group)) {
+            return;
+        }
+        self.moves[1] += 1;
+        if founds {
+            let new = self.clusters.len() as u32;
+            self.in_field -= group.size;
+            for &(l, spot) in &joined {
+                self.choose(l, spot);
+                self.labels[l] = new;
+            }
+            self.clusters.push(group);
+            members.push(joined.into_iter().map(|(l, _)| l).collect());
+        } else {
+            self.in_field = in_field;
+            joined.iter().for_each(|(l, _)| self.labels[*l] = FIELD);
+            self.drop_members(ki, members);
         }
     }
 
@@ -237,7 +277,7 @@ impl Chain<'_> {
             }
             return cluster;
         }
-        let mut cluster = Cluster::of_kind(self.clusters[k].kind, &self.shape);
+        let mut cluster = Cluster::empty(self.shape.q);
         if rest.len() + 2 >= members.len() && rest.len() > 200 {
             // Nearly all leave: looked up in a set of marks, not in a list.
             let mut marks = vec![false; self.labels.len()];

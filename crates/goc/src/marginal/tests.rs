@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use super::blocks::{Blocks, KEPT_BYTES, of_all};
-use super::chain::{Chain, Data};
+use super::chain::{Chain, Data, FIELD};
 use super::cluster::Cluster;
+use super::field::{Field, Narrowness};
 use super::prior::{Cohesion, PartitionPrior};
-use super::shape::{Base, GROUP, Shape};
+use super::shape::{Base, Shape};
 use super::*;
 use crate::baselines::testing::all_partitions;
 use crate::candidates::CandidatesBuilder;
@@ -82,7 +83,7 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
     let alone_sum: Vec<f64> = (0..n).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect();
     let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
     let near = Near::new([vec![1, 2], vec![0], vec![], vec![2, 4, 0], vec![0, 1, 2, 3]].into_iter(), 4);
-    let field = FieldPrior::new(n, 1.0);
+    let field = Field::none(n);
     let data = Data {
         blocks: &blocks,
         near: &near,
@@ -91,11 +92,12 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
         alone_sum: &alone_sum,
         metric_df: 4.0,
         scales: &[4.0],
+        narrow_scales: 1,
         learn: false,
     };
     let law = exact(&candidates, &weights, &shape, &prior, cohesion);
     assert_eq!(law.len(), 52);
-    let mut chain = Chain::new(&data, shape, vec![0; n], &[0], &vec![0; n], stream(1, 0));
+    let mut chain = Chain::new(&data, shape, vec![0; n], &vec![0; n], stream(1, 0));
     let mut counts: HashMap<Vec<u32>, f64> = HashMap::new();
     for _ in 0..draws {
         if sweeps {
@@ -246,58 +248,67 @@ fn objects_scaled_as_they_are_loaded_give_the_bits_of_scaled_candidates_kept_or_
     );
 }
 
-/// The law of partitions and of who is in the field by enumeration: of labels, kinds, choices and the
-/// field's readiness.
+/// The law of partitions and of who is in the field by enumeration: of labels and choices, with the
+/// shares of the field's densities integrated out, and with groups that are too wide left out.
 #[test]
 fn with_a_field_the_draws_follow_the_law_by_enumeration() {
     let candidates = five();
-    let (n, widths) = (candidates.objects(), [3.0, 0.7]);
+    let n = candidates.objects();
     let weights = Marginal::default().weights(&candidates);
     let base = Base::new(vec![1.0, 0.4], &[4.0, 0.5, 0.5, 2.0]).unwrap();
-    let shape = Shape::new(6, vec![0.6, 0.1, 0.1, 0.4], base, 5).field(8, &[1.5, 0.2, 0.2, 1.0], &widths);
+    let shape = Shape::new(6, vec![0.6, 0.1, 0.1, 0.4], base, 5);
     let cohesion = Cohesion { alpha: 0.8, singleton_weight: 0.7, power: 0.5 };
     let prior = PartitionPrior::new(n, Some(0.5), Some(cohesion.alpha), Some(cohesion.singleton_weight));
-    let field = FieldPrior::new(n, 0.4);
-    let mut choices = vec![vec![]];
-    for i in 0..n {
-        let further = |c: Vec<usize>| (0..candidates.count(i)).map(move |j| [&c[..], &[j]].concat());
-        choices = choices.into_iter().flat_map(further).collect();
-    }
-    let mut law: HashMap<(Vec<u32>, Vec<bool>), f64> = HashMap::new();
-    for labels in all_partitions(n, n as u32) {
-        let k = *labels.iter().max().unwrap() as usize + 1;
-        let size = |c: usize| labels.iter().filter(|l| **l as usize == c).count();
-        // Of each cluster its density as every kind, summed over all choices at once below.
-        let mut densities = vec![];
+    // What two densities say of each object, and the Dirichlet prior of their shares.
+    let sums = [[0.05, 0.2], [0.15, 0.01], [0.08, 0.08], [0.02, 0.12], [0.1, 0.03]];
+    let shares = [0.7, 1.6];
+    let narrow = Narrowness::new(vec![1.0, 0.0, 0.0, 1.0], 0.8, 2);
+    let field = Field::new(n, 0.4, sums.concat(), shares.to_vec(), narrow);
+    // The mean of the product of the field's densities over the shares: a sum over which density
+    // each object has.
+    let of_field = |members: &[usize]| -> f64 {
+        let ln_gamma = |counts: [f64; 2]| {
+            libm::lgamma(counts[0]) + libm::lgamma(counts[1]) - libm::lgamma(counts[0] + counts[1])
+        };
+        let one = |code: usize| {
+            let (mut counts, mut product) = (shares, 1.0);
+            for (at, i) in members.iter().enumerate() {
+                counts[code >> at & 1] += 1.0;
+                product *= sums[*i][code >> at & 1];
+            }
+            product * (ln_gamma(counts) - ln_gamma(shares)).exp()
+        };
+        (0..1 << members.len()).map(one).sum()
+    };
+    let mut law: HashMap<Vec<u32>, f64> = HashMap::new();
+    // One more object, whose cluster is the field.
+    for mut labels in all_partitions(n + 1, n as u32 + 1) {
+        let own = labels.pop().unwrap();
+        let loose: Vec<usize> = (0..n).filter(|i| labels[*i] == own).collect();
+        labels.iter_mut().filter(|label| **label == own).for_each(|label| *label = FIELD);
+        let labels = canonical(&labels);
+        let k = labels.iter().filter(|label| **label != FIELD).max().map_or(0, |most| *most as usize + 1);
+        let mut choices: Vec<Vec<usize>> = vec![vec![]];
+        for i in 0..n {
+            let count = if labels[i] == FIELD { 1 } else { candidates.count(i) };
+            let further = |c: Vec<usize>| (0..count).map(move |j| [&c[..], &[j]].concat());
+            choices = choices.into_iter().flat_map(further).collect();
+        }
+        let mut sum = 0.0;
         for choice in &choices {
-            let mut clusters = vec![Cluster::of_kind(GROUP, &shape); k];
+            let mut clusters = vec![Cluster::empty(2); k];
             let mut weight = 1.0;
-            for i in 0..n {
+            for i in (0..n).filter(|i| labels[*i] != FIELD) {
                 clusters[labels[i] as usize].add(&candidates.candidate(i, choice[i]), &shape);
                 weight *= weights[candidates.offsets()[i] + choice[i]];
             }
-            let as_kinds = |c: &Cluster| [0, 1, 2].map(|kind| c.ln_density_as(kind, &shape).exp());
-            densities.push((weight, clusters.iter().map(as_kinds).collect::<Vec<_>>()));
-        }
-        for code in 0..3_usize.pow(k as u32) {
-            let kinds: Vec<usize> = (0..k).map(|c| code / 3_usize.pow(c as u32) % 3).collect();
-            let in_field: usize = (0..k).filter(|c| kinds[*c] != GROUP).map(size).sum();
-            let mut before = 0.0;
-            for alpha in field.alphas() {
-                let groups = (0..k).filter(|c| kinds[*c] == GROUP).map(size);
-                let mut ln = prior.ln_weight(groups, cohesion) - prior.constants(cohesion)[n - in_field];
-                ln += libm::lgamma(*alpha) - libm::lgamma(alpha + in_field as f64);
-                for c in (0..k).filter(|c| kinds[*c] != GROUP) {
-                    ln += (alpha / widths.len() as f64).ln() + libm::lgamma(size(c) as f64);
-                }
-                before += (ln + field.ln_share(in_field)).exp();
+            if loose.is_empty() || clusters.iter().all(|c| field.narrow.holds(c.size, &c.scatter)) {
+                let ln: f64 = clusters.iter().map(|c| c.ln_density(&shape)).sum();
+                sum += weight * (ln + prior.ln_weight(clusters.iter().map(|c| c.size), cohesion)).exp();
             }
-            let product =
-                |of: &Vec<[f64; 3]>| of.iter().zip(&kinds).map(|(d, kind)| d[*kind]).product::<f64>();
-            let sum: f64 = densities.iter().map(|(weight, of)| weight * product(of)).sum();
-            let who = labels.iter().map(|l| kinds[*l as usize] != GROUP).collect();
-            *law.entry((labels.clone(), who)).or_default() += before * sum;
         }
+        let ln = field.ln_share(loose.len()) - prior.constants(cohesion)[n - loose.len()];
+        law.insert(labels, sum * of_field(&loose) * ln.exp());
     }
     let total: f64 = law.values().sum();
     let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
@@ -316,16 +327,15 @@ fn with_a_field_the_draws_follow_the_law_by_enumeration() {
         alone_sum: &alone_sum,
         metric_df: 4.0,
         scales: &[4.0],
+        narrow_scales: 1,
         learn: false,
     };
-    let mut chain = Chain::new(&data, shape, vec![0; n], &[GROUP], &vec![0; n], stream(1, 0));
+    let mut chain = Chain::new(&data, shape, vec![0; n], &vec![0; n], stream(1, 0));
     let draws = 150_000;
-    let mut counts: HashMap<(Vec<u32>, Vec<bool>), f64> = HashMap::new();
+    let mut counts: HashMap<Vec<u32>, f64> = HashMap::new();
     for _ in 0..draws {
         chain.step(1);
-        let labels = Partition::from_labels(&chain.labels).canonical().labels().to_vec();
-        let who = chain.labels.iter().map(|k| chain.clusters[*k as usize].field).collect();
-        *counts.entry((labels, who)).or_default() += 1.0 / f64::from(draws);
+        *counts.entry(canonical(&chain.labels)).or_default() += 1.0 / f64::from(draws);
     }
     let share = |state| counts.get(state).copied().unwrap_or(0.0);
     let distance: f64 = law.iter().map(|(state, p)| (share(state) - p / total).abs()).sum::<f64>() / 2.0;
@@ -334,6 +344,19 @@ fn with_a_field_the_draws_follow_the_law_by_enumeration() {
         let error = (p / f64::from(draws)).sqrt();
         assert!((share(state) - p).abs() < 9.0 * error, "{state:?}: {} for {p}", share(state));
     }
+}
+
+/// Labels of clusters in the order of their first objects; the field's stays.
+fn canonical(labels: &[u32]) -> Vec<u32> {
+    let mut seen = Vec::new();
+    let mut of = |label: u32| {
+        let at = seen.iter().position(|own| *own == label).unwrap_or(seen.len());
+        if at == seen.len() {
+            seen.push(label);
+        }
+        at as u32
+    };
+    labels.iter().map(|label| if *label == FIELD { FIELD } else { of(*label) }).collect()
 }
 
 #[test]

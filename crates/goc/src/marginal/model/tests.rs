@@ -106,6 +106,7 @@ fn the_scatter_of_a_fitted_cluster_is_its_mean_over_all_placings_of_the_members(
     let marginal = Marginal::default().length(1, 2, 4);
     let mut posterior = marginal.run(&candidates, 1).unwrap();
     posterior.partition = Partition::from_labels(&[0, 0, 0]);
+    posterior.in_no_group = Vec::new();
     posterior.candidates = shares.concat();
     let mean = |i: usize| -> f64 { places[i].iter().zip(shares[i]).map(|(x, p)| x * p).sum() };
     posterior.places = Points::new((0..3).map(mean).collect(), 1).unwrap();
