@@ -47,6 +47,33 @@ fn ids_that_lost_their_digits_in_a_float() {
 }
 
 #[test]
+fn values_whose_squares_overflow_are_named() {
+    let message = "c.csv: row 2 (line 3), column `x`: 1e200 is so far out that squared distances overflow; \
+                   mend or drop it, or use --scale standard";
+    let text = "object,x\na,0.0\nb,1e200\nc,5.0\nd,6.0\ne,7.0\nf,8.0\ng,9.0\n";
+    for flags in ["--scale none", "--scale robust", "--scale none --method marginal"] {
+        let k = if flags.contains("marginal") { "" } else { "--k 2" };
+        let desk = Desk::with(&[("c.csv", text)]);
+        let command = format!("cluster c.csv --features x {k} {flags} -o labels.csv");
+        desk.refused(&command, 1, &format!("error: {message}"));
+    }
+}
+
+#[test]
+fn errors_that_cannot_be_squared_are_named_or_cost_their_row() {
+    for error in ["1e308", "1e-308"] {
+        let text = format!("object,x,x_error\na,0.5,0.1\nb,1.5,{error}\n");
+        let desk = Desk::with(&[("x.csv", &text)]);
+        let run = desk.goc("candidates x.csv -m 3 -o c.csv");
+        let place = format!("error: x.csv: row 2 (line 3), column `x_error`: {error} is no error");
+        assert!(run.code == 1 && run.err.lines().any(|line| line.starts_with(&place)), "{}", run.err);
+        let run = desk.done("candidates x.csv -m 3 --bad-rows drop -o c.csv");
+        assert!(run.err.contains("dropped 1 of 2 objects"), "{}", run.err);
+        assert_eq!(desk.table("c.csv").rows(), 3);
+    }
+}
+
+#[test]
 fn output_over_the_input() {
     let desk = four();
     let message = "error: c.csv: the output would overwrite the input; name another file";
