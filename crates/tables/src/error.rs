@@ -176,6 +176,22 @@ pub enum TableError {
         /// What the format lacks, and which does not.
         problem: String,
     },
+    /// An output that would take the place of a file that is still wanted.
+    #[error("{}: {problem}", .file.display())]
+    Overwrites {
+        /// The output.
+        file: PathBuf,
+        /// What it would destroy, and what to do.
+        problem: String,
+    },
+    /// An output that cannot be where its name says.
+    #[error("{}: {problem}", .file.display())]
+    NoPlace {
+        /// The output.
+        file: PathBuf,
+        /// Why, and what to do.
+        problem: String,
+    },
     /// Not a rule for missing values.
     #[error("`{text}` is no rule for missing values; give numbers such as -9999, `nan` or `none`")]
     Missing {

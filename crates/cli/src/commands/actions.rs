@@ -14,10 +14,11 @@ use goc_pipeline::labels::describe;
 use goc_pipeline::long_table::MISSING;
 use goc_pipeline::star_model::{Place, told_actions};
 use goc_pipeline::table_columns::TableColumns;
-use goc_tables::{Column, Data, Missing, Table};
+use goc_tables::{Column, Data, Files, Missing, Table};
 use rayon::prelude::*;
 use serde_json::json;
 
+use super::Work;
 use crate::console::{self, Console};
 use crate::failure::Result;
 use crate::star_table::StarArgs;
@@ -54,9 +55,12 @@ pub struct Actions {
     json: bool,
 }
 
-impl Actions {
-    pub fn run(self) -> Result<()> {
-        console::check_output_of(&self.input, self.output.as_deref())?;
+impl Work for Actions {
+    fn files(&self) -> Files {
+        Files::default().reads([&self.input]).reads([&self.stars.potential]).writes_tables(&self.output)
+    }
+
+    fn run(self) -> Result<()> {
         let (missing, model) = (Missing::parse(&self.missing)?, self.stars.model()?);
         let mut table = goc_pipeline::open(&self.input)?;
         let source = self.input.display().to_string();
