@@ -81,7 +81,7 @@ impl LongTable {
 
     /// Reads the file and groups its rows; says what was assumed and dropped.
     pub fn read(&self, watch: &dyn Watch) -> Result<Dataset> {
-        self.group(&open(&self.input)?, watch)
+        self.group(&open(&self.input, watch)?, watch)
     }
 
     /// Groups the rows of a table that is read already.

@@ -196,6 +196,25 @@ pub fn write(table: &Table, path: &Path) -> Result<()> {
     })
 }
 
+/// Refuses a table whose names, texts or metadata the format of `path` cannot hold, before work is done
+/// for it. Nothing is written.
+///
+/// ```
+/// use goc_tables::{Column, Data, Table};
+/// let table = Table::new(vec![Column::new("\u{3b1}", Data::F64(vec![0.5]))])?;
+/// assert!(goc_tables::check_can_hold(&table, "stars.fits".as_ref()).is_err());
+/// goc_tables::check_can_hold(&table, "stars.parquet".as_ref())?;
+/// # Ok::<(), goc_tables::TableError>(())
+/// ```
+pub fn check_can_hold(table: &Table, path: &Path) -> Result<()> {
+    match Format::of(path)?.0 {
+        Format::Fits => fits::check(table, path),
+        Format::Parquet => parquet::check(table, path),
+        // These hold any name; a text that XML forbids is found on writing.
+        Format::Csv | Format::Tsv | Format::Ecsv | Format::VoTable => Ok(()),
+    }
+}
+
 /// Writes a text that is no table, such as a tree, as [`write()`] writes tables: under another name, then renamed.
 pub fn write_text(text: &str, path: &Path) -> Result<()> {
     write_bytes(text.as_bytes(), path)

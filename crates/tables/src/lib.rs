@@ -41,7 +41,7 @@ mod yaml;
 
 pub use column::{Column, Data};
 pub use error::{Place, TableError, near_names};
-pub use file::{abandon_writing, from_bytes, read, to_bytes, write, write_bytes, write_text};
+pub use file::{abandon_writing, check_can_hold, from_bytes, read, to_bytes, write, write_bytes, write_text};
 pub use files::{Existing, Files};
 pub use format::Format;
 pub use missing::Missing;

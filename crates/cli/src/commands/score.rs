@@ -7,6 +7,7 @@ use goc::metrics::Scores;
 use goc_tables::{Column, Files, Table};
 use serde_json::json;
 
+use goc_pipeline::Unwatched;
 use goc_pipeline::long_table::{OBJECT_NAMES, TRUTH_NAMES, require_named};
 use goc_pipeline::scores::{NO_GROUP, by_name, numbered_groups};
 
@@ -52,7 +53,7 @@ impl Work for Score {
     }
 
     fn run(self) -> Result<()> {
-        let table = goc_pipeline::open(&self.labels)?;
+        let table = goc_pipeline::open(&self.labels, &Unwatched)?;
         let labels = column(&table, self.label.as_deref(), &LABEL_NAMES, "label", &self.labels)?;
         if let Some(objects) = OBJECT_NAMES.iter().find_map(|name| table.column(name)) {
             let mut seen = std::collections::HashSet::new();

@@ -16,7 +16,7 @@ use goc_tables::{Column, Data, Files};
 use serde_json::json;
 
 use super::Work;
-use super::actions::{optional, push};
+use super::actions::{check_room, optional, push};
 use super::candidates::SamplingArgs;
 use super::cluster::{self, FitArgs};
 use crate::choices::words;
@@ -110,6 +110,10 @@ impl Work for Stars {
         let columns = model.require_observed(&TableColumns::new(&table, &source), &Console::default())?;
         let measured = args.measure(&table, sampling.shape, Some((&columns, model.angles)))?;
         let f = model.transformation(&columns, model.space(space)?, sampling.distance_prior)?;
+        // Some methods add more; these they all do.
+        let always = ["label", "distance", "candidates", "note"];
+        let features = f.features.iter().map(|feature| feature.name.as_str());
+        check_room(&table, always.into_iter().chain(features), &self.prefix, self.output.as_deref())?;
         let (dataset, origin) = sampling.sample(&measured, &f, self.fit.seed, &Console::default())?;
         drop(measured);
         console::write_asked(&self.candidates, || candidate_table(&dataset, &origin, &[]).map(Some))?;

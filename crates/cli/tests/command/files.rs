@@ -128,3 +128,29 @@ fn a_command_that_is_interrupted_leaves_nothing_behind() {
         assert_eq!(desk.files(), ["s.csv"], "{signal}");
     }
 }
+
+#[test]
+fn what_the_output_cannot_hold_is_refused_before_the_work() {
+    let labelled = STARS.replacen("radial_velocity_error\n", "radial_velocity_error,goc_label\n", 1);
+    let labelled = labelled.replace(",1\n", ",1,0\n");
+    let desk = Desk::with(&[("s.csv", &STARS.replacen("source_id", "\u{3b1}", 1)), ("l.csv", &labelled)]);
+    for (command, words) in [
+        ("stars s.csv --object \u{3b1} --k 2 -m 3 -o o.fits --candidates c.csv", "is not ASCII"),
+        ("actions s.csv -o o.fits", "is not ASCII"),
+        ("stars l.csv --k 2 -m 3 -o o.csv --candidates c.csv", "has a column `goc_label` already"),
+    ] {
+        let run = desk.goc(command);
+        assert!(run.code != 0 && run.err.contains(words), "{command}: {}", run.err);
+        // The candidates come first, so they were not made.
+        assert_eq!(desk.files(), ["l.csv", "s.csv"], "{command}");
+    }
+}
+
+#[test]
+fn columns_that_are_left_out_are_named() {
+    let desk = Desk::new();
+    desk.put("odd.fits", include_bytes!("../../../tables/tests/golden/odd.fits"));
+    let run = desk.goc("actions odd.fits -o o.csv");
+    assert!(run.err.starts_with("odd.fits: left out on reading: "), "{}", run.err);
+    assert!(run.err.contains("a further table; only the first is read"), "{}", run.err);
+}

@@ -82,6 +82,10 @@ fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Res
             Err(reason) => skipped.push((field.name().clone(), reason)),
         }
     }
+    // Unpacked, the values take about as much as the table that is made of them.
+    let groups = plain.metadata().row_groups().iter();
+    let unpacked = groups.map(|group| u64::try_from(group.total_byte_size()).unwrap_or(0));
+    place.check_memory(&format!("{rows} rows"), unpacked.fold(0, u64::saturating_add))?;
     let pairs = file.key_value_metadata().cloned().unwrap_or_default();
     let mask = ProjectionMask::roots(plain.parquet_schema(), roots);
     let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(reader, plain.clone())
@@ -154,9 +158,11 @@ struct Gathering {
 /// Room for `rows` values, or an error instead of an abort when a damaged header asks for the moon.
 fn room<T>(rows: usize, place: &Place) -> Result<Vec<T>> {
     let mut values = Vec::new();
-    values
-        .try_reserve_exact(rows)
-        .map_err(|_| damaged(place, &format!("{rows} rows do not fit into memory")))?;
+    values.try_reserve_exact(rows).map_err(|_| TableError::Memory {
+        place: place.clone(),
+        what: format!("{rows} rows").into(),
+        bytes: rows.saturating_mul(size_of::<T>()) as u64,
+    })?;
     Ok(values)
 }
 

@@ -24,14 +24,18 @@ use crate::{Column, Data, Table};
 /// Rows copied at a time.
 const BATCH: usize = 1 << 16;
 
+/// Refuses what Parquet cannot hold.
+pub(crate) fn check(table: &Table, path: &Path) -> Result<()> {
+    match table.metadata().iter().find(|(key, _)| about_storage(key)) {
+        Some((key, _)) => Err(Place::file(path)
+            .cannot_hold(format!("the metadata key `{key}` is one Parquet uses itself; rename it"))),
+        None => Ok(()),
+    }
+}
+
 /// Writes the table.
 pub(crate) fn write<W: Write + Send>(table: &Table, out: &mut W, path: &Path) -> Result<()> {
-    let place = Place::file(path);
-    if let Some((key, _)) = table.metadata().iter().find(|(key, _)| about_storage(key)) {
-        return Err(
-            place.cannot_hold(format!("the metadata key `{key}` is one Parquet uses itself; rename it"))
-        );
-    }
+    check(table, path)?;
     let failed = |error: ParquetError| TableError::Io {
         file: path.to_path_buf(),
         doing: "write",
