@@ -94,11 +94,17 @@ fn numbers_may_be_negative(command: clap::Command) -> clap::Command {
         .mut_subcommands(numbers_may_be_negative)
 }
 
+/// More threads than any machine has cores; each of them takes memory and time to start.
+const MOST_THREADS: usize = 4096;
+
 fn run(goc: Goc) -> Result<()> {
     interrupt::listen().map_err(|e| failed!("cannot listen for signals: {e}"))?;
     if let Some(threads) = goc.threads {
         if threads == 0 {
             return Err(usage!("--threads must be at least 1"));
+        }
+        if threads > MOST_THREADS {
+            return Err(usage!("--threads is {threads}, but at most {MOST_THREADS} make sense"));
         }
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)

@@ -484,3 +484,37 @@ fn missing_rule_that_is_none() {
         "`x` is no rule for missing values; give numbers such as -9999, `nan` or `none`",
     );
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_does_not_fit_into_memory_is_refused_beforehand() {
+    let mut text = String::from("object,x\n");
+    for i in 0..40_000 {
+        text.push_str(&format!("{i},{}\n", (i * 7919) % 10_007));
+    }
+    let desk = Desk::with(&[("c.csv", &text)]);
+    // 4 GB of addresses; the pairs of 40000 objects take 6.4 GB and more.
+    let goc = |words: &str| {
+        let mut shell = std::process::Command::new("sh");
+        let line = format!("ulimit -v 4000000; exec \"$0\" {words}");
+        shell.current_dir(desk.path(".")).args(["-c", &line, env!("CARGO_BIN_EXE_goc")]);
+        let output = shell.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for (flags, words) in [
+        ("--method linkage", "--method linkage of 40000 objects needs 6.4 GB of memory, but "),
+        ("--method uk-means --oracle mclust-vvv", "--oracle mclust-vvv of 40000 objects needs 6.4 GB"),
+        ("--method uk-means --oracle affinity", "--oracle affinity of 40000 objects needs 51.2 GB"),
+        ("--method uk-means --oracle mean-shift", "--oracle mean-shift of 40000 objects needs 7.7 GB"),
+    ] {
+        let (code, err) = goc(&format!("cluster c.csv --features x --k 3 --threads 2 {flags} -o labels.csv"));
+        assert_eq!(code, Some(1), "{flags}: {err}");
+        assert!(err.contains(words), "{flags}: {err}");
+    }
+    for flags in ["--dwarfs 1000000000", "--field 1000000000"] {
+        let (code, err) = goc(&format!("simulate --threads 2 --stars-out s.csv {flags}"));
+        assert_eq!(code, Some(1), "{flags}: {err}");
+        assert!(err.contains("a catalogue of ") && err.contains("; simulate fewer"), "{flags}: {err}");
+    }
+    assert_eq!(desk.files(), ["c.csv"]);
+}
