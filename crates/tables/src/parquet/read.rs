@@ -1,5 +1,6 @@
 //! Reading Parquet: batches of rows, appended to plain vectors.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -104,15 +105,18 @@ fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Res
     }
 
     let mut columns = Vec::with_capacity(gathered.len());
+    let fields = annotated.schema().fields();
+    let noted: HashMap<&str, &Arc<Field>> =
+        fields.iter().map(|field| (field.name().as_str(), field)).collect();
     for gathering in gathered {
-        let name = gathering.name.clone();
+        let field = noted.get(gathering.name.as_str());
         let column = gathering.finish(rows, &place)?.with_origin(origin);
-        columns.push(match annotated.schema().field_with_name(&name) {
-            Ok(field) => {
+        columns.push(match field {
+            Some(field) => {
                 let text = |key: &str| field.metadata().get(key).cloned().unwrap_or_default();
                 column.with_unit(text("unit")).with_description(text("description"))
             }
-            Err(_) => column,
+            None => column,
         });
     }
     let mut table = Table::new(columns)?.with_origin(origin);

@@ -8,7 +8,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
-use crate::{Format, from_bytes};
+use crate::{Column, Data, Format, Table, from_bytes, to_bytes};
 
 #[test]
 fn every_compression_is_read() {
@@ -32,4 +32,12 @@ fn every_compression_is_read() {
         let table = from_bytes(&bytes, Format::Parquet).unwrap();
         assert_eq!(table.require("x").unwrap().numbers().unwrap(), values, "{compression}");
     }
+}
+
+#[test]
+fn a_very_wide_table_is_the_same_after_writing_and_reading() {
+    let column = |c: usize| Column::new(format!("c{c}"), Data::F64(vec![c as f64, 0.5])).with_unit("mas");
+    let table = Table::new((0..20_000).map(column).collect()).unwrap();
+    let bytes = to_bytes(&table, Format::Parquet).unwrap();
+    assert_eq!(from_bytes(&bytes, Format::Parquet).unwrap(), table);
 }
