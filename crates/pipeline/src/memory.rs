@@ -7,12 +7,12 @@
 
 use crate::error::Result;
 
-/// Refuses what needs more than is free. `what` is said to need it; `way` is what to do instead.
+/// Refuses `what` where it needs more than is free; `way` is what to do instead.
 pub(crate) fn check(bytes: u64, what: &str, way: &str) -> Result<()> {
     match available().filter(|free| *free < bytes) {
         Some(free) => {
             let (needed, free) = (amount(bytes), amount(free));
-            Err(failed!("{what} needs {needed} of memory, but {free} are free; {way}"))
+            Err(failed!("{what}: {needed} of memory are needed, but {free} are free; {way}"))
         }
         None => Ok(()),
     }
@@ -77,7 +77,7 @@ mod tests {
         check(1, "a byte", "none").unwrap();
         if available().is_some() {
             let said = check(u64::MAX / 2, "affinity", "use goc").unwrap_err().to_string();
-            assert!(said.starts_with("affinity needs 9223372.0 TB of memory, but "), "{said}");
+            assert!(said.starts_with("affinity: 9223372.0 TB of memory are needed, but "), "{said}");
             assert!(said.ends_with(" are free; use goc"), "{said}");
         }
     }

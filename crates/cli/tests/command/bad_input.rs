@@ -485,6 +485,34 @@ fn missing_rule_that_is_none() {
     );
 }
 
+/// Runs `goc` with at most so many kilobytes of addresses.
+#[cfg(target_os = "linux")]
+fn within(desk: &Desk, kilobytes: usize, words: &str) -> (Option<i32>, String) {
+    let mut shell = std::process::Command::new("sh");
+    let line = format!("ulimit -v {kilobytes}; exec \"$0\" {words}");
+    shell.current_dir(desk.path(".")).args(["-c", &line, env!("CARGO_BIN_EXE_goc")]);
+    let output = shell.output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_small_file_that_unpacks_to_more_than_there_is_is_refused() {
+    let desk = Desk::new();
+    let zeros = Column::new("x", Data::F64(vec![0.0; 30_000_000]));
+    desk.write("c.fits.gz", &Table::new(vec![zeros]).unwrap());
+    // The table takes 240 MB and is read with the first, not with the second; candidates take 960 MB.
+    for (kilobytes, words) in [
+        (1_000_000, "c.fits.gz: the candidates of 30000000 rows: 960 MB"),
+        (240_000, "c.fits.gz: 30000000 rows of 1 columns need 240 MB"),
+    ] {
+        let (code, err) =
+            within(&desk, kilobytes, "cluster c.fits.gz --features x --k 2 --threads 1 -o l.csv");
+        assert!(code == Some(1) && err.contains(words), "{kilobytes} kB: {code:?}: {err}");
+        assert_eq!(desk.files(), ["c.fits.gz"]);
+    }
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn what_does_not_fit_into_memory_is_refused_beforehand() {
@@ -494,18 +522,12 @@ fn what_does_not_fit_into_memory_is_refused_beforehand() {
     }
     let desk = Desk::with(&[("c.csv", &text)]);
     // 4 GB of addresses; the pairs of 40000 objects take 6.4 GB and more.
-    let goc = |words: &str| {
-        let mut shell = std::process::Command::new("sh");
-        let line = format!("ulimit -v 4000000; exec \"$0\" {words}");
-        shell.current_dir(desk.path(".")).args(["-c", &line, env!("CARGO_BIN_EXE_goc")]);
-        let output = shell.output().unwrap();
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
-    };
+    let goc = |words: &str| within(&desk, 4_000_000, words);
     for (flags, words) in [
-        ("--method linkage", "--method linkage of 40000 objects needs 6.4 GB of memory, but "),
-        ("--method uk-means --oracle mclust-vvv", "--oracle mclust-vvv of 40000 objects needs 6.4 GB"),
-        ("--method uk-means --oracle affinity", "--oracle affinity of 40000 objects needs 51.2 GB"),
-        ("--method uk-means --oracle mean-shift", "--oracle mean-shift of 40000 objects needs 7.7 GB"),
+        ("--method linkage", "--method linkage of 40000 objects: 6.4 GB of memory are needed, but "),
+        ("--method uk-means --oracle mclust-vvv", "--oracle mclust-vvv of 40000 objects: 6.4 GB"),
+        ("--method uk-means --oracle affinity", "--oracle affinity of 40000 objects: 51.2 GB"),
+        ("--method uk-means --oracle mean-shift", "--oracle mean-shift of 40000 objects: 7.7 GB"),
     ] {
         let (code, err) = goc(&format!("cluster c.csv --features x --k 3 --threads 2 {flags} -o labels.csv"));
         assert_eq!(code, Some(1), "{flags}: {err}");
