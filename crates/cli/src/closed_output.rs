@@ -1,9 +1,9 @@
 //! Whether standard output was closed when the command began, as by `>&-`.
 //!
-//! Before `main`, Rust's runtime opens /dev/null wherever one of the three streams is closed, so that a
-//! file opened later does not take its number. What is printed then vanishes without an error. The
-//! only time to see that the stream was closed is before the runtime, where the loader runs what stands
-//! in the section of initialisers.
+//! Before `main`, Rust's runtime opens /dev/null wherever one of the three streams is closed, so
+//! that a file opened later does not take its number. What is printed then vanishes without an
+//! error. The only time to see that the stream was closed is before the runtime, where the loader
+//! runs what stands in the section of initialisers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

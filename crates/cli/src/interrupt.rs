@@ -1,4 +1,5 @@
-//! SIGINT and SIGTERM: files that are not complete are removed, then the command ends with 130 or 143.
+//! SIGINT and SIGTERM: files that are not complete are removed, then the command ends with 130 or
+//! 143.
 
 /// Listens from now on, on a thread of its own.
 #[cfg(unix)]

@@ -1,9 +1,10 @@
 //! The `goc` command: parse, call, print.
 //!
-//! One file or folder per command under `commands/`. What several need stands beside: [`long_table`],
-//! [`measured_table`] and [`star_table`] are the flags that say which columns are what, [`choices`] parses
-//! values of flags, [`console`] talks to people, [`failure`] decides the exit code, [`interrupt`] ends the
-//! command when it is told to. Rules, names and defaults are in `goc-pipeline`.
+//! One file or folder per command under `commands/`. What several need stands beside:
+//! [`long_table`], [`measured_table`] and [`star_table`] are the flags that say which columns are
+//! what, [`choices`] parses values of flags, [`console`] talks to people, [`failure`] decides the
+//! exit code, [`interrupt`] ends the command when it is told to. Rules, names and defaults are in
+//! `goc-pipeline`.
 
 #[macro_use]
 mod failure;

@@ -2,8 +2,8 @@
 //! error but an end.
 //!
 //! What is free is the least of three: what the machine has available, what is left of the limit on
-//! the process (`ulimit -v`), and what is left to its control group, as in a container. Where the system
-//! does not say, everything fits.
+//! the process (`ulimit -v`), and what is left to its control group, as in a container. Where the
+//! system does not say, everything fits.
 
 use crate::error::Result;
 

@@ -201,8 +201,8 @@ impl Settings {
         }
     }
 
-    /// Refuses methods and oracles that look at all pairs of objects where those do not fit into memory;
-    /// `named`: the oracle is the one of these settings.
+    /// Refuses methods and oracles that look at all pairs of objects where those do not fit into
+    /// memory; `named`: the oracle is the one of these settings.
     fn check_memory(&self, objects: usize, named: bool) -> Result<()> {
         /// A number for every pair of objects, once.
         const PAIRS: f64 = 4.0;

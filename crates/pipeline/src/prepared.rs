@@ -156,8 +156,8 @@ fn check_roots(data: &Dataset, roots: &[bool], way: &str) -> Result<()> {
     Ok(())
 }
 
-/// Names a value so far from the others that the sum of all squared distances is infinite: every method
-/// would take all partitions for equally bad, and say nothing.
+/// Names a value so far from the others that the sum of all squared distances is infinite: every
+/// method would take all partitions for equally bad, and say nothing.
 fn check_spread(data: &Dataset, roots: &[bool], scaler: &Scaler) -> Result<()> {
     let candidates = &data.candidates;
     let mut total = 0.0;

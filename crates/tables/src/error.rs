@@ -59,7 +59,8 @@ impl Place {
         TableError::CutOff { place: self, missing: missing.into() }
     }
 
-    /// Refuses what needs more memory than the system gives at once: better now than an abort later.
+    /// Refuses what needs more memory than the system gives at once: better now than an abort
+    /// later.
     pub(crate) fn check_memory(&self, what: &str, bytes: u64) -> Result<()> {
         let mut probe = Vec::<u8>::new();
         let given = usize::try_from(bytes).is_ok_and(|bytes| probe.try_reserve_exact(bytes).is_ok());

@@ -1,9 +1,9 @@
 //! Files: opening, gzip, and writing so that a reader never sees half a table.
 //!
 //! A table is written to a temporary name in the same folder and renamed when it is complete; on
-//! failure the temporary file is removed and an older file of that name stays as it was; a program that
-//! is told to end removes it by [`abandon_writing`]. The bytes depend on the table alone: no time stamp,
-//! no host, no path.
+//! failure the temporary file is removed and an older file of that name stays as it was; a program
+//! that is told to end removes it by [`abandon_writing`]. The bytes depend on the table alone: no
+//! time stamp, no host, no path.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
@@ -196,8 +196,8 @@ pub fn write(table: &Table, path: &Path) -> Result<()> {
     })
 }
 
-/// Refuses a table whose names, texts or metadata the format of `path` cannot hold, before work is done
-/// for it. Nothing is written.
+/// Refuses a table whose names, texts or metadata the format of `path` cannot hold, before work is
+/// done for it. Nothing is written.
 ///
 /// ```
 /// use goc_tables::{Column, Data, Table};

@@ -7,9 +7,9 @@
 //! a table of single values cannot hold (arrays, complex numbers, ...) are left out and listed with the
 //! reason ([`Table::skipped`]).
 //!
-//! The order to read the modules in: `table` and `column` (what a table is), `missing` (when a value
-//! counts as missing), `file` (files, gzip, atomic writing), `files` (what must not be overwritten), then
-//! one module a format.
+//! The order to read the modules in: `table` and `column` (what a table is), `missing` (when a
+//! value counts as missing), `file` (files, gzip, atomic writing), `files` (what must not be
+//! overwritten), then one module a format.
 //!
 //! ```
 //! use goc_tables::{Column, Data, Format, Table};

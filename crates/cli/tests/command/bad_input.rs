@@ -501,7 +501,8 @@ fn a_small_file_that_unpacks_to_more_than_there_is_is_refused() {
     let desk = Desk::new();
     let zeros = Column::new("x", Data::F64(vec![0.0; 30_000_000]));
     desk.write("c.fits.gz", &Table::new(vec![zeros]).unwrap());
-    // The table takes 240 MB and is read with the first, not with the second; candidates take 960 MB.
+    // The table takes 240 MB and is read with the first, not with the second; candidates take 960
+    // MB.
     for (kilobytes, words) in [
         (1_000_000, "c.fits.gz: the candidates of 30000000 rows: 960 MB"),
         (240_000, "c.fits.gz: 30000000 rows of 1 columns need 240 MB"),

@@ -91,8 +91,8 @@ fn read_table(input: &mut Input<'_>, header: &mut Header) -> Result<Table> {
     let held: u64 = layout.fields.iter().map(held_bytes).sum();
     let what = format!("{} rows of {} columns", layout.rows, layout.fields.len());
     place.check_memory(&what, held.saturating_mul(layout.rows))?;
-    // Room for all rows at once: growing columns would need half as much again. What a compressed file
-    // claims to have and has not is never touched.
+    // Room for all rows at once: growing columns would need half as much again. What a compressed
+    // file claims to have and has not is never touched.
     let room = if row == 0 { 0 } else { usize::try_from(layout.rows).unwrap_or(0) };
     let mut columns: Vec<Gathered> = layout.fields.iter().map(|f| gathered(f, room)).collect();
     let rows_a_chunk = (CHUNK / layout.row_bytes.max(1)).max(1) as u64;

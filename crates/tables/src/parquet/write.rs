@@ -24,9 +24,9 @@ use crate::{Column, Data, Table};
 /// Rows copied at a time.
 const BATCH: usize = 1 << 16;
 
-/// Columns beyond which a table of few rows has neither compression nor dictionaries: the writer keeps
-/// both for every column at once. 100 000 columns of two rows take 3.6 GB and 15 s with them, 0.5 GB
-/// and 2 s without.
+/// Columns beyond which a table of few rows has neither compression nor dictionaries: the writer
+/// keeps both for every column at once. 100 000 columns of two rows take 3.6 GB and 15 s with them,
+/// 0.5 GB and 2 s without.
 const WIDE: usize = 5000;
 
 /// Refuses what Parquet cannot hold.
