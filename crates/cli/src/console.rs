@@ -10,11 +10,17 @@ use goc_tables::{Format, Table};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value};
 
+use crate::closed_output;
 use crate::failure::{Failure, Result};
 
 /// A remark on standard error.
 pub fn note(message: impl AsRef<str>) {
-    eprintln!("{}", message.as_ref());
+    say(&format!("{}\n", message.as_ref()));
+}
+
+/// Text to standard error. Where nobody can hear it, the work goes on.
+pub fn say(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
 pub use goc_pipeline::counted;
@@ -88,8 +94,15 @@ pub fn print(text: &str) -> Result<()> {
 }
 
 fn print_bytes(bytes: &[u8]) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| match Failure::from(error) {
+    printed(std::io::stdout().lock().write_all(bytes))
+}
+
+/// What came of printing, once all of it has left the program.
+pub fn printed(written: std::io::Result<()>) -> Result<()> {
+    if closed_output::was_closed() {
+        return Err(failed!("cannot write to standard output: it is closed"));
+    }
+    written.and_then(|()| std::io::stdout().lock().flush()).map_err(|error| match Failure::from(error) {
         Failure::Failed(problem) => failed!("cannot write to standard output: {problem}"),
         other => other,
     })
@@ -103,41 +116,6 @@ pub fn print_json(object: &Value) -> Result<()> {
 /// These keys and values as one JSON object to standard output.
 pub fn print_pairs(pairs: Vec<(&str, Value)>) -> Result<()> {
     print_json(&pairs.into_iter().map(|(key, value)| (key.to_string(), value)).collect::<Map<_, _>>().into())
-}
-
-/// Refuses a file that could not be written, before the work is done for nothing.
-pub fn check_output(path: Option<&Path>) -> Result<()> {
-    let Some(path) = path else { return Ok(()) };
-    Format::of(path)?;
-    check_place(path)
-}
-
-/// Refuses a file of any kind that could not be written.
-pub fn check_place(path: &Path) -> Result<()> {
-    if path.is_dir() {
-        return Err(failed!("{}: is a folder; name a file", path.display()));
-    }
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
-            Err(failed!("{}: there is no folder {}; make it first", path.display(), folder.display()))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// As [`check_output`], and refuses to overwrite the input.
-pub fn check_output_of(input: &Path, path: Option<&Path>) -> Result<()> {
-    check_output(path)?;
-    if path.is_some_and(|path| path == input) {
-        let name = input.display();
-        return Err(usage!("{name}: the output would overwrite the input; name another file"));
-    }
-    Ok(())
-}
-
-/// As [`check_output_of`], of several.
-pub fn check_outputs_of<const N: usize>(input: &Path, paths: [&Option<PathBuf>; N]) -> Result<()> {
-    paths.into_iter().try_for_each(|path| check_output_of(input, path.as_deref()))
 }
 
 /// A table to the file that a flag names, if it is there and there is such a table.

@@ -1,22 +1,29 @@
 //! The `goc` command: parse, call, print.
 //!
-//! One file or folder per command under `commands/`. What several need stands beside: [`long_table`],
-//! [`measured_table`] and [`star_table`] are the flags that say which columns are what, [`choices`] parses
-//! values of flags, [`console`] talks to people, [`failure`] decides the exit code. Rules, names and
-//! defaults are in `goc-pipeline`.
+//! One file or folder per command under `commands/`. What several need stands beside:
+//! [`long_table`], [`measured_table`] and [`star_table`] are the flags that say which columns are
+//! what, [`choices`] parses values of flags, [`console`] talks to people, [`failure`] decides the
+//! exit code, [`interrupt`] ends the command when it is told to. Rules, names and defaults are in
+//! `goc-pipeline`.
 
 #[macro_use]
 mod failure;
 
 mod choices;
+mod closed_output;
 mod commands;
 mod console;
+mod interrupt;
 mod long_table;
 mod measured_table;
 mod star_table;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::process::ExitCode;
 
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use goc_tables::Existing;
+
+use crate::commands::perform;
 use crate::failure::Result;
 
 /// Cluster objects whose measurements have error bars.
@@ -29,6 +36,10 @@ struct Goc {
     /// Threads to use; all cores if not given. The result is the same at any number
     #[arg(long, global = true, value_name = "N", display_order = 900)]
     threads: Option<usize>,
+
+    /// Refuse to replace a file that is there already, before any work
+    #[arg(long, global = true, display_order = 901)]
+    no_clobber: bool,
 }
 
 #[derive(Subcommand)]
@@ -48,15 +59,24 @@ enum Command {
     Reproduce(commands::reproduce::Reproduce),
 }
 
-fn main() -> std::process::ExitCode {
-    // clap prints its own errors and exits with 2, or 0 for --help.
-    let matches = numbers_may_be_negative(Goc::command()).get_matches();
-    let goc = Goc::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    match run(goc) {
-        Ok(()) => std::process::ExitCode::SUCCESS,
-        Err(fail) if fail.is_closed_pipe() => std::process::ExitCode::SUCCESS, // `goc … | head` is no failure
+fn main() -> ExitCode {
+    let parsed = numbers_may_be_negative(Goc::command())
+        .try_get_matches()
+        .and_then(|matches| Goc::from_arg_matches(&matches));
+    let done = match parsed {
+        Ok(goc) => run(goc),
+        // What was typed is wrong, and whoever typed it may not hear why.
+        Err(error) if error.use_stderr() => {
+            let _ = error.print();
+            return ExitCode::from(2);
+        }
+        Err(help) => console::printed(help.print()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fail) if fail.is_closed_pipe() => ExitCode::SUCCESS, // `goc … | head` is no failure
         Err(fail) => {
-            eprintln!("error: {fail}");
+            console::say(&format!("error: {fail}\n"));
             fail.exit_code()
         }
     }
@@ -75,28 +95,36 @@ fn numbers_may_be_negative(command: clap::Command) -> clap::Command {
         .mut_subcommands(numbers_may_be_negative)
 }
 
+/// More threads than any machine has cores; each of them takes memory and time to start.
+const MOST_THREADS: usize = 4096;
+
 fn run(goc: Goc) -> Result<()> {
+    interrupt::listen().map_err(|e| failed!("cannot listen for signals: {e}"))?;
     if let Some(threads) = goc.threads {
         if threads == 0 {
             return Err(usage!("--threads must be at least 1"));
+        }
+        if threads > MOST_THREADS {
+            return Err(usage!("--threads is {threads}, but at most {MOST_THREADS} make sense"));
         }
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build_global()
             .map_err(|e| failed!("cannot start {threads} threads: {e}"))?;
     }
+    let existing = if goc.no_clobber { Existing::Keep } else { Existing::Replace };
     match goc.command {
-        Command::Demo(demo) => demo.run(),
-        Command::Simulate(simulate) => simulate.run(),
-        Command::Actions(actions) => actions.run(),
-        Command::Stars(stars) => stars.run(),
-        Command::Candidates(candidates) => candidates.run(),
-        Command::Cluster(cluster) => cluster.run(),
-        Command::Predict(predict) => predict.run(),
-        Command::Score(score) => score.run(),
-        Command::Compare(compare) => compare.run(),
-        Command::Plot(plot) => plot.run(),
-        Command::Report(report) => report.run(),
-        Command::Reproduce(reproduce) => reproduce.run(),
+        Command::Demo(demo) => perform(demo, existing),
+        Command::Simulate(simulate) => perform(*simulate, existing),
+        Command::Actions(actions) => perform(*actions, existing),
+        Command::Stars(stars) => perform(*stars, existing),
+        Command::Candidates(candidates) => perform(*candidates, existing),
+        Command::Cluster(cluster) => perform(*cluster, existing),
+        Command::Predict(predict) => perform(predict, existing),
+        Command::Score(score) => perform(score, existing),
+        Command::Compare(compare) => perform(*compare, existing),
+        Command::Plot(plot) => perform(plot, existing),
+        Command::Report(report) => perform(*report, existing),
+        Command::Reproduce(reproduce) => perform(reproduce, existing),
     }
 }

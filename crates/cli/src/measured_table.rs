@@ -82,7 +82,7 @@ impl MeasuredArgs {
     /// Reads the table.
     pub fn open(&self) -> Result<Table> {
         self.quoted.parsed()?; // before the table is read for nothing
-        Ok(goc_pipeline::open(&self.input)?)
+        Ok(goc_pipeline::open(&self.input, &Console::default())?)
     }
 
     /// What messages call the table.

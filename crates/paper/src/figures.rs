@@ -20,6 +20,16 @@ const SHOWN: usize = 3;
 /// The seed of the two dwarfs.
 const DWARFS: u64 = 1;
 
+/// The names that figures may have.
+pub fn figure_names() -> Vec<String> {
+    let convergence = PaperOracle::ALL.iter().map(|(_, word, _)| format!("convergence-{word}"));
+    ["figure-1-clusters", "data-sets", "simulation"]
+        .map(String::from)
+        .into_iter()
+        .chain(convergence)
+        .collect()
+}
+
 /// All of them by name; convergence for the oracles that were run.
 pub fn figures(
     sets: &[Set],

@@ -26,7 +26,7 @@ mod tables;
 pub use affinity::{AffinityOutcome, affinity};
 pub use cells::PaperOracle;
 pub use error::PaperError;
-pub use figures::{figures, spread_evenly};
+pub use figures::{figure_names, figures, spread_evenly};
 pub use first_labels::FirstLabels;
 pub use run::{Outcome, Plan};
 pub use sets::Set;

@@ -59,11 +59,11 @@ impl PipelineError {
             Self::Usage(_) => true,
             Self::Failed(_) => false,
             Self::Method(error) => error.is_about_parameters(),
-            // Columns and the rule for missing values are named by settings.
+            // Columns, outputs and the rule for missing values are named by settings.
             #[cfg(feature = "tables")]
             Self::Table(error) => {
-                use goc_tables::TableError::{Missing, NoColumn};
-                matches!(error, NoColumn { .. } | Missing { .. })
+                use goc_tables::TableError::{Missing, NoColumn, Overwrites};
+                matches!(error, NoColumn { .. } | Missing { .. } | Overwrites { .. })
             }
         }
     }

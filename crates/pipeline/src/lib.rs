@@ -33,6 +33,7 @@ pub mod labels;
 #[cfg(feature = "tables")]
 pub mod long_table;
 pub mod measured;
+mod memory;
 mod methods;
 pub mod mock_catalogue;
 pub mod model_file;

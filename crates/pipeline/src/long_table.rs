@@ -20,6 +20,7 @@ use crate::error::{PipelineError, Result};
 use crate::feature_map::{ACTIONS, root_of, rooted};
 use crate::judge::counted;
 use crate::measured::name;
+use crate::memory;
 use crate::open::open;
 use crate::table_columns::TableColumns;
 use crate::watch::Watch;
@@ -81,7 +82,7 @@ impl LongTable {
 
     /// Reads the file and groups its rows; says what was assumed and dropped.
     pub fn read(&self, watch: &dyn Watch) -> Result<Dataset> {
-        self.group(&open(&self.input)?, watch)
+        self.group(&open(&self.input, watch)?, watch)
     }
 
     /// Groups the rows of a table that is read already.
@@ -117,6 +118,10 @@ impl LongTable {
             ));
         }
 
+        // Every row: its features, its penalty, its number, and where its object begins.
+        let numbers_of_row = features.len() as u64 + 3;
+        let what = format!("{}: the candidates of {} rows", self.input.display(), table.rows());
+        memory::check(8 * numbers_of_row * table.rows() as u64, &what, "use fewer rows or features")?;
         let (groups, ids) = group(table, object)?;
         let values: Vec<Cow<'_, [f64]>> = features.iter().map(|c| numbers(c)).collect::<Result<_, _>>()?;
         let penalties = penalty.or(weight).map(numbers).transpose()?;

@@ -99,6 +99,10 @@ const NULL: Impossible =
     [INFINITE[0], "is null where a number is needed; fill it, or drop such rows with {missing=nan}"];
 const NEGATIVE: Impossible =
     ["is negative", "is negative where an error is needed; 0 is exact, else {bad_rows=drop}"];
+const NO_ERROR: Impossible = [
+    "is no error that can be squared",
+    "is no error that can be squared: 0 is exact, others are from 1e-150 to 1e150; mend it, or {bad_rows=drop}",
+];
 const NO_CORRELATION: Impossible =
     ["is no correlation", "is no correlation; mend it, {bad_rows=drop}, or {shape=box}"];
 
@@ -178,8 +182,11 @@ impl MeasuredColumns<'_> {
                 return Some((column, if null { NULL } else { nan }));
             }
             let negative = errors.iter().find(|c| c.numbers[row] < 0.0).map(|column| (column, NEGATIVE));
+            // Covariances are products of two errors, sets are a few errors wide.
+            let squared = |error: f64| error == 0.0 || (1e-150..=1e150).contains(&error);
+            let unfit = || errors.iter().find(|c| !squared(c.numbers[row])).map(|column| (column, NO_ERROR));
             let beyond = || pairs.iter().find(|c| c.numbers[row].abs() > 1.0);
-            negative.or_else(|| beyond().map(|column| (column, NO_CORRELATION)))
+            negative.or_else(unfit).or_else(|| beyond().map(|column| (column, NO_CORRELATION)))
         };
         let mut rows = Vec::with_capacity(n);
         let (mut dropped, mut missed, mut refused) = (Vec::new(), Vec::new(), Vec::new());

@@ -35,6 +35,7 @@ use goc::pessimistic::Pessimistic;
 use goc::set_distance::SetDistance;
 
 use crate::error::{PipelineError, Result};
+use crate::memory;
 use crate::names::{MethodName, OracleName, SetDistanceName};
 use crate::settings::{Auto, Settings};
 use crate::watch::Watch;
@@ -68,6 +69,7 @@ impl Run<'_> {
     /// Groups scaled candidates; K and lambda are numbers by now.
     pub fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped> {
         let s = self.settings;
+        s.check_memory(candidates.objects(), self.oracle.is_none())?;
         let named;
         let oracle = match self.oracle {
             Some(oracle) => oracle,
@@ -197,6 +199,38 @@ impl Settings {
                 Box::new(oracle.told(self.min_samples, Hdbscan::min_samples))
             }
         }
+    }
+
+    /// Refuses methods and oracles that look at all pairs of objects where those do not fit into
+    /// memory; `named`: the oracle is the one of these settings.
+    fn check_memory(&self, objects: usize, named: bool) -> Result<()> {
+        /// A number for every pair of objects, once.
+        const PAIRS: f64 = 4.0;
+        // Bytes for the square of the number of objects, as the modules of the library say.
+        let method = match self.method {
+            MethodName::Affinity => PAIRS + 32.0,
+            MethodName::Medoids => PAIRS + 8.0,
+            MethodName::Linkage => PAIRS,
+            MethodName::Fdbscan => PAIRS + 8.0,
+            MethodName::Worlds | MethodName::RepresentativeWorlds => PAIRS,
+            _ => 0.0,
+        };
+        let oracle = match self.oracle {
+            _ if !named || !self.method.uses_oracle() => 0.0,
+            OracleName::Affinity => 32.0,
+            OracleName::Linkage | OracleName::MclustEii | OracleName::MclustVii | OracleName::MclustVvv => {
+                PAIRS
+            }
+            // The nearest three tenths of all, with their distances, for the width by rule.
+            OracleName::MeanShift if self.bandwidth.is_none() => 0.3 * 16.0,
+            _ => 0.0,
+        };
+        let bytes = |each: f64| (each * (objects as f64).powi(2)) as u64;
+        let what = |name: String| format!("{name} of {objects} objects");
+        let way = "use {method} goc, uk-means or marginal, which do not look at all pairs";
+        memory::check(bytes(method), &what(format!("{{method}} {}", self.method)), way)?;
+        let way = "use {oracle} k-means, which does not look at all pairs";
+        memory::check(bytes(oracle), &what(format!("{{oracle}} {}", self.oracle)), way)
     }
 
     /// k-means with its own settings.

@@ -12,6 +12,12 @@ use goc_galaxy::mock::{
     ValidMock, ValidRealistic,
 };
 
+use crate::error::Result;
+use crate::memory;
+
+/// What a star takes: its orbit, its measurement, its row.
+const BYTES: u64 = 700;
+
 crate::words! {
     /// Which Milky Way is simulated.
     pub enum MockSky {
@@ -83,12 +89,19 @@ impl Simulation {
         sign: JphiSign,
         seed: u64,
         progress: &dyn Fn(usize),
-    ) -> Result<MockCatalogue, MockError> {
+    ) -> Result<MockCatalogue> {
         let potential = finder.potential().as_ref();
+        let stars = match self {
+            Self::Paper(valid) => valid.total(),
+            Self::Realistic(valid) => valid.total(),
+        };
+        let what = format!("a catalogue of {stars} stars");
+        memory::check((stars as u64).saturating_mul(BYTES), &what, "simulate fewer")?;
+        let failed = |error: MockError| failed!("{error}");
         let (mock, details) = match self {
-            Self::Paper(valid) => (valid.draw(potential, seed, progress)?, Vec::new()),
+            Self::Paper(valid) => (valid.draw(potential, seed, progress).map_err(failed)?, Vec::new()),
             Self::Realistic(valid) => {
-                let made = valid.draw(potential, seed, progress)?;
+                let made = valid.draw(potential, seed, progress).map_err(failed)?;
                 (made.mock, made.details)
             }
         };

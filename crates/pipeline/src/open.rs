@@ -31,7 +31,7 @@ impl Dataset {
         watch: &dyn Watch,
     ) -> Result<Self> {
         let path = path.as_ref();
-        let (table, source) = (open(path)?, path.display().to_string());
+        let (table, source) = (open(path, watch)?, path.display().to_string());
         let columns = TableColumns::new(&table, &source);
         let object = columns.object(None)?;
         let missing = Missing::default();
@@ -47,11 +47,31 @@ impl Dataset {
     }
 }
 
-/// Reads a table that has rows.
-pub fn open(path: &Path) -> Result<Table> {
+/// Columns that a remark names, at most.
+const NAMED: usize = 10;
+
+/// Reads a table that has rows. What the file has beside them is said.
+pub fn open(path: &Path, watch: &dyn Watch) -> Result<Table> {
     let table = goc_tables::read(path)?;
-    match table.rows() {
-        0 => Err(failed!("{}: the table has no rows", path.display())),
-        _ => Ok(table),
+    let left_out = left_out(&table);
+    match (&left_out, table.columns().is_empty(), table.rows()) {
+        (Some(left_out), true, _) => Err(failed!("{}: no column can be used: {left_out}", path.display())),
+        (_, _, 0) => Err(failed!("{}: the table has no rows", path.display())),
+        (Some(left_out), ..) => {
+            watch.note(&format!("{}: left out on reading: {left_out}", path.display()));
+            Ok(table)
+        }
+        (None, ..) => Ok(table),
     }
+}
+
+/// What the file has and the table has not, with the reasons.
+fn left_out(table: &Table) -> Option<String> {
+    let skipped = table.skipped();
+    let named = skipped.iter().take(NAMED).map(|skipped| format!("{} ({})", skipped.name, skipped.reason));
+    let mut text = named.collect::<Vec<_>>().join(", ");
+    if skipped.len() > NAMED {
+        text.push_str(&format!(", and {} more", skipped.len() - NAMED));
+    }
+    (!skipped.is_empty()).then_some(text)
 }

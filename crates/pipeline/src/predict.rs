@@ -40,7 +40,7 @@ impl ModelFile {
     fn read_objects(&self, columns: &LongTable, watch: &dyn Watch) -> Result<Dataset> {
         let input = columns.input.display();
         let wanted: Vec<&str> = self.features.iter().map(|feature| feature.name.as_str()).collect();
-        let table = open(&columns.input)?;
+        let table = open(&columns.input, watch)?;
         let mut columns = columns.clone();
         columns.penalty_strength = self.model.parts().penalty_strength;
         match &columns.features {

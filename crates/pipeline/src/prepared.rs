@@ -65,6 +65,7 @@ impl Prepared {
         check_roots(&data, &roots, "use {feature_map} none")?;
         let scaling = settings.scaling_of(&data);
         let scaler = Scaler::fit_objects(scaling, &Scaled::new(&data.candidates).roots(&roots))?;
+        check_spread(&data, &roots, &scaler)?;
         for &f in scaler.constant_features() {
             let name = &data.features[f].name;
             watch.note(&format!("feature {name} is the same everywhere; it is centred, not scaled"));
@@ -145,13 +146,7 @@ fn check_roots(data: &Dataset, roots: &[bool], way: &str) -> Result<()> {
         for i in 0..data.candidates.objects() {
             let values = data.candidates.feature(i, f);
             if let Some(j) = values.iter().position(|value| *value < 0.0) {
-                let (name, value) = (&data.features[f].name, values[j]);
-                let object = data.name(i);
-                let file = data.source.as_ref().map_or_else(String::new, |file| format!("{file}: "));
-                let place = match &data.row_names {
-                    Some(rows) => format!("{}, column `{name}`", rows.at(data.row(i, j))),
-                    None => format!("{file}object {object}, candidate {j}, feature {name}"),
-                };
+                let (place, value) = (place(data, i, j, f), values[j]);
                 return Err(failed!(
                     "{place}: {value} is negative and has no square root; mend it, or {way}"
                 ));
@@ -159,4 +154,46 @@ fn check_roots(data: &Dataset, roots: &[bool], way: &str) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Names a value so far from the others that the sum of all squared distances is infinite: every
+/// method would take all partitions for equally bad, and say nothing.
+fn check_spread(data: &Dataset, roots: &[bool], scaler: &Scaler) -> Result<()> {
+    let candidates = &data.candidates;
+    let mut total = 0.0;
+    for f in 0..roots.len() {
+        let (centre, spread) = (scaler.centre()[f], scaler.spread()[f]);
+        // The farthest from the centre, and where it is.
+        let (mut low, mut high, mut farthest) = (f64::INFINITY, f64::NEG_INFINITY, (0.0, 0, 0));
+        for i in 0..candidates.objects() {
+            for (j, &value) in candidates.feature(i, f).iter().enumerate() {
+                let scaled = (if roots[f] { value.sqrt() } else { value } - centre) / spread;
+                (low, high) = (low.min(scaled), high.max(scaled));
+                if scaled.abs() > farthest.0 {
+                    farthest = (scaled.abs(), i, j);
+                }
+            }
+        }
+        let width = high - low;
+        total += width * width * candidates.objects() as f64;
+        if !total.is_finite() {
+            let (_, i, j) = farthest;
+            let (place, value) = (place(data, i, j, f), candidates.feature(i, f)[j]);
+            return Err(failed!(
+                "{place}: {value:?} is so far out that squared distances overflow; mend or drop it, or \
+                 use {{scale}} standard"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Where a value came from, as far as that is known.
+fn place(data: &Dataset, object: usize, candidate: usize, feature: usize) -> String {
+    let name = &data.features[feature].name;
+    let file = data.source.as_ref().map_or_else(String::new, |file| format!("{file}: "));
+    match &data.row_names {
+        Some(rows) => format!("{}, column `{name}`", rows.at(data.row(object, candidate))),
+        None => format!("{file}object {}, candidate {candidate}, feature {name}", data.name(object)),
+    }
 }

@@ -59,6 +59,19 @@ impl Place {
         TableError::CutOff { place: self, missing: missing.into() }
     }
 
+    /// Refuses what needs more memory than the system gives at once: better now than an abort
+    /// later.
+    pub(crate) fn check_memory(&self, what: &str, bytes: u64) -> Result<()> {
+        let mut probe = Vec::<u8>::new();
+        let given = usize::try_from(bytes).is_ok_and(|bytes| probe.try_reserve_exact(bytes).is_ok());
+        // Asked for and given back at once; the compiler is not to leave it out.
+        std::hint::black_box(&mut probe);
+        if given {
+            return Ok(());
+        }
+        Err(TableError::Memory { place: self.clone(), what: what.into(), bytes })
+    }
+
     pub(crate) fn cannot_hold(self, problem: impl Into<String>) -> TableError {
         TableError::CannotHold { place: self, problem: problem.into() }
     }
@@ -122,6 +135,19 @@ pub enum TableError {
         /// What is wrong and what to do.
         problem: String,
     },
+    /// A table that is too large for this machine.
+    #[error(
+        "{place}{what} need {}, more memory than there is; read fewer, or use a larger machine",
+        amount(*.bytes)
+    )]
+    Memory {
+        /// Where.
+        place: Place,
+        /// What is to be held.
+        what: Box<str>,
+        /// How much memory that takes.
+        bytes: u64,
+    },
     /// A value that cannot be used as asked.
     #[error("{place}{} {problem}", shown(.value))]
     Value {
@@ -176,6 +202,22 @@ pub enum TableError {
         /// What the format lacks, and which does not.
         problem: String,
     },
+    /// An output that would take the place of a file that is still wanted.
+    #[error("{}: {problem}", .file.display())]
+    Overwrites {
+        /// The output.
+        file: PathBuf,
+        /// What it would destroy, and what to do.
+        problem: String,
+    },
+    /// An output that cannot be where its name says.
+    #[error("{}: {problem}", .file.display())]
+    NoPlace {
+        /// The output.
+        file: PathBuf,
+        /// Why, and what to do.
+        problem: String,
+    },
     /// Not a rule for missing values.
     #[error("`{text}` is no rule for missing values; give numbers such as -9999, `nan` or `none`")]
     Missing {
@@ -196,6 +238,14 @@ fn no_column(file: &Option<PathBuf>, wanted: &str, near: &[String], columns: &[S
         text.push_str(&format!("; there are: {}", columns.join(", ")));
     }
     text
+}
+
+/// An amount of memory, for people.
+fn amount(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000_000 => format!("{:.0} MB", (bytes as f64 / 1e6).max(1.0)),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
 }
 
 /// A number as it is, anything else in quotes, so that blanks and an empty text can be seen.

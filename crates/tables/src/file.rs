@@ -1,13 +1,14 @@
 //! Files: opening, gzip, and writing so that a reader never sees half a table.
 //!
 //! A table is written to a temporary name in the same folder and renamed when it is complete; on
-//! failure the temporary file is removed and an older file of that name stays as it was. The bytes depend
-//! on the table alone: no time stamp, no host, no path.
+//! failure the temporary file is removed and an older file of that name stays as it was; a program
+//! that is told to end removes it by [`abandon_writing`]. The bytes depend on the table alone: no
+//! time stamp, no host, no path.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -195,6 +196,25 @@ pub fn write(table: &Table, path: &Path) -> Result<()> {
     })
 }
 
+/// Refuses a table whose names, texts or metadata the format of `path` cannot hold, before work is
+/// done for it. Nothing is written.
+///
+/// ```
+/// use goc_tables::{Column, Data, Table};
+/// let table = Table::new(vec![Column::new("\u{3b1}", Data::F64(vec![0.5]))])?;
+/// assert!(goc_tables::check_can_hold(&table, "stars.fits".as_ref()).is_err());
+/// goc_tables::check_can_hold(&table, "stars.parquet".as_ref())?;
+/// # Ok::<(), goc_tables::TableError>(())
+/// ```
+pub fn check_can_hold(table: &Table, path: &Path) -> Result<()> {
+    match Format::of(path)?.0 {
+        Format::Fits => fits::check(table, path),
+        Format::Parquet => parquet::check(table, path),
+        // These hold any name; a text that XML forbids is found on writing.
+        Format::Csv | Format::Tsv | Format::Ecsv | Format::VoTable => Ok(()),
+    }
+}
+
 /// Writes a text that is no table, such as a tree, as [`write()`] writes tables: under another name, then renamed.
 pub fn write_text(text: &str, path: &Path) -> Result<()> {
     write_bytes(text.as_bytes(), path)
@@ -211,31 +231,78 @@ fn failed(path: &Path, doing: &'static str) -> impl Fn(io::Error) -> TableError 
 
 /// Fills a new file beside `path`, and gives it that name once it is complete.
 fn write_beside(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let (temporary, file) = create_beside(path, &name).map_err(failed(path, "create"))?;
-    let written = (|| {
-        let mut out = BufWriter::with_capacity(1 << 18, file);
-        fill(&mut out)?;
-        out.into_inner().map_err(|error| failed(path, "write")(error.into_error()))?;
-        fs::rename(&temporary, path).map_err(failed(path, "rename the finished file to its name"))
-    })();
-    if written.is_err() {
-        // The first error is the one to report; a left-over temporary file is the lesser harm.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
+    let (temporary, file) = Temporary::beside(path).map_err(failed(path, "create"))?;
+    let mut out = BufWriter::with_capacity(1 << 18, file);
+    fill(&mut out)?;
+    out.into_inner().map_err(|error| failed(path, "write")(error.into_error()))?;
+    temporary.rename(path).map_err(failed(path, "rename the finished file to its name"))
 }
 
-/// A new file in the folder of `path`, by a name nobody else has.
-fn create_beside(path: &Path, name: &str) -> io::Result<(PathBuf, File)> {
-    let process = std::process::id();
-    let mut attempt = 0;
-    loop {
-        let temporary = path.with_file_name(format!(".{name}.{process}-{attempt}.tmp"));
-        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
-            Ok(file) => return Ok((temporary, file)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 1000 => attempt += 1,
-            Err(error) => return Err(error),
+/// Makes the temporary file of `path` and removes it: the system says now what it would say later.
+pub(crate) fn try_to_create(path: &Path) -> Result<()> {
+    Temporary::beside(path).map(drop).map_err(failed(path, "create"))
+}
+
+/// The temporary files there are. Whoever makes, renames or removes one holds the lock.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes every file that is not complete, for a program that was told to end. Nothing is written
+/// from then on: whoever tries waits for the end.
+pub fn abandon_writing() {
+    let mut unfinished = unfinished();
+    for path in unfinished.drain(..) {
+        let _ = fs::remove_file(path); // there is nobody left to tell
+    }
+    std::mem::forget(unfinished);
+}
+
+/// A file that is not complete; removed when dropped.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    /// A new file in the folder of `path`, by a name nobody else has.
+    fn beside(path: &Path) -> io::Result<(Self, File)> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let process = std::process::id();
+        let mut unfinished = unfinished();
+        let mut attempt = 0;
+        loop {
+            let temporary = path.with_file_name(format!(".{name}.{process}-{attempt}.tmp"));
+            match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+                Ok(file) => {
+                    unfinished.push(temporary.clone());
+                    return Ok((Self(temporary), file));
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 1000 => attempt += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// It is complete: gives it its name.
+    fn rename(self, to: &Path) -> io::Result<()> {
+        // The lock is let go before `self` is dropped, which takes it too.
+        let mut unfinished = unfinished();
+        let renamed = fs::rename(&self.0, to);
+        if renamed.is_ok() {
+            unfinished.retain(|path| *path != self.0);
+        }
+        drop(unfinished);
+        renamed
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let mut unfinished = unfinished();
+        if let Some(at) = unfinished.iter().position(|path| *path == self.0) {
+            unfinished.swap_remove(at);
+            // The first error is the one to report; a left-over temporary file is the lesser harm.
+            let _ = fs::remove_file(&self.0);
         }
     }
 }

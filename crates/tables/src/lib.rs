@@ -7,8 +7,9 @@
 //! a table of single values cannot hold (arrays, complex numbers, ...) are left out and listed with the
 //! reason ([`Table::skipped`]).
 //!
-//! The order to read the modules in: `table` and `column` (what a table is), `missing` (when a value
-//! counts as missing), `file` (files, gzip, atomic writing), then one module a format.
+//! The order to read the modules in: `table` and `column` (what a table is), `missing` (when a
+//! value counts as missing), `file` (files, gzip, atomic writing), `files` (what must not be
+//! overwritten), then one module a format.
 //!
 //! ```
 //! use goc_tables::{Column, Data, Format, Table};
@@ -28,6 +29,7 @@ mod csv;
 mod ecsv;
 mod error;
 mod file;
+mod files;
 mod fits;
 mod format;
 mod gather;
@@ -39,7 +41,8 @@ mod yaml;
 
 pub use column::{Column, Data};
 pub use error::{Place, TableError, near_names};
-pub use file::{from_bytes, read, to_bytes, write, write_bytes, write_text};
+pub use file::{abandon_writing, check_can_hold, from_bytes, read, to_bytes, write, write_bytes, write_text};
+pub use files::{Existing, Files};
 pub use format::Format;
 pub use missing::Missing;
 pub use table::{Skipped, Table};

@@ -50,6 +50,13 @@ fn check_metadata(table: &Table) {
 }
 
 #[test]
+fn lines_that_end_with_cr_alone_are_lines() {
+    let table = goc_tables::from_bytes(b"a,b\r1,x\r2,y\r", goc_tables::Format::Csv).unwrap();
+    assert_eq!((table.rows(), table.names()), (2, vec!["a", "b"]));
+    assert_eq!(table.require("a").unwrap().place(1).line, Some(3));
+}
+
+#[test]
 fn astropys_ecsv_in_its_three_manners() {
     for bytes in [golden!("space.ecsv"), golden!("comma.ecsv"), golden!("mask.ecsv")] {
         let table = from_bytes(bytes, Format::Ecsv).unwrap();

@@ -3,7 +3,7 @@
 //! Every row stays. A star without actions (unbound, no distance, a number missing) has empty fields and the reason in
 //! `actions_note`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use goc_galaxy::actions::{ActionFinder, Motion, Outcome};
@@ -14,13 +14,20 @@ use goc_pipeline::labels::describe;
 use goc_pipeline::long_table::MISSING;
 use goc_pipeline::star_model::{Place, told_actions};
 use goc_pipeline::table_columns::TableColumns;
-use goc_tables::{Column, Data, Missing, Table};
+use goc_tables::{Column, Data, Files, Missing, Table};
 use rayon::prelude::*;
 use serde_json::json;
 
+use super::Work;
 use crate::console::{self, Console};
 use crate::failure::Result;
 use crate::star_table::StarArgs;
+
+/// Why a star has no actions.
+const NOTE: &str = "actions_note";
+
+/// Frequencies and angles.
+const MOTION: [&str; 6] = ["Omega_r", "Omega_z", "Omega_phi", "theta_r", "theta_z", "theta_phi"];
 
 /// Compute orbital actions of stars: adds Jr, Jz, Jphi and energy to the table
 #[derive(Args)]
@@ -54,11 +61,15 @@ pub struct Actions {
     json: bool,
 }
 
-impl Actions {
-    pub fn run(self) -> Result<()> {
-        console::check_output_of(&self.input, self.output.as_deref())?;
+impl Work for Actions {
+    fn files(&self) -> Files {
+        Files::default().reads([&self.input]).reads([&self.stars.potential]).writes_tables(&self.output)
+    }
+
+    fn run(self) -> Result<()> {
         let (missing, model) = (Missing::parse(&self.missing)?, self.stars.model()?);
-        let mut table = goc_pipeline::open(&self.input)?;
+        let mut table = goc_pipeline::open(&self.input, &Console::default())?;
+        check_room(&table, self.new_names(), &self.prefix, self.output.as_deref())?;
         let source = self.input.display().to_string();
         let columns = TableColumns::new(&table, &source);
         let stars = model.require(&columns, &Console::default())?;
@@ -118,6 +129,15 @@ impl Actions {
     }
 }
 
+impl Actions {
+    /// The columns that are added.
+    fn new_names(&self) -> impl Iterator<Item = &'static str> {
+        let motion: &[&str] = if self.frequencies { &MOTION } else { &[] };
+        let actions = ACTIONS.into_iter().chain([ENERGY]).map(|(name, _)| name);
+        actions.chain([NOTE]).chain(motion.iter().copied())
+    }
+}
+
 /// The new columns, and the reason of each star that has no actions.
 struct Added {
     columns: Vec<Column>,
@@ -139,9 +159,7 @@ fn outcome_columns(sign: JphiSign, outcomes: &[Result<Outcome, String>]) -> Resu
     for ((name, unit), values) in ACTIONS.into_iter().chain([ENERGY]).zip(values) {
         columns.push(optional(name, unit, values)?);
     }
-    columns.push(
-        Column::new("actions_note", Data::Text(notes.clone())).with_description("why there are no actions"),
-    );
+    columns.push(Column::new(NOTE, Data::Text(notes.clone())).with_description("why there are no actions"));
     Ok(Added { columns, notes })
 }
 
@@ -161,9 +179,8 @@ fn motion_columns(finder: &ActionFinder, places: &[Place], sign: JphiSign) -> Re
             values[3 + c][row] = angle.rem_euclid(std::f64::consts::TAU);
         }
     }
-    let names = ["Omega_r", "Omega_z", "Omega_phi", "theta_r", "theta_z", "theta_phi"];
     let units = ["rad/Gyr", "rad/Gyr", "rad/Gyr", "rad", "rad", "rad"];
-    names.into_iter().zip(units).zip(values).map(|((name, unit), v)| optional(name, unit, v)).collect()
+    MOTION.into_iter().zip(units).zip(values).map(|((name, unit), v)| optional(name, unit, v)).collect()
 }
 
 /// A column of numbers, null where NaN.
@@ -174,13 +191,31 @@ pub fn optional(name: &str, unit: &str, values: Vec<f64>) -> Result<Column> {
     Ok(if all { column } else { column.with_valid(valid)? })
 }
 
+/// Refuses a table that cannot take columns of these names with the prefix, or that cannot go to
+/// `output`: before the work that makes them.
+pub fn check_room<'n>(
+    table: &Table,
+    names: impl IntoIterator<Item = &'n str>,
+    prefix: &str,
+    output: Option<&Path>,
+) -> Result<()> {
+    names.into_iter().try_for_each(|name| new_name(table, name, prefix).map(|_| ()))?;
+    Ok(output.map_or(Ok(()), |path| goc_tables::check_can_hold(table, path))?)
+}
+
+/// The name with the prefix; refuses one that is there already.
+fn new_name(table: &Table, name: &str, prefix: &str) -> Result<String> {
+    let name = format!("{prefix}{name}");
+    match table.column(&name) {
+        Some(_) => Err(usage!(
+            "the table has a column `{name}` already; use another --prefix, such as --prefix new_"
+        )),
+        None => Ok(name),
+    }
+}
+
 /// Adds a column under its name with the prefix; refuses one that is there already.
 pub fn push(table: &mut Table, column: Column, prefix: &str) -> Result<()> {
-    let name = format!("{prefix}{}", column.name());
-    if table.column(&name).is_some() {
-        return Err(usage!(
-            "the table has a column `{name}` already; use another --prefix, such as --prefix new_"
-        ));
-    }
+    let name = new_name(table, column.name(), prefix)?;
     Ok(table.push(column.with_name(name))?)
 }

@@ -7,6 +7,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use goc_tables::Files;
+
+use super::Work;
 use super::candidates::Candidates;
 use super::cluster::Cluster;
 use super::report::Report;
@@ -54,8 +57,13 @@ const WAYS: [(&str, &str, &str); 4] = [
     ("marginal mixture", "labels-marginal.ecsv", "--method marginal"),
 ];
 
-impl Demo {
-    pub fn run(self) -> Result<()> {
+impl Work for Demo {
+    fn files(&self) -> Files {
+        let fixed = ["stars.csv", "candidates.parquet", "together.csv", "report.html"];
+        Files::default().writes_into(&self.out, fixed.into_iter().chain(WAYS.map(|(_, file, _)| file)))
+    }
+
+    fn run(self) -> Result<()> {
         std::fs::create_dir_all(&self.out)
             .map_err(|e| failed!("{}: cannot create the folder: {e}", self.out.display()))?;
         let seed = self.seed.to_string();
@@ -131,7 +139,9 @@ impl Demo {
         text.push_str(&format!("\nto look at it, open this page in a browser: {page}\n"));
         console::print(&text)
     }
+}
 
+impl Demo {
     fn file(&self, name: &str) -> String {
         self.out.join(name).display().to_string()
     }

@@ -1,5 +1,9 @@
 //! One file a command.
 
+use goc_tables::{Existing, Files};
+
+use crate::failure::Result;
+
 pub mod actions;
 pub mod candidates;
 pub mod cluster;
@@ -12,3 +16,19 @@ pub mod reproduce;
 pub mod score;
 pub mod simulate;
 pub mod stars;
+
+/// A command, parsed.
+pub trait Work {
+    /// What it reads and writes.
+    fn files(&self) -> Files;
+
+    /// Does it.
+    fn run(self) -> Result<()>;
+}
+
+/// Does the work, unless a file that is wanted would be lost by it or an output cannot be written.
+/// Every command goes through here.
+pub fn perform(work: impl Work, existing: Existing) -> Result<()> {
+    work.files().check(existing)?;
+    work.run()
+}

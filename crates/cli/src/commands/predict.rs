@@ -9,8 +9,10 @@ use clap::Args;
 use goc_pipeline::model_file::ModelFile;
 use goc_pipeline::scores::{by_name, numbered_groups, scores_of};
 use goc_pipeline::{NOISE, counted};
+use goc_tables::Files;
 use serde_json::json;
 
+use super::Work;
 use crate::console::{self, Console};
 use crate::failure::Result;
 use crate::long_table::LongTableArgs;
@@ -37,9 +39,12 @@ pub struct Predict {
     json: bool,
 }
 
-impl Predict {
-    pub fn run(self) -> Result<()> {
-        console::check_output_of(&self.table.input, self.output.as_deref())?;
+impl Work for Predict {
+    fn files(&self) -> Files {
+        Files::default().reads([&self.model, &self.table.input]).writes_tables(&self.output)
+    }
+
+    fn run(self) -> Result<()> {
         let file = ModelFile::read(&self.model)?;
         let found = file.predict(&self.table.table(), &Console::default())?;
         let (data, labels) = (&found.prepared.data, found.labels());

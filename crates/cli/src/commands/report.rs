@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use goc_galaxy::catalogue::Angles;
 use goc_report::page::{AngleUnit, Extra, Feature, Page, SkyFrame, Step};
-use goc_tables::{Column, Data, Table};
+use goc_tables::{Column, Data, Files, Table};
 use serde_json::{Value, json};
 
 use goc_pipeline::Unwatched;
@@ -20,6 +20,7 @@ use goc_pipeline::long_table::{
     DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY, LongTable, OBJECT_NAMES, TRUTH_NAMES, named, require_named,
 };
 
+use super::Work;
 use super::score::{LABEL_NAMES, prefix_of};
 use crate::console;
 use crate::failure::{Failure, Result};
@@ -118,12 +119,17 @@ pub struct Report {
     json: bool,
 }
 
-impl Report {
-    pub fn run(self) -> Result<()> {
+impl Work for Report {
+    fn files(&self) -> Files {
+        let others = [&self.candidates, &self.together, &self.history, &self.clusters, &self.stars];
+        let files = Files::default().reads([&self.labels]).reads(others.into_iter().flatten());
+        files.writes([&self.output])
+    }
+
+    fn run(self) -> Result<()> {
         if !self.output.extension().is_some_and(|end| end == "html" || end == "htm") {
             return Err(usage!("{}: the page is an HTML file; name it .html", self.output.display()));
         }
-        console::check_place(&self.output)?;
         let labels = LabelTable::read(&self)?;
         let page = self.page(&labels)?;
         let html = page.html().map_err(|e| within(&self.labels, e))?;
@@ -143,7 +149,9 @@ impl Report {
         ));
         Ok(())
     }
+}
 
+impl Report {
     fn page(&self, labels: &LabelTable) -> Result<Page> {
         let table = &labels.table;
         let own = |error| within(&self.labels, error);

@@ -7,8 +7,10 @@ use goc::choice::Choice;
 use goc::optimistic::Preset;
 use goc_paper::{FirstLabels, Layout, PaperError, PaperOracle, Plan, Set};
 use goc_pipeline::OracleName;
+use goc_tables::Files;
 use serde_json::json;
 
+use super::Work;
 use super::plot::write_both;
 use crate::choices::words;
 use crate::console;
@@ -59,8 +61,16 @@ pub struct Reproduce {
     json: bool,
 }
 
-impl Reproduce {
-    pub fn run(self) -> Result<()> {
+impl Work for Reproduce {
+    fn files(&self) -> Files {
+        let files = Files::default().reads(&self.init_labels);
+        let files = files.writes_into(&self.output, ["runs.csv", "convergence.csv"]);
+        let drawn = if self.figures { goc_paper::figure_names() } else { Vec::new() };
+        let both = |name: &String| [format!("{name}.svg"), format!("{name}.png")];
+        files.writes_into(&self.output, drawn.iter().flat_map(both))
+    }
+
+    fn run(self) -> Result<()> {
         if self.seeds == 0 {
             return Err(usage!("--seeds must be at least 1"));
         }

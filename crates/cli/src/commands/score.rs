@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use goc::metrics::Scores;
-use goc_tables::{Column, Table};
+use goc_tables::{Column, Files, Table};
 use serde_json::json;
 
+use goc_pipeline::Unwatched;
 use goc_pipeline::long_table::{OBJECT_NAMES, TRUTH_NAMES, require_named};
 use goc_pipeline::scores::{NO_GROUP, by_name, numbered_groups};
 
+use super::Work;
 use crate::console;
 use crate::failure::Result;
 
@@ -45,9 +47,13 @@ pub struct Score {
     json: bool,
 }
 
-impl Score {
-    pub fn run(self) -> Result<()> {
-        let table = goc_pipeline::open(&self.labels)?;
+impl Work for Score {
+    fn files(&self) -> Files {
+        Files::default().reads([&self.labels])
+    }
+
+    fn run(self) -> Result<()> {
+        let table = goc_pipeline::open(&self.labels, &Unwatched)?;
         let labels = column(&table, self.label.as_deref(), &LABEL_NAMES, "label", &self.labels)?;
         if let Some(objects) = OBJECT_NAMES.iter().find_map(|name| table.column(name)) {
             let mut seen = std::collections::HashSet::new();
@@ -110,7 +116,9 @@ impl Score {
         }
         console::print(&text)
     }
+}
 
+impl Score {
     /// The truth of each labelled object, from a table of its own.
     fn truth_from(&self, labels: &Table, path: &Path) -> Result<Vec<String>> {
         let truths = goc_tables::read(path)?;

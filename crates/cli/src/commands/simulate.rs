@@ -15,9 +15,10 @@ use goc_pipeline::long_table::MISSING_OR_NAN;
 use goc_pipeline::mock_catalogue::{MockCatalogue, MockColumn, MockSky, MockValues, Simulation};
 use goc_pipeline::table_columns::TableColumns;
 use goc_pipeline::{Sampling, StarModel};
-use goc_tables::{Column, Data, Table};
+use goc_tables::{Column, Data, Files, Table};
 use serde_json::{Value, json};
 
+use super::Work;
 use super::actions::optional;
 use crate::choices::{at_least_one, words};
 use crate::console::{self, Console};
@@ -159,11 +160,12 @@ struct ModelArgs {
     jphi: JphiSign,
 }
 
-impl Simulate {
-    pub fn run(self) -> Result<()> {
-        for path in [&self.output, &self.stars_out] {
-            console::check_output(path.as_deref())?;
-        }
+impl Work for Simulate {
+    fn files(&self) -> Files {
+        Files::default().writes_tables(&self.output).writes_tables(&self.stars_out)
+    }
+
+    fn run(self) -> Result<()> {
         let sampling = Sampling {
             draws: self.draws,
             size: Size::sigmas(self.sigmas).map_err(|error| usage!("{error}"))?,
@@ -217,7 +219,9 @@ impl Simulate {
         }
         Ok(())
     }
+}
 
+impl Simulate {
     fn params(&self) -> Result<MockParams> {
         let [bright, faint] = self.magnitudes[..] else {
             return Err(usage!("--magnitudes takes two numbers, bright and faint: --magnitudes -2,2"));

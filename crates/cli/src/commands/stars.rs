@@ -12,10 +12,11 @@ use goc_pipeline::candidate_table::candidate_table;
 use goc_pipeline::long_table::MISSING_OR_NAN;
 use goc_pipeline::table_columns::TableColumns;
 use goc_pipeline::{BadRows, Sampling};
-use goc_tables::{Column, Data};
+use goc_tables::{Column, Data, Files};
 use serde_json::json;
 
-use super::actions::{optional, push};
+use super::Work;
+use super::actions::{check_room, optional, push};
 use super::candidates::SamplingArgs;
 use super::cluster::{self, FitArgs};
 use crate::choices::words;
@@ -78,13 +79,18 @@ pub struct Stars {
     json: bool,
 }
 
-impl Stars {
-    pub fn run(self) -> Result<()> {
+impl Work for Stars {
+    fn files(&self) -> Files {
+        let potential = [&self.stars.potential];
+        let files = self.fit.files().reads([&self.input]).reads(potential);
+        files.writes_tables(&self.output).writes_tables(&self.candidates)
+    }
+
+    fn run(self) -> Result<()> {
         let sampling = self.sampling.sampling()?;
         let sampling = Sampling { extras: self.candidates.is_some(), ..sampling };
         let model = self.stars.model()?;
-        self.fit.check(&self.input)?;
-        console::check_outputs_of(&self.input, [&self.output, &self.candidates])?;
+        self.fit.check()?;
         if self.sampling.transform.is_some() {
             return Err(usage!(
                 "goc stars clusters stars in a space (--space); for other features use goc candidates --transform"
@@ -104,6 +110,10 @@ impl Stars {
         let columns = model.require_observed(&TableColumns::new(&table, &source), &Console::default())?;
         let measured = args.measure(&table, sampling.shape, Some((&columns, model.angles)))?;
         let f = model.transformation(&columns, model.space(space)?, sampling.distance_prior)?;
+        // Some methods add more; these they all do.
+        let always = ["label", "distance", "candidates", "note"];
+        let features = f.features.iter().map(|feature| feature.name.as_str());
+        check_room(&table, always.into_iter().chain(features), &self.prefix, self.output.as_deref())?;
         let (dataset, origin) = sampling.sample(&measured, &f, self.fit.seed, &Console::default())?;
         drop(measured);
         console::write_asked(&self.candidates, || candidate_table(&dataset, &origin, &[]).map(Some))?;

@@ -47,6 +47,33 @@ fn ids_that_lost_their_digits_in_a_float() {
 }
 
 #[test]
+fn values_whose_squares_overflow_are_named() {
+    let message = "c.csv: row 2 (line 3), column `x`: 1e200 is so far out that squared distances overflow; \
+                   mend or drop it, or use --scale standard";
+    let text = "object,x\na,0.0\nb,1e200\nc,5.0\nd,6.0\ne,7.0\nf,8.0\ng,9.0\n";
+    for flags in ["--scale none", "--scale robust", "--scale none --method marginal"] {
+        let k = if flags.contains("marginal") { "" } else { "--k 2" };
+        let desk = Desk::with(&[("c.csv", text)]);
+        let command = format!("cluster c.csv --features x {k} {flags} -o labels.csv");
+        desk.refused(&command, 1, &format!("error: {message}"));
+    }
+}
+
+#[test]
+fn errors_that_cannot_be_squared_are_named_or_cost_their_row() {
+    for error in ["1e308", "1e-308"] {
+        let text = format!("object,x,x_error\na,0.5,0.1\nb,1.5,{error}\n");
+        let desk = Desk::with(&[("x.csv", &text)]);
+        let run = desk.goc("candidates x.csv -m 3 -o c.csv");
+        let place = format!("error: x.csv: row 2 (line 3), column `x_error`: {error} is no error");
+        assert!(run.code == 1 && run.err.lines().any(|line| line.starts_with(&place)), "{}", run.err);
+        let run = desk.done("candidates x.csv -m 3 --bad-rows drop -o c.csv");
+        assert!(run.err.contains("dropped 1 of 2 objects"), "{}", run.err);
+        assert_eq!(desk.table("c.csv").rows(), 3);
+    }
+}
+
+#[test]
 fn output_over_the_input() {
     let desk = four();
     let message = "error: c.csv: the output would overwrite the input; name another file";
@@ -456,4 +483,61 @@ fn missing_rule_that_is_none() {
         2,
         "`x` is no rule for missing values; give numbers such as -9999, `nan` or `none`",
     );
+}
+
+/// Runs `goc` with at most so many kilobytes of addresses.
+#[cfg(target_os = "linux")]
+fn within(desk: &Desk, kilobytes: usize, words: &str) -> (Option<i32>, String) {
+    let mut shell = std::process::Command::new("sh");
+    let line = format!("ulimit -v {kilobytes}; exec \"$0\" {words}");
+    shell.current_dir(desk.path(".")).args(["-c", &line, env!("CARGO_BIN_EXE_goc")]);
+    let output = shell.output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_small_file_that_unpacks_to_more_than_there_is_is_refused() {
+    let desk = Desk::new();
+    let zeros = Column::new("x", Data::F64(vec![0.0; 30_000_000]));
+    desk.write("c.fits.gz", &Table::new(vec![zeros]).unwrap());
+    // The table takes 240 MB and is read with the first, not with the second; candidates take 960
+    // MB.
+    for (kilobytes, words) in [
+        (1_000_000, "c.fits.gz: the candidates of 30000000 rows: 960 MB"),
+        (240_000, "c.fits.gz: 30000000 rows of 1 columns need 240 MB"),
+    ] {
+        let (code, err) =
+            within(&desk, kilobytes, "cluster c.fits.gz --features x --k 2 --threads 1 -o l.csv");
+        assert!(code == Some(1) && err.contains(words), "{kilobytes} kB: {code:?}: {err}");
+        assert_eq!(desk.files(), ["c.fits.gz"]);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_does_not_fit_into_memory_is_refused_beforehand() {
+    let mut text = String::from("object,x\n");
+    for i in 0..40_000 {
+        text.push_str(&format!("{i},{}\n", (i * 7919) % 10_007));
+    }
+    let desk = Desk::with(&[("c.csv", &text)]);
+    // 4 GB of addresses; the pairs of 40000 objects take 6.4 GB and more.
+    let goc = |words: &str| within(&desk, 4_000_000, words);
+    for (flags, words) in [
+        ("--method linkage", "--method linkage of 40000 objects: 6.4 GB of memory are needed, but "),
+        ("--method uk-means --oracle mclust-vvv", "--oracle mclust-vvv of 40000 objects: 6.4 GB"),
+        ("--method uk-means --oracle affinity", "--oracle affinity of 40000 objects: 51.2 GB"),
+        ("--method uk-means --oracle mean-shift", "--oracle mean-shift of 40000 objects: 7.7 GB"),
+    ] {
+        let (code, err) = goc(&format!("cluster c.csv --features x --k 3 --threads 2 {flags} -o labels.csv"));
+        assert_eq!(code, Some(1), "{flags}: {err}");
+        assert!(err.contains(words), "{flags}: {err}");
+    }
+    for flags in ["--dwarfs 1000000000", "--field 1000000000"] {
+        let (code, err) = goc(&format!("simulate --threads 2 --stars-out s.csv {flags}"));
+        assert_eq!(code, Some(1), "{flags}: {err}");
+        assert!(err.contains("a catalogue of ") && err.contains("; simulate fewer"), "{flags}: {err}");
+    }
+    assert_eq!(desk.files(), ["c.csv"]);
 }

@@ -7,6 +7,7 @@ mod cluster;
 mod compare;
 mod demo;
 mod desk;
+mod files;
 mod help;
 mod marginal;
 mod plot;

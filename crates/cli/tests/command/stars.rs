@@ -460,7 +460,7 @@ fn what_makes_no_stars_is_refused() {
         ("stars x.csv --k 2", 2, "were not measured"),
         ("simulate --dwarfs 0", 2, "there are no stars to simulate"),
         ("simulate --dispersion -1", 2, ""),
-        ("simulate --age -1", 2, "age -1 must not be negative"),
+        ("simulate --age -1", 2, "age -1 must be from 0 to 100 Gyr"),
         ("simulate --magnitudes 1", 2, "--magnitudes takes two numbers"),
         ("simulate --dwarfs 2 --stars 1,2,3", 2, "3 numbers of stars for 2 dwarfs"),
         ("simulate --reach 0", 2, "reach 0 must be positive"),

@@ -18,6 +18,9 @@ const MOST_FOLLOWED: usize = 600_000;
 /// A dwarf of which more are followed than the paper's 30 000 is still drawn that often.
 const FEWEST_DRAWS: usize = 20;
 
+/// Stars of all dwarfs together of which none was near: then the volume is too small for any.
+const HOPELESS: usize = 100_000;
+
 /// A star near the Sun.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -122,6 +125,7 @@ impl ValidMock {
         let integrator = Integrator::new(self.0.accuracy)?;
         let time = self.0.age / GYR_PER_TIME;
         let mut counts = Counts::default();
+        let mut any_near = false;
         let mut dwarfs: Vec<Dwarf> = wanted.into_iter().map(|wanted| self.dwarf(seed, wanted, 0)).collect();
         loop {
             // All open dwarfs go on together, so that the last ones do not leave threads idle.
@@ -145,6 +149,7 @@ impl ValidMock {
                 for (start, orbit) in followed.by_ref().take(size) {
                     if orbit.stop == Stop::Reached && self.is_near(&orbit.end) {
                         dwarf.near.push((*start, orbit.end));
+                        any_near = true;
                     }
                 }
                 dwarf.tried += size;
@@ -158,6 +163,9 @@ impl ValidMock {
                     }
                     *dwarf = self.dwarf(seed, dwarf.wanted, draw);
                 }
+            }
+            if !any_near && counts.orbits >= HOPELESS {
+                return Err(MockError::NoneInVolume { population: "dwarf galaxies", tries: counts.orbits });
             }
         }
     }
@@ -318,6 +326,15 @@ mod tests {
         assert_eq!((mock.counts.redrawn, mock.stars.len()), (0, 12));
         for star in &mock.stars {
             assert!(valid.siblings(3, star.group, 400).contains(&star.start));
+        }
+    }
+
+    #[test]
+    fn a_volume_that_no_star_comes_into_is_an_error_soon() {
+        for params in [MockParams { reach: 1e-9, ..small() }, MockParams { latitude: 89.9999, ..small() }] {
+            let params = MockParams { age: 0.0, most: 30_000, ..params };
+            let error = params.check().unwrap().draw(&McMillan17::new(Build::Agama), 1, &|_| {}).unwrap_err();
+            assert!(matches!(error, MockError::NoneInVolume { tries: ..200_000, .. }), "{error}");
         }
     }
 

@@ -190,7 +190,7 @@ impl MockParams {
         number("height", self.height, self.height >= 0.0, "must not be negative")?;
         number("speed", self.speed, self.speed >= 0.0, "must not be negative")?;
         number("dispersion", self.dispersion, self.dispersion >= 0.0, "must not be negative")?;
-        number("age", self.age, self.age >= 0.0, "must not be negative")?;
+        number("age", self.age, (0.0..=100.0).contains(&self.age), "must be from 0 to 100 Gyr")?;
         number("reach", self.reach, self.reach > 0.0, positive)?;
         number(
             "latitude",

@@ -216,6 +216,11 @@ impl RealisticParams {
 }
 
 impl ValidRealistic {
+    /// Stars that will be observed.
+    pub fn total(&self) -> usize {
+        self.stars
+    }
+
     /// How many groups will be followed with this seed: what progress counts.
     pub fn groups(&self, seed: u64) -> usize {
         self.plan(seed).iter().filter(|p| p.component == Component::Group).count()

@@ -186,6 +186,9 @@ fn at_least(wanted: usize, chances: &[f64], left_out: usize) -> f64 {
     if wanted == 0 {
         return 1.0;
     }
+    if wanted > chances.len() {
+        return 0.0;
+    }
     // exactly[s]: s heads so far, s < wanted; what grows beyond is certain and leaves.
     let mut exactly = vec![0.0; wanted];
     exactly[0] = 1.0;
@@ -460,8 +463,10 @@ mod tests {
         assert_eq!((equal.partition.k(), equal.noise.contains(&true)), (1, false));
         // More points wanted than there are objects: all noise.
         let candidates = blobs(4, 3, 2, 0.5, 1);
-        let noise = Fdbscan::new(9).eps(100.0).group(&candidates, 1).unwrap();
-        assert_eq!((noise.partition.k(), noise.noise), (4, vec![true; 4]));
+        for wanted in [9, usize::MAX] {
+            let noise = Fdbscan::new(wanted).eps(100.0).group(&candidates, 1).unwrap();
+            assert_eq!((noise.partition.k(), noise.noise), (4, vec![true; 4]));
+        }
         // Nothing is within zero: a graph without an edge.
         let apart = Fdbscan::new(2).eps(0.0).group(&candidates, 1).unwrap();
         assert_eq!(apart.partition.k(), 4);

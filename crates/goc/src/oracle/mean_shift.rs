@@ -141,7 +141,7 @@ impl MeanShift {
         let mut next = vec![0.0; at.len()];
         let mut steps = 0;
         loop {
-            let density = flat_mean(points, lanes, &at, h * h, &mut next);
+            let density = flat_mean(points, lanes, &at, squared(h), &mut next);
             // A window can see nothing only if rounding moved it out of reach of its points.
             let converged = density == 0.0 || squared_distance(&at, &next).sqrt() <= stop;
             if density > 0.0 {
@@ -153,6 +153,11 @@ impl MeanShift {
             steps += 1;
         }
     }
+}
+
+/// A width as a squared distance. It stays finite: what is infinitely far is padding.
+fn squared(h: f64) -> f64 {
+    (h * h).min(f64::MAX)
 }
 
 /// The mean of the points within `radius2` (a squared distance), and how many they are.
@@ -208,7 +213,7 @@ fn merge(climbs: &[Climb], q: usize, h: f64) -> Points {
     });
     let mut kept: Vec<f64> = Vec::new();
     for climb in order {
-        if kept.chunks_exact(q).all(|top| squared_distance(top, &climb.top) > h * h) {
+        if kept.chunks_exact(q).all(|top| squared_distance(top, &climb.top) > squared(h)) {
             kept.extend_from_slice(&climb.top);
         }
     }
@@ -338,6 +343,15 @@ mod tests {
         let points = blobs(1, 60, 2, 4);
         let at = |k| MeanShift::default().cluster(&points, Start::K(k), &mut stream(1, 1)).unwrap();
         assert_eq!(at(1), at(60));
+    }
+
+    #[test]
+    fn a_window_whose_square_overflows_sees_all_points_and_no_more() {
+        let points = blobs(1, 55, 3, 3);
+        for h in [1e150, 1e155, f64::MAX] {
+            let fit = flat(h).fit(&points).unwrap();
+            assert_eq!((fit.partition.k(), fit.modes.len()), (1, 1), "{h:e}");
+        }
     }
 
     #[test]

@@ -8,8 +8,12 @@ use crate::{Column, Table};
 
 /// Reads the whole input.
 pub(crate) fn read(mut input: Input<'_>, delimiter: u8) -> Result<Table> {
-    let bytes = input.rest()?;
+    let mut bytes = input.rest()?;
     let place = input.place();
+    if !bytes.contains(&b'\n') {
+        // Lines may end with CR alone, as on old Macs.
+        bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+    }
     let mut rows = Rows::new(&bytes, delimiter);
     let metadata = leading_comments(&mut rows);
 

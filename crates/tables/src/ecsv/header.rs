@@ -3,6 +3,8 @@
 //! ECSV has it as comment lines; astropy puts the same text into Parquet (`table_meta_yaml`) and, for what FITS
 //! itself cannot say, into FITS comments. So this is read and written for three formats.
 
+use std::collections::HashMap;
+
 use crate::error::Result;
 use crate::yaml::{Node, scalar};
 use crate::{Column, Table, yaml};
@@ -73,7 +75,9 @@ fn masks(serialized: &Node) -> Vec<(String, String)> {
 impl Description {
     /// Adds units, descriptions and metadata to a table that was read by other means, and folds masks in.
     pub fn apply(&self, table: &mut Table) -> Result<()> {
-        let described = |column: Column| match self.columns.iter().find(|d| d.name == column.name()) {
+        // Backwards, so that of two with one name the first stays.
+        let by_name: HashMap<&str, _> = self.columns.iter().rev().map(|d| (d.name.as_str(), d)).collect();
+        let described = |column: Column| match by_name.get(column.name()) {
             None => column,
             Some(found) => {
                 let unit = column.unit().map(String::from).or_else(|| found.unit.clone());

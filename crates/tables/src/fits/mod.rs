@@ -23,7 +23,7 @@ mod read;
 mod write;
 
 pub(crate) use read::read;
-pub(crate) use write::write;
+pub(crate) use write::{check, write};
 
 /// Headers and data are padded to a whole number of blocks of this size.
 const BLOCK: usize = 2880;

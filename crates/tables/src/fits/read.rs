@@ -88,11 +88,12 @@ fn read_table(input: &mut Input<'_>, header: &mut Header) -> Result<Table> {
     if let Some(available) = available.filter(|&available| available < whole) {
         return Err(cut_off(&layout, available, place));
     }
-    // Room for all rows only when the file is known to have them; a damaged header must not ask for
-    // memory that no file backs.
-    let room = if available.is_some() { layout.rows } else { layout.rows.min(1 << 16) };
-    let room = if row == 0 { 0 } else { usize::try_from(room).unwrap_or(0) };
-
+    let held: u64 = layout.fields.iter().map(held_bytes).sum();
+    let what = format!("{} rows of {} columns", layout.rows, layout.fields.len());
+    place.check_memory(&what, held.saturating_mul(layout.rows))?;
+    // Room for all rows at once: growing columns would need half as much again. What a compressed
+    // file claims to have and has not is never touched.
+    let room = if row == 0 { 0 } else { usize::try_from(layout.rows).unwrap_or(0) };
     let mut columns: Vec<Gathered> = layout.fields.iter().map(|f| gathered(f, room)).collect();
     let rows_a_chunk = (CHUNK / layout.row_bytes.max(1)).max(1) as u64;
     let mut buffer = vec![0; layout.row_bytes * rows_a_chunk.min(layout.rows.max(1)) as usize];
@@ -171,6 +172,19 @@ fn list_other_tables(input: &mut Input<'_>, first: usize, table: &mut Table) {
             Ok(got) if got == padded(bytes) => unit += 1,
             _ => return,
         }
+    }
+}
+
+/// What a value of the field takes in memory, at least.
+fn held_bytes(field: &Field) -> u64 {
+    match (&field.kind, field.scale) {
+        (_, Scale::Linear { .. }) | (Kind::Double | Kind::Long, _) => 8,
+        (Kind::Logical, _) | (Kind::Byte, Scale::None) => 1,
+        (Kind::Byte, Scale::Unsigned) | (Kind::Short, Scale::None) => 2,
+        (Kind::Short, Scale::Unsigned) | (Kind::Int, Scale::None) | (Kind::Float, _) => 4,
+        (Kind::Int, Scale::Unsigned) => 8,
+        // Trailing blanks are not kept, so the width says nothing.
+        (Kind::Chars(_), _) => size_of::<String>() as u64,
     }
 }
 

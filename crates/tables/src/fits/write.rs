@@ -21,14 +21,23 @@ struct Form<'a> {
     null: Option<i64>,
 }
 
-/// Writes the table. Text must be ASCII.
-pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<()> {
+/// Refuses what FITS cannot hold.
+pub(crate) fn check(table: &Table, path: &Path) -> Result<()> {
+    forms(table, path).map(|_| ())
+}
+
+fn forms<'a>(table: &'a Table, path: &Path) -> Result<Vec<Form<'a>>> {
     let place = Place::file(path);
     if table.columns().len() > 999 {
         return Err(place
             .cannot_hold(format!("{} columns; FITS holds 999, Parquet any number", table.columns().len())));
     }
-    let forms = table.columns().iter().map(|c| form(c, &place)).collect::<Result<Vec<_>, _>>()?;
+    table.columns().iter().map(|c| form(c, &place)).collect()
+}
+
+/// Writes the table. Text must be ASCII.
+pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<()> {
+    let forms = forms(table, path)?;
     let row_bytes: usize = forms.iter().map(|form| form.width).sum();
 
     let failed = write_failed(path);

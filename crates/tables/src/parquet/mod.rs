@@ -19,7 +19,10 @@ mod read;
 mod write;
 
 pub(crate) use read::read;
-pub(crate) use write::write;
+pub(crate) use write::{check, write};
+
+#[cfg(test)]
+mod tests;
 
 /// Where astropy keeps its description of a table.
 const ASTROPY: &str = "table_meta_yaml";

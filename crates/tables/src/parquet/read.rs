@@ -1,5 +1,6 @@
 //! Reading Parquet: batches of rows, appended to plain vectors.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -82,6 +83,10 @@ fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Res
             Err(reason) => skipped.push((field.name().clone(), reason)),
         }
     }
+    // Unpacked, the values take about as much as the table that is made of them.
+    let groups = plain.metadata().row_groups().iter();
+    let unpacked = groups.map(|group| u64::try_from(group.total_byte_size()).unwrap_or(0));
+    place.check_memory(&format!("{rows} rows"), unpacked.fold(0, u64::saturating_add))?;
     let pairs = file.key_value_metadata().cloned().unwrap_or_default();
     let mask = ProjectionMask::roots(plain.parquet_schema(), roots);
     let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(reader, plain.clone())
@@ -100,15 +105,18 @@ fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Res
     }
 
     let mut columns = Vec::with_capacity(gathered.len());
+    let fields = annotated.schema().fields();
+    let noted: HashMap<&str, &Arc<Field>> =
+        fields.iter().map(|field| (field.name().as_str(), field)).collect();
     for gathering in gathered {
-        let name = gathering.name.clone();
+        let field = noted.get(gathering.name.as_str());
         let column = gathering.finish(rows, &place)?.with_origin(origin);
-        columns.push(match annotated.schema().field_with_name(&name) {
-            Ok(field) => {
+        columns.push(match field {
+            Some(field) => {
                 let text = |key: &str| field.metadata().get(key).cloned().unwrap_or_default();
                 column.with_unit(text("unit")).with_description(text("description"))
             }
-            Err(_) => column,
+            None => column,
         });
     }
     let mut table = Table::new(columns)?.with_origin(origin);
@@ -154,9 +162,11 @@ struct Gathering {
 /// Room for `rows` values, or an error instead of an abort when a damaged header asks for the moon.
 fn room<T>(rows: usize, place: &Place) -> Result<Vec<T>> {
     let mut values = Vec::new();
-    values
-        .try_reserve_exact(rows)
-        .map_err(|_| damaged(place, &format!("{rows} rows do not fit into memory")))?;
+    values.try_reserve_exact(rows).map_err(|_| TableError::Memory {
+        place: place.clone(),
+        what: format!("{rows} rows").into(),
+        bytes: rows.saturating_mul(size_of::<T>()) as u64,
+    })?;
     Ok(values)
 }
 

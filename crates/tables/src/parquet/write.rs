@@ -24,14 +24,23 @@ use crate::{Column, Data, Table};
 /// Rows copied at a time.
 const BATCH: usize = 1 << 16;
 
+/// Columns beyond which a table of few rows has neither compression nor dictionaries: the writer
+/// keeps both for every column at once. 100 000 columns of two rows take 3.6 GB and 15 s with them,
+/// 0.5 GB and 2 s without.
+const WIDE: usize = 5000;
+
+/// Refuses what Parquet cannot hold.
+pub(crate) fn check(table: &Table, path: &Path) -> Result<()> {
+    match table.metadata().iter().find(|(key, _)| about_storage(key)) {
+        Some((key, _)) => Err(Place::file(path)
+            .cannot_hold(format!("the metadata key `{key}` is one Parquet uses itself; rename it"))),
+        None => Ok(()),
+    }
+}
+
 /// Writes the table.
 pub(crate) fn write<W: Write + Send>(table: &Table, out: &mut W, path: &Path) -> Result<()> {
-    let place = Place::file(path);
-    if let Some((key, _)) = table.metadata().iter().find(|(key, _)| about_storage(key)) {
-        return Err(
-            place.cannot_hold(format!("the metadata key `{key}` is one Parquet uses itself; rename it"))
-        );
-    }
+    check(table, path)?;
     let failed = |error: ParquetError| TableError::Io {
         file: path.to_path_buf(),
         doing: "write",
@@ -46,9 +55,12 @@ pub(crate) fn write<W: Write + Send>(table: &Table, out: &mut W, path: &Path) ->
     let notes: HashMap<String, String> =
         pairs.iter().map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default())).collect();
     let schema = Arc::new(Schema::new(fields).with_metadata(notes));
+    let wide = table.columns().len() > WIDE && table.rows() <= BATCH;
+    let compression = if wide { Compression::UNCOMPRESSED } else { Compression::ZSTD(ZstdLevel::default()) };
     let properties = WriterProperties::builder()
         .set_created_by(concat!("goc-tables version ", env!("CARGO_PKG_VERSION")).to_string())
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_compression(compression)
+        .set_dictionary_enabled(!wide)
         .set_key_value_metadata(Some(pairs))
         .build();
     let mut writer =

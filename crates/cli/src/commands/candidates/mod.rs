@@ -11,9 +11,10 @@ use goc_pipeline::candidate_table::{into_candidate_table, loss_table};
 use goc_pipeline::long_table::TRUTH_NAMES;
 use goc_pipeline::table_columns::TableColumns;
 use goc_pipeline::{Dataset, Origin, StarModel};
-use goc_tables::{Column, Table};
+use goc_tables::{Column, Files, Table};
 use serde_json::{Value, json};
 
+use super::Work;
 use crate::console::{self, Console};
 use crate::failure::Result;
 use crate::measured_table::MeasuredArgs;
@@ -58,13 +59,15 @@ pub struct Candidates {
     json: bool,
 }
 
-impl Candidates {
-    pub fn run(self) -> Result<()> {
+impl Work for Candidates {
+    fn files(&self) -> Files {
+        let files = Files::default().reads([&self.table.input]).reads([&self.stars.potential]);
+        files.writes_tables(&self.output).writes_tables(&self.losses)
+    }
+
+    fn run(self) -> Result<()> {
         let (sampling, model) = (self.sampling.sampling()?, self.stars.model()?); // before the table is read for nothing
         let asked = sampling.star_space()?;
-        for path in [&self.output, &self.losses] {
-            console::check_output(path.as_deref())?;
-        }
         let table = self.table.open()?;
         let stars = self.star_columns(&table, asked, &model)?;
         let space = asked.unwrap_or_default();
@@ -95,7 +98,9 @@ impl Candidates {
         ));
         Ok(())
     }
+}
 
+impl Candidates {
     /// The columns of a star catalogue, if a space of stars is what is wanted; `asked` is the one
     /// that was named.
     fn star_columns(

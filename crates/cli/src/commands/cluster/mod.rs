@@ -4,16 +4,17 @@
 
 mod print;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use goc_pipeline::labels::linkage_table;
 use goc_pipeline::long_table::labels_for;
 use goc_pipeline::scores::numbered;
 use goc_pipeline::{Dataset, Fit, MethodName, Settings, fit_owned};
-use goc_tables::Table;
+use goc_tables::{Files, Format, Table};
 use serde_json::Value;
 
+use super::Work;
 use crate::console::{self, Console};
 use crate::failure::{Failure, Result};
 use crate::long_table::LongTableArgs;
@@ -83,10 +84,14 @@ pub struct FitArgs {
 
 impl FitArgs {
     /// What can be said before any table is read.
-    pub fn check(&self, input: &Path) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         self.settings.check()?;
-        self.settings.check_initial_labels(self.init_labels.is_some())?;
-        console::check_output_of(input, self.clusters.as_deref())
+        Ok(self.settings.check_initial_labels(self.init_labels.is_some())?)
+    }
+
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        Files::default().reads(&self.init_labels).writes_tables(&self.clusters)
     }
 
     /// Clusters the data; writes `--clusters`.
@@ -140,7 +145,7 @@ impl PosteriorArgs {
     }
 
     /// What can be said before any table is read.
-    fn check(&self, settings: &Settings, input: &Path) -> Result<()> {
+    fn check(&self, settings: &Settings) -> Result<()> {
         let asked = self.outputs().into_iter().find(|(_, path)| path.is_some());
         if let Some((flag, _)) = asked.filter(|_| settings.method != MethodName::Marginal) {
             return Err(usage!("{flag} needs --method marginal, not {}", settings.method));
@@ -148,7 +153,6 @@ impl PosteriorArgs {
         if !(0.0..=1.0).contains(&self.together_above) {
             return Err(usage!("--together-above is {}, but must be from 0 to 1", self.together_above));
         }
-        console::check_outputs_of(input, [&self.together, &self.k_posterior, &self.candidate_weights])?;
         let Some(path) = &self.save_model else { return Ok(()) };
         if path.extension().is_none_or(|end| end != "json") {
             return Err(usage!("{}: a model is kept as .json", path.display()));
@@ -158,7 +162,13 @@ impl PosteriorArgs {
                 "--save-model keeps the clusters as they were found, --noise changes them: run without --noise to save"
             ));
         }
-        console::check_place(path)
+        Ok(())
+    }
+
+    /// What it writes, beside `files`.
+    fn files(&self, files: Files) -> Files {
+        let tables = [&self.together, &self.k_posterior, &self.candidate_weights];
+        files.writes_tables(tables.into_iter().flatten()).writes(&self.save_model)
     }
 
     /// Writes what was asked for.
@@ -182,8 +192,15 @@ pub struct Done {
     pub sentence: String,
 }
 
-impl Cluster {
-    pub fn run(self) -> Result<()> {
+impl Work for Cluster {
+    fn files(&self) -> Files {
+        let files = self.fit.files().reads([&self.table.input]).writes_tables(&self.output);
+        let files = files.writes_tables(&self.history).writes_tables(&self.trace);
+        // A tree may also be written in Newick's form.
+        self.posterior.files(files.writes_tables(&self.k_curve).writes(&self.tree))
+    }
+
+    fn run(self) -> Result<()> {
         let done = self.work()?;
         // The sentence says where the labels are, so they must be there.
         console::write_beside_json(&done.labels, self.output.as_deref(), self.json)?;
@@ -193,11 +210,13 @@ impl Cluster {
         console::note(done.sentence);
         Ok(())
     }
+}
 
+impl Cluster {
     /// What can be said before any table is read; whether the tree is to be in Newick's form.
     fn check(&self) -> Result<bool> {
-        let (settings, input) = (&self.fit.settings, &self.table.input);
-        self.fit.check(input)?;
+        let settings = &self.fit.settings;
+        self.fit.check()?;
         if self.trace.is_some() && settings.method != MethodName::Goc {
             return Err(usage!("--trace needs --method goc"));
         }
@@ -207,20 +226,10 @@ impl Cluster {
         if self.k_curve.is_some() && !settings.looks_for_k() {
             return Err(usage!("--k-curve needs --k auto and a method that takes K"));
         }
-        self.posterior.check(settings, input)?;
-        let mut outputs =
-            vec![&self.output, &self.history, &self.trace, &self.tree, &self.k_curve, &self.fit.clusters];
-        outputs.extend(self.posterior.outputs().map(|(_, path)| path));
-        for (at, path) in outputs.iter().enumerate().filter_map(|(at, path)| Some((at, path.as_ref()?))) {
-            if outputs[..at].iter().any(|other| other.as_ref() == Some(path)) {
-                return Err(usage!("{}: named for two outputs; give each a file of its own", path.display()));
-            }
-        }
-        console::check_outputs_of(input, [&self.output, &self.history, &self.trace, &self.k_curve])?;
+        self.posterior.check(settings)?;
         let newick = self.tree.as_ref().is_some_and(|path| path.extension().is_some_and(|end| end == "nwk"));
-        if !newick {
-            console::check_output_of(input, self.tree.as_deref())
-                .map_err(|fail| usage!("--tree: {fail}, or .nwk for Newick"))?;
+        if let Some(path) = self.tree.as_ref().filter(|_| !newick) {
+            Format::of(path).map_err(|error| usage!("--tree: {error}, or .nwk for Newick"))?;
         }
         Ok(newick)
     }

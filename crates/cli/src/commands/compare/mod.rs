@@ -14,8 +14,10 @@ use goc::scale::Scaling;
 use goc_pipeline::compare::{self, Outcome, Row};
 use goc_pipeline::settings::LAMBDA;
 use goc_pipeline::{Auto, FeatureMapName, PenaltyScale, Prepared, Settings};
+use goc_tables::Files;
 use serde_json::{Value, json};
 
+use super::Work;
 use crate::choices::{at_least_one, words};
 use crate::console::{self, Console};
 use crate::failure::{Failure, Result};
@@ -119,16 +121,17 @@ pub struct Run {
     pub outcome: Result<Outcome, String>,
 }
 
-impl Compare {
-    pub fn run(self) -> Result<()> {
+impl Work for Compare {
+    fn files(&self) -> Files {
+        Files::default().reads(&self.inputs).writes_tables(&self.output)
+    }
+
+    fn run(self) -> Result<()> {
         let rows = self.rows()?;
         if self.list {
             let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
             let lines = rows.iter().map(|row| format!("{:<width$}  {}\n", row.name, row.flags()));
             return console::print(&lines.collect::<String>());
-        }
-        for input in &self.inputs {
-            console::check_output_of(input, self.output.as_deref())?;
         }
         let base = self.base()?;
         let methods = rows.iter().map(|row| row.settings(&base)).collect::<Result<Vec<_>, _>>()?;
@@ -185,7 +188,9 @@ impl Compare {
         }
         Ok(())
     }
+}
 
+impl Compare {
     /// K; without one, nothing is run.
     fn k(&self) -> usize {
         self.k.unwrap_or(1)

@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use goc_report::figures::{Figure, FigureError};
+use goc_tables::Files;
 
+use super::Work;
 use crate::choices::typed;
 use crate::console;
 use crate::failure::{Failure, Result};
@@ -76,15 +78,14 @@ pub struct Plot {
     seed: u64,
 }
 
-impl Plot {
-    pub fn run(self) -> Result<()> {
+impl Work for Plot {
+    fn files(&self) -> Files {
+        let files = Files::default().reads(&self.inputs).reads(&self.labels);
+        files.reads(self.plane.candidates()).writes([&self.output])
+    }
+
+    fn run(self) -> Result<()> {
         let format = Format::of(&self.output)?;
-        console::check_place(&self.output)?;
-        for input in &self.inputs {
-            if *input == self.output {
-                console::check_output_of(input, Some(&self.output))?;
-            }
-        }
         self.check_flags()?;
         let figure = match self.kind {
             Kind::Clusters => self.plane.clusters(self.some()?)?,
@@ -114,7 +115,9 @@ impl Plot {
         console::note(format!("figure in {}", self.output.display()));
         Ok(())
     }
+}
 
+impl Plot {
     fn some(&self) -> Result<&[PathBuf]> {
         match self.inputs[..] {
             [] => Err(usage!("plot {} needs an input table", typed(self.kind))),

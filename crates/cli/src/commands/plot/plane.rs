@@ -105,6 +105,11 @@ impl PlaneArgs {
         ]
     }
 
+    /// The file of the candidates.
+    pub fn candidates(&self) -> Option<&PathBuf> {
+        self.candidates.as_ref()
+    }
+
     pub fn clusters(&self, labels: &[PathBuf]) -> Result<Figure> {
         self.check_titles(labels.len())?;
         let path = match &self.candidates {
