@@ -119,6 +119,8 @@ pub(super) struct Chain<'a> {
     /// the field with these shares.
     pub(super) in_field: usize,
     pub(super) field_shares: Vec<f64>,
+    /// How smooth the field is: which of its levels.
+    pub(super) level: usize,
     pub(super) field_sums: Vec<f64>,
     /// What the metric is expected to be: `scale I`.
     pub(super) scale: f64,
@@ -175,6 +177,7 @@ impl<'a> Chain<'a> {
             constants: data.prior.constants(data.prior.first()),
             in_field: 0,
             field_shares: data.field.first(),
+            level: data.field.levels().len() / 2,
             field_sums: vec![0.0; n],
             shape,
             scale: data.scales[data.narrow_scales / 2],
@@ -241,7 +244,7 @@ impl<'a> Chain<'a> {
             cluster.refresh(&self.shape);
         }
         for (i, sum) in self.field_sums.iter_mut().enumerate() {
-            *sum = self.data.field.sum(i, &self.field_shares);
+            *sum = self.data.field.sum(self.level, i, &self.field_shares);
         }
         // The metric is positive definite: it was so when it was drawn.
         let low = cholesky(&self.shape.psi, q).map_or_else(|| vec![0.0; q * q], |l| lower_inverse(&l, q));
@@ -341,7 +344,7 @@ impl<'a> Chain<'a> {
 
     /// Whether a cluster is narrow enough beside a field.
     pub(super) fn is_narrow(&self, cluster: &Cluster) -> bool {
-        self.data.field.narrow.holds(cluster.size, &cluster.scatter)
+        self.data.field.levels()[self.level].narrow.holds(cluster.size, &cluster.scatter)
     }
 
     /// Returns the cluster that it was in, if that is still there.
@@ -536,11 +539,27 @@ impl<'a> Chain<'a> {
         self.constants = self.data.prior.constants(self.cohesion);
         if self.data.field.is_open() {
             let members = (0..).zip(&self.labels).filter(|(_, label)| **label == FIELD).map(|(i, _)| i);
-            self.field_shares = self.data.field.draw(members, &self.field_shares, &mut self.rng);
+            self.field_shares = self.data.field.draw(self.level, members, &self.field_shares, &mut self.rng);
+            self.draw_level();
         }
         let drawn = !self.data.learn || self.draw_metric().is_some();
         self.rebuild();
         drawn
+    }
+
+    /// Draws how smooth the field is, given who is in it and how wide the groups are.
+    fn draw_level(&mut self) {
+        let levels = self.data.field.levels();
+        let ln_of = |level: usize| {
+            let narrow = &levels[level].narrow;
+            if self.in_field > 0 && !self.clusters.iter().all(|c| narrow.holds(c.size, &c.scatter)) {
+                return f64::NEG_INFINITY;
+            }
+            let members = (0..).zip(&self.labels).filter(|(_, label)| **label == FIELD);
+            members.map(|(i, _)| libm::log(self.data.field.sum(level, i, &self.field_shares))).sum()
+        };
+        let ln: Vec<f64> = (0..levels.len()).map(ln_of).collect();
+        self.level = pick_ln(&ln, &mut self.rng);
     }
 
     /// The metric and the cohesion that fit the labels, whatever they were before. To begin with.

@@ -7,8 +7,8 @@
 //! p(field objects) = 1/2 [n_f = 0] + 1/2 B(n_f + 1, n - n_f + 1).
 //! ```
 //!
-//! A field object lies somewhere in a smooth density, a mixture of a few that are known before the
-//! chains begin ([`Smooth`]), with shares `pi` that are drawn. So it has no place of its own that
+//! A field object lies somewhere in a smooth density, a mixture of some that are known before the
+//! chains begin ([`super::smooth`]), with shares `pi` and a width of the kernels that are drawn. So it has no place of its own that
 //! others depend on: its candidates are summed over, and what is kept of it is that it is field.
 
 use rand_distr::{Distribution, Gamma};
@@ -21,10 +21,17 @@ use crate::Stream;
 pub(super) struct Field {
     /// The logarithm of that probability, by the number of field objects.
     ln_share: Vec<f64>,
-    /// For every object, the sum over its candidates of weight and each density.
-    sums: Vec<f64>,
+    /// How smooth it may be, from the narrowest kernels on; all alike beforehand.
+    levels: Vec<Level>,
     /// The Dirichlet prior of the densities' shares.
     prior: Vec<f64>,
+}
+
+/// The field's densities with kernels of one width.
+#[derive(Clone, Debug)]
+pub(super) struct Level {
+    /// For every object, the sum over its candidates of weight and each density.
+    pub(super) sums: Vec<f64>,
     /// How wide groups may be beside it.
     pub(super) narrow: Narrowness,
 }
@@ -59,9 +66,9 @@ impl Narrowness {
 }
 
 impl Field {
-    /// With a probability of `none` that there is no field at all; 1 rules it out. `sums` are those
-    /// of each object in each of so many densities, object after object.
-    pub(super) fn new(n: usize, none: f64, sums: Vec<f64>, prior: Vec<f64>, narrow: Narrowness) -> Self {
+    /// With a probability of `none` that there is no field at all; 1 rules it out. Levels have the
+    /// sums of each object in each of so many densities, object after object.
+    pub(super) fn new(n: usize, none: f64, levels: Vec<Level>, prior: Vec<f64>) -> Self {
         let ln_beta = |a: f64, b: f64| libm::lgamma(a) + libm::lgamma(b) - libm::lgamma(a + b);
         let ln_share = (0..=n)
             .map(|field| {
@@ -72,12 +79,13 @@ impl Field {
                 }
             })
             .collect();
-        Self { ln_share, sums, prior, narrow }
+        Self { ln_share, levels, prior }
     }
 
     /// None at all, for `n` objects.
     pub(super) fn none(n: usize) -> Self {
-        Self::new(n, 1.0, vec![0.0; n], vec![1.0], Narrowness::any())
+        let level = Level { sums: vec![0.0; n], narrow: Narrowness::any() };
+        Self::new(n, 1.0, vec![level], vec![1.0])
     }
 
     /// Whether there may be a field.
@@ -90,14 +98,19 @@ impl Field {
         self.ln_share[field]
     }
 
+    /// How smooth it may be.
+    pub(super) fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
     /// The sums of object `i`, one for each density.
-    pub(super) fn sums(&self, i: usize) -> &[f64] {
-        &self.sums[i * self.prior.len()..(i + 1) * self.prior.len()]
+    fn sums(&self, level: usize, i: usize) -> &[f64] {
+        &self.levels[level].sums[i * self.prior.len()..(i + 1) * self.prior.len()]
     }
 
     /// The sum of object `i` in the field with these shares.
-    pub(super) fn sum(&self, i: usize, shares: &[f64]) -> f64 {
-        self.sums(i).iter().zip(shares).map(|(sum, share)| sum * share).sum()
+    pub(super) fn sum(&self, level: usize, i: usize, shares: &[f64]) -> f64 {
+        self.sums(level, i).iter().zip(shares).map(|(sum, share)| sum * share).sum()
     }
 
     /// What is expected of the shares: what to begin with.
@@ -109,6 +122,7 @@ impl Field {
     /// Draws the shares anew given who is field: by way of a density for each of them.
     pub(super) fn draw(
         &self,
+        level: usize,
         members: impl Iterator<Item = usize>,
         shares: &[f64],
         rng: &mut Stream,
@@ -116,7 +130,7 @@ impl Field {
         let mut counts = self.prior.clone();
         let mut weights = vec![0.0; self.prior.len()];
         for i in members {
-            for (weight, (sum, share)) in weights.iter_mut().zip(self.sums(i).iter().zip(shares)) {
+            for (weight, (sum, share)) in weights.iter_mut().zip(self.sums(level, i).iter().zip(shares)) {
                 *weight = sum * share;
             }
             counts[pick(&weights, weights.iter().sum(), rng)] += 1.0;

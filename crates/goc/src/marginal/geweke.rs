@@ -14,7 +14,7 @@ use rand_distr::{Distribution, Gamma, StandardNormal};
 use super::blocks::{Blocks, KEPT_BYTES, of_all};
 use super::chain::{Chain, Data, FIELD, Near};
 use super::cluster::Cluster;
-use super::field::{Field, Narrowness};
+use super::field::{Field, Level, Narrowness};
 use super::matrix::{cholesky, inverse, ln_det, pick, wishart};
 use super::prior::{Cohesion, PartitionPrior};
 use super::shape::{Base, Shape};
@@ -29,8 +29,8 @@ const NU: usize = 6;
 const METRIC_DF: f64 = 5.0;
 /// The densities of the field, round and normal: where, how wide, and the prior of their shares.
 const FIELDS: [([f64; 2], f64, f64); 2] = [([0.0, 0.0], 1.5, 0.8), ([1.0, -0.5], 0.4, 1.7)];
-/// How wide a group may be beside it.
-const WIDEST: f64 = 0.9;
+/// How much wider these may be, and how wide a group may be beside each.
+const LEVELS: [(f64, f64); 2] = [(0.6, 0.4), (1.0, 0.9)];
 /// The base density's scale matrix and its triangle.
 const WIDE: [f64; 4] = [4.0, 1.0, 1.0, 2.25];
 const MIDDLE: [f64; 2] = [0.5, -0.25];
@@ -44,7 +44,7 @@ const OFFSETS: [&[[f64; 2]]; N] = [
 const WEIGHTS: [&[f64]; N] = [&[0.7, 0.3], &[0.5, 0.2, 0.3], &[1.0], &[0.2, 0.3, 0.1, 0.4]];
 
 /// How many functions of the state are compared.
-const NUMBERS: usize = 19;
+const NUMBERS: usize = 21;
 
 #[derive(Clone)]
 struct State {
@@ -52,6 +52,7 @@ struct State {
     scale: f64,
     labels: Vec<u32>,
     field_shares: Vec<f64>,
+    level: usize,
     choice: Vec<u32>,
     psi: Vec<f64>,
     seen: Vec<[f64; 2]>,
@@ -75,7 +76,7 @@ fn shares(rng: &mut Stream) -> Vec<f64> {
 impl State {
     /// From the prior.
     fn drawn(prior: &PartitionPrior, none: f64, rng: &mut Stream) -> Self {
-        let field = field(none, &vec![0.0; N * FIELDS.len()]);
+        let field = field(none, |_| vec![0.0; N * FIELDS.len()]);
         loop {
             let mut state = Self::drawn_of_any_width(prior, &field, rng);
             state.draw_data_of_any_width(rng);
@@ -109,7 +110,8 @@ impl State {
         let own = scale / METRIC_DF;
         let psi = wishart(METRIC_DF, &[own, 0.0, 0.0, own], Q, rng).unwrap();
         let seen = vec![[0.0; 2]; N];
-        Self { cohesion, scale, labels, field_shares: shares(rng), choice, psi, seen }
+        let (field_shares, level) = (shares(rng), pick(&[1.0; 2], 2.0, rng));
+        Self { cohesion, scale, labels, field_shares, level, choice, psi, seen }
     }
 
     /// Whether no group is too wide beside the field.
@@ -120,14 +122,14 @@ impl State {
                 let offset = OFFSETS[i][self.choice[i] as usize];
                 cluster.take_in(&[self.seen[i][0] + offset[0], self.seen[i][1] + offset[1]]);
             }
-            field.narrow.holds(cluster.size, &cluster.scatter)
+            field.levels()[self.level].narrow.holds(cluster.size, &cluster.scatter)
         };
         !self.labels.contains(&FIELD) || (0..sizes(&self.labels).len() as u32).all(narrow)
     }
 
     /// New data given everything else.
     fn draw_data(&mut self, rng: &mut Stream) {
-        let field = field(0.5, &[0.0; N * FIELDS.len()]);
+        let field = field(0.5, |_| vec![0.0; N * FIELDS.len()]);
         loop {
             self.draw_data_of_any_width(rng);
             if self.is_narrow(&field) {
@@ -142,6 +144,7 @@ impl State {
             // Which candidate it is nothing else depends on: summed over in the chain.
             self.choice[i] = pick(WEIGHTS[i], 1.0, rng) as u32;
             let (middle, width, _) = FIELDS[pick(&self.field_shares, 1.0, rng)];
+            let width = width * LEVELS[self.level].0;
             let away = normal_pair(&[width, 0.0, 0.0, width], rng);
             let offset = OFFSETS[i][self.choice[i] as usize];
             self.seen[i] = [0, 1].map(|f| middle[f] + away[f] - offset[f]);
@@ -191,13 +194,16 @@ impl State {
             let own = WEIGHTS[i].iter().enumerate();
             own.map(|(j, w)| w * density(&candidates.candidate(i, j), of)).sum()
         };
-        let sums: Vec<f64> = (0..N).flat_map(|i| FIELDS.map(|of| sum(i, of))).collect();
+        let sums = |wider: f64| -> Vec<f64> {
+            let of = |i| FIELDS.map(|(middle, width, prior)| sum(i, (middle, wider * width, prior)));
+            (0..N).flat_map(of).collect()
+        };
         let near = Near::new([vec![1, 3], vec![0], vec![], vec![2]].into_iter(), 2);
         let data = Data {
             blocks: &Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES),
             near: &near,
             prior,
-            field: &field(none, &sums),
+            field: &field(none, sums),
             alone_sum: &alone_sum,
             metric_df: METRIC_DF,
             scales: &SCALES,
@@ -206,14 +212,14 @@ impl State {
         };
         let shape = Shape::new(NU, self.psi.clone(), base, N);
         let mut chain = Chain::new(&data, shape, self.labels.clone(), &self.choice, rng.clone());
-        (chain.cohesion, chain.scale) = (self.cohesion, self.scale);
+        (chain.cohesion, chain.scale, chain.level) = (self.cohesion, self.scale, self.level);
         chain.field_shares.clone_from(&self.field_shares);
         chain.rebuild();
         chain.sweep();
         chain.split_and_merge(2, 2);
         assert!(chain.draw_shape());
         *rng = chain.rng.clone();
-        (self.cohesion, self.scale) = (chain.cohesion, chain.scale);
+        (self.cohesion, self.scale, self.level) = (chain.cohesion, chain.scale, chain.level);
         self.field_shares = chain.field_shares.clone();
         self.psi = chain.shape.psi.clone();
         (self.labels, self.choice) = (chain.labels.clone(), (0..N).map(|i| chain.choice(i)).collect());
@@ -248,15 +254,20 @@ impl State {
             in_field,
             in_field * in_field,
             self.field_shares[0] * in_field,
+            self.level as f64 * in_field.min(1.0),
+            self.level as f64 * in_field,
             grouped(0) * libm::log(far + 0.1),
         ]
     }
 }
 
-/// The field with these sums of every object.
-fn field(none: f64, sums: &[f64]) -> Field {
-    let narrow = Narrowness::new(vec![1.0, 0.2, 0.2, 1.5], WIDEST, Q);
-    Field::new(N, none, sums.to_vec(), FIELDS.map(|(_, _, prior)| prior).to_vec(), narrow)
+/// The field with these sums of every object, by how much wider its densities are.
+fn field(none: f64, sums: impl Fn(f64) -> Vec<f64>) -> Field {
+    let level = |(wider, widest): (f64, f64)| Level {
+        sums: sums(wider),
+        narrow: Narrowness::new(vec![1.0, 0.2, 0.2, 1.5], widest, Q),
+    };
+    Field::new(N, none, LEVELS.map(level).to_vec(), FIELDS.map(|(_, _, prior)| prior).to_vec())
 }
 
 /// Labels of clusters from 0 on, in order; the field's stays.

@@ -44,7 +44,7 @@ pub use consensus::CoClustering;
 pub use diagnostics::{Diagnostics, ENOUGH_AGREEMENT, ENOUGH_DRAWS, ENOUGH_RECURRENCE};
 pub use draws::Draw;
 use extent::Extent;
-use field::Field;
+use field::{Field, Level};
 pub use model::{ClusterParts, Model, ModelError, ModelParts, Prediction};
 use prior::PartitionPrior;
 use shape::{Base, Shape};
@@ -201,6 +201,8 @@ struct Trace {
     moves: [usize; 2],
     /// In how many of them the field is one, and not a wide group.
     with_field: usize,
+    /// The sum over the draws of how smooth the field is.
+    levels: usize,
     /// Sums over the draws of the shares of the field's densities.
     field_shares: Vec<f64>,
     /// Sums over the draws of the metric, of the logarithms of `alpha` and the singleton weight,
@@ -345,20 +347,19 @@ impl Marginal {
         let mut penalties = Vec::new();
         let blocks = Blocks::new(objects, |i, own| self.weigh(objects, i, &mut penalties, own), kept);
         let base = extent.base()?;
-        let smooth = match self.field_prior > 0.0 {
-            true => Smooth::new(&objects.means(), &extent.middle, &extent.robust(), &base),
-            false => None,
+        let (means, robust) = (objects.means(), extent.robust());
+        let smooth: Vec<Smooth> = match self.field_prior > 0.0 {
+            true => {
+                let of = |wider: &f64| Smooth::new(&means, &extent.middle, &robust, &base, *wider);
+                smooth::LEVELS.iter().map(of).collect::<Option<_>>().unwrap_or_default()
+            }
+            false => Vec::new(),
         };
-        let field = match &smooth {
-            Some(smooth) => {
+        let field = match smooth.first() {
+            Some(first) => {
                 let weigh = |i, spare: &mut Vec<f64>, own: &mut Vec<f64>| self.weigh(objects, i, spare, own);
-                Field::new(
-                    n,
-                    1.0 - self.field_prior,
-                    smooth.sums(objects, weigh),
-                    smooth.prior(),
-                    smooth.narrowness(),
-                )
+                let level = |of: &Smooth| Level { sums: of.sums(objects, weigh), narrow: of.narrowness() };
+                Field::new(n, 1.0 - self.field_prior, smooth.iter().map(level).collect(), first.prior())
             }
             None => Field::none(n),
         };
@@ -370,7 +371,7 @@ impl Marginal {
             alone_sum: &alone_sum,
             metric_df,
             scales: &scales,
-            narrow_scales: smooth.as_ref().map_or(scales.len(), |smooth| {
+            narrow_scales: smooth.last().map_or(scales.len(), |smooth| {
                 let limit = of(smooth.width() * BESIDE_A_FIELD);
                 scales.iter().filter(|scale| **scale <= limit).count().max(1)
             }),
@@ -398,7 +399,7 @@ impl Marginal {
         let chains = beginning::resample(chains, seed.wrapping_add(1));
         let traces: Vec<Trace> = chains
             .into_par_iter()
-            .map(|chain| self.walk(chain, objects.offsets(), smooth.as_ref(), &tally, tick))
+            .map(|chain| self.walk(chain, objects.offsets(), &smooth, &tally, tick))
             .collect();
         drop(beginnings);
         drop((blocks, near, prior, points, likeliest));
@@ -447,7 +448,7 @@ impl Marginal {
         &self,
         mut chain: Chain<'_>,
         offsets: &[usize],
-        smooth: Option<&Smooth>,
+        smooth: &[Smooth],
         tally: &Tally,
         tick: &(dyn Fn() + Sync),
     ) -> Trace {
@@ -456,6 +457,7 @@ impl Marginal {
             ln_densities: Vec::with_capacity(self.keep),
             moves: [0, 0],
             with_field: 0,
+            levels: 0,
             field_shares: vec![0.0; chain.field_shares.len()],
             metric: vec![0.0; chain.shape.psi.len()],
             alpha: 0.0,
@@ -465,7 +467,9 @@ impl Marginal {
         for _ in 0..self.keep {
             chain.step(self.moves);
             {
-                trace.with_field += usize::from(smooth.is_some_and(|smooth| chain.has_field(smooth)));
+                trace.with_field +=
+                    usize::from(smooth.get(chain.level).is_some_and(|smooth| chain.has_field(smooth)));
+                trace.levels += chain.level;
                 let field: Vec<bool> = chain.labels.iter().map(|k| *k == FIELD).collect();
                 let more = chain.clusters.len() as u32;
                 let labels: Vec<u32> = chain.labels.iter().map(|k| (*k).min(more)).collect();

@@ -9,7 +9,7 @@
 //!
 //! the bandwidth that is best where all is one normal cloud. Wherever there is more structure than
 //! that the best bandwidth is narrower, so this one smooths too much rather than too little
-//! (Terrell 1990), and what stands out of it is a group; [`WIDER`] says by how much more. The others
+//! (Terrell 1990), and what stands out of it is a group; [`LEVELS`] says by how much more. The others
 //! are normal around the middle with covariances `C` times [`WIDTHS`], for far outliers and for a
 //! plain cloud, which needs no estimate, and last the density of an object alone: without that, what
 //! the kernels miss in many features would be taken for groups of one. An object is left out of its
@@ -30,12 +30,12 @@ use crate::objects::Objects;
 /// Cells at most.
 const CELLS: usize = 256;
 
-/// How much wider than the best of one normal cloud the kernels are. Narrow ones describe faint
-/// groups as field, wide ones leave bumps of the field that pass for groups. Chosen on made sets,
-/// AMI with 1.25, 1.6 and 2: moving groups in six features 0.710, 0.751, 0.636, their velocities
-/// alone 0.382, 0.457, 0.489, a third field stars 0.764, 0.763, 0.757 (precision of "in a group" 0.87,
-/// 0.85, 0.82); a realistic sky 0.453 with 1.25, 0.458 with 1.5.
-const WIDER: f64 = 1.5;
+/// How much wider than the best of one normal cloud the kernels may be. Narrow ones describe faint
+/// groups as field, wide ones leave bumps of the field that pass for groups; so it is drawn. (Fixed at
+/// 1.25, 1.6 and 2 the AMI of made sets was 0.710, 0.751, 0.636 for moving groups in six features,
+/// 0.382, 0.457, 0.489 for their velocities alone, and 0.764, 0.763, 0.757 with a third field stars,
+/// where precision of "in a group" fell from 0.87 to 0.85 and 0.82.)
+pub(super) const LEVELS: [f64; 3] = [1.0, 1.25, 1.5];
 
 /// The Dirichlet prior of the shares: what all kernels have together, and each plain cloud. Little,
 /// so that the shares follow those who are field, not those who are in groups. (With 30 and 300 for
@@ -118,7 +118,13 @@ pub(super) struct Smooth {
 
 impl Smooth {
     /// Of objects with these places; none where they have no extent.
-    pub(super) fn new(places: &Points, middle: &[f64], covariance: &[f64], base: &Base) -> Option<Self> {
+    pub(super) fn new(
+        places: &Points,
+        middle: &[f64],
+        covariance: &[f64],
+        base: &Base,
+        wider: f64,
+    ) -> Option<Self> {
         let (n, q) = (places.len(), middle.len());
         let clouds: Option<Vec<Normal>> = WIDTHS
             .iter()
@@ -126,7 +132,7 @@ impl Smooth {
                 Normal::new(middle.to_vec(), &covariance.iter().map(|v| v * width).collect::<Vec<_>>())
             })
             .collect();
-        let h = bandwidth(n, q);
+        let h = wider * bandwidth(n, q);
         let kernel: Vec<f64> = covariance.iter().map(|v| h * h * v).collect();
         let mut order: Vec<u32> = (0..n as u32).collect();
         let mut ends = Vec::new();
@@ -244,7 +250,7 @@ impl Smooth {
 /// width.
 fn bandwidth(n: usize, q: usize) -> f64 {
     let (n, q) = (n as f64, q as f64);
-    WIDER * libm::pow(4.0 / ((q + 2.0) * n), 1.0 / (q + 4.0))
+    libm::pow(4.0 / ((q + 2.0) * n), 1.0 / (q + 4.0))
 }
 
 /// Orders objects so that cells of neighbours stand together, at most `cells` of them: halves along

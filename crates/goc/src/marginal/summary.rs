@@ -64,8 +64,8 @@ impl Tally {
 pub(super) struct Counts<'a> {
     /// How often each was drawn in a cluster.
     pub(super) tally: Tally,
-    /// The field's densities, where there may be a field.
-    pub(super) smooth: Option<Smooth>,
+    /// The field's densities by level, where there may be a field.
+    pub(super) smooth: Vec<Smooth>,
     /// The weights of an object's candidates.
     pub(super) weights: &'a Weigh<'a>,
 }
@@ -75,12 +75,12 @@ type Weigh<'a> = dyn Fn(usize, &mut Vec<f64>, &mut Vec<f64>) + Sync + 'a;
 
 impl Counts<'_> {
     /// The share of draws in which each candidate was the object's place; in the field, by the mean
-    /// of its density over the draws.
-    fn shares(self, objects: &dyn Objects, field_shares: &[f64], draws: f64) -> Vec<f64> {
+    /// of the shares over the draws and the `level` that is nearest to their mean.
+    fn shares(self, objects: &dyn Objects, field_shares: &[f64], level: usize, draws: f64) -> Vec<f64> {
         let mut shares = self.tally.counts();
         let offsets = objects.offsets();
         shares.iter_mut().for_each(|share| *share /= draws);
-        let Some(smooth) = &self.smooth else { return shares };
+        let Some(smooth) = self.smooth.get(level) else { return shares };
         let of = |(values, spare, weights): &mut (Vec<f64>, Vec<f64>, Vec<f64>), i: usize| {
             let in_field = 1.0 - shares[offsets[i]..offsets[i + 1]].iter().sum::<f64>();
             if in_field < 0.5 / draws {
@@ -138,6 +138,7 @@ pub(super) fn summarise(
     for trace in &traces {
         field_shares.iter_mut().zip(&trace.field_shares).for_each(|(sum, share)| *sum += share);
     }
+    let levels: usize = traces.iter().map(|trace| trace.levels).sum();
     let draws: Vec<Draw> = traces.into_iter().flat_map(|trace| trace.draws).collect();
     let total = draws.len() as f64;
     for sum in &mut metric {
@@ -172,7 +173,7 @@ pub(super) fn summarise(
         }
     }
     let (membership, runner_up) = memberships(&partition, &together, &without, &in_no_group);
-    let shares = counts.shares(objects, &field_shares, total);
+    let shares = counts.shares(objects, &field_shares, (levels as f64 / total).round() as usize, total);
     let (mut places, mut values) = (Vec::with_capacity(n * q), Vec::new());
     for (i, from) in objects.offsets()[..n].iter().enumerate() {
         objects.load(i, &mut values);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::blocks::{Blocks, KEPT_BYTES, of_all};
 use super::chain::{Chain, Data, FIELD};
 use super::cluster::Cluster;
-use super::field::{Field, Narrowness};
+use super::field::{Field, Level, Narrowness};
 use super::prior::{Cohesion, PartitionPrior};
 use super::shape::{Base, Shape};
 use super::*;
@@ -263,7 +263,8 @@ fn with_a_field_the_draws_follow_the_law_by_enumeration() {
     let sums = [[0.05, 0.2], [0.15, 0.01], [0.08, 0.08], [0.02, 0.12], [0.1, 0.03]];
     let shares = [0.7, 1.6];
     let narrow = Narrowness::new(vec![1.0, 0.0, 0.0, 1.0], 0.8, 2);
-    let field = Field::new(n, 0.4, sums.concat(), shares.to_vec(), narrow);
+    let level = Level { sums: sums.concat(), narrow: narrow.clone() };
+    let field = Field::new(n, 0.4, vec![level], shares.to_vec());
     // The mean of the product of the field's densities over the shares: a sum over which density
     // each object has.
     let of_field = |members: &[usize]| -> f64 {
@@ -302,7 +303,7 @@ fn with_a_field_the_draws_follow_the_law_by_enumeration() {
                 clusters[labels[i] as usize].add(&candidates.candidate(i, choice[i]), &shape);
                 weight *= weights[candidates.offsets()[i] + choice[i]];
             }
-            if loose.is_empty() || clusters.iter().all(|c| field.narrow.holds(c.size, &c.scatter)) {
+            if loose.is_empty() || clusters.iter().all(|c| narrow.holds(c.size, &c.scatter)) {
                 let ln: f64 = clusters.iter().map(|c| c.ln_density(&shape)).sum();
                 sum += weight * (ln + prior.ln_weight(clusters.iter().map(|c| c.size), cohesion)).exp();
             }
