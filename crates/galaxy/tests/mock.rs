@@ -106,7 +106,7 @@ fn progress_counts_complete_dwarfs_up_to_all() {
 fn numbers_that_make_no_sense_are_named() {
     let said = |params: MockParams| params.check().unwrap_err().to_string();
     assert_eq!(said(MockParams { reach: 0.0, ..small() }), "reach 0 must be positive");
-    assert_eq!(said(MockParams { age: f64::NAN, ..small() }), "age NaN must not be negative");
+    assert_eq!(said(MockParams { age: f64::NAN, ..small() }), "age NaN must be from 0 to 100 Gyr");
     assert_eq!(
         said(MockParams { radius: [9.0, 8.0], ..small() }),
         "outer radius 8 must not be below the inner one"
