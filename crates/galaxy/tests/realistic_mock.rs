@@ -259,7 +259,7 @@ fn what_cannot_be_is_refused_by_name() {
             survey(MockParams { dwarfs: 3, ..MockParams::default() }),
             "dwarfs is for the sky `paper`; the sky `realistic` draws its own, leave it out",
         ),
-        (survey(MockParams { age: -1.0, ..MockParams::default() }), "age -1 must not be negative"),
+        (survey(MockParams { age: -1.0, ..MockParams::default() }), "age -1 must be from 0 to 100 Gyr"),
     ] {
         assert_eq!(params.check().unwrap_err().to_string(), message);
     }
