@@ -6,7 +6,7 @@
 //! higher density goes on:
 //!
 //! - few clusters by k-means, all of them groups: right where there is no field;
-//! - what HDBSCAN finds dense are groups, all else is one component of the field: right where groups
+//! - what HDBSCAN finds dense are groups, all else is field: right where groups
 //!   are small beside it. Chains differ in the least size of a group. Where no field is left after
 //!   those sweeps, the first goes on: its few large clusters are split more easily than many small
 //!   ones are merged.
