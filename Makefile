@@ -1,7 +1,7 @@
 # goc: make demo shows it, make test proves it. Both fetch the crates they need; Rust itself must be there.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-.PHONY: demo test test-browser test-python bench benchmark-real reproduce toolchain clean
+.PHONY: demo test test-browser test-python faults fuzz foreign bench benchmark-real reproduce toolchain clean
 
 export CARGO_TERM_COLOR ?= auto
 DATA := $(or $(GOC_DATA),../shared/data)
@@ -19,6 +19,7 @@ test: toolchain ## format, lints, every test, the documentation, the page in a b
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	python3 tests/faults/faults.py $(TARGET)/debug/goc --trials 50
 	tests/browser/run
 	$(MAKE) --no-print-directory test-python
 
@@ -34,6 +35,19 @@ test-python: toolchain ## the wheel, built and tested in a virtual environment o
 	cd python && ../.venv/test/bin/maturin build --quiet --profile dev --locked --interpreter ../$(PYTHON) -o ../.venv/wheels
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps .venv/wheels/*.whl
 	$(PYTHON) -m pytest -q --import-mode=importlib -p no:cacheprovider python/tests
+
+faults: toolchain ## every command killed, starved and denied (TRIALS=1000): the old or the new file, nothing else
+	cargo build --release --locked --quiet -p goc-cli
+	python3 tests/faults/faults.py $(TARGET)/release/goc --trials $(or $(TRIALS),1000) --seed $(or $(SEED),1)
+
+fuzz: toolchain ## all that reads, fuzzed for SECONDS=60 each, led by coverage; prints executions and edges
+	python3 fuzz/run.py --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)
+
+foreign: toolchain ## every table below DIR (none: odd variants made here) read by goc and by astropy or pyarrow, compared
+	cargo build --locked --quiet -p goc-tables --example convert
+	@test -x .venv/foreign/bin/python || python3 -m venv .venv/foreign
+	.venv/foreign/bin/pip install --quiet --disable-pip-version-check $$(grep -E '^(astropy|numpy|pyarrow)==' python/requirements-test.txt)
+	.venv/foreign/bin/python tests/foreign/foreign.py $(TARGET)/debug/examples/convert $(DIR)
 
 bench: toolchain ## every hot path beside its rival, as ratios
 	@test -x $(VENV)/bin/python || python3 -m venv $(VENV)

@@ -12,7 +12,7 @@ from ._candidates import Candidates, arrays, is_ragged, numbers
 from ._progress import bar
 from ._settings import BY_KEYWORD
 
-_QUANTITIES = ("nmi", "f", "ari", "ami", "k", "iterations", "objective", "seconds")
+_QUANTITIES = ("nmi", "f", "ari", "ami", "k", "iterations", "objective")
 
 
 def compare(
@@ -24,6 +24,7 @@ def compare(
     weight: Any = None,
     only: str | Sequence[str] | None = None,
     seeds: int = 1,
+    times: bool = False,
     scale: str = "standard",
     random_state: Any = 1,
     n_jobs: int | None = None,
@@ -44,6 +45,8 @@ def compare(
         Names as in the records, or what stands before the slash: ``["goc", "uk-means/k-means"]``.
     seeds : int, default 1
         Runs with different seeds, from `random_state` on; a method that draws nothing runs once.
+    times : bool, default False
+        Whether the wall-clock seconds of the methods are given too; they differ from run to run.
     scale : {"standard", "robust", "none"}, default "standard"
         The same for all.
     random_state, n_jobs, verbose
@@ -55,8 +58,8 @@ def compare(
     -------
     list of dict
         One record for each method, which ``pandas.DataFrame`` takes as it is: method, runs, failed, converged (runs that
-        did), noise (objects, of all runs), error (why the first failed run failed), and of nmi, f, ari, ami, k, iterations, objective and
-        seconds the mean over the runs, with the standard deviation under ``nmi_sd`` and so on; None where there is no such number.
+        did), noise (objects, of all runs), error (why the first failed run failed), and of nmi, f, ari, ami, k, iterations and objective
+        (and seconds) the mean over the runs, with the standard deviation under ``nmi_sd`` and so on; None where there is no such number.
 
     Examples
     --------
@@ -88,7 +91,7 @@ def compare(
     with bar(verbose, None, "runs") as progress:
         runs = _goc.compare(X._sets, told, groups, only, seeds, _threads(n_jobs), progress)
     names = dict.fromkeys(run["method"] for run in runs)
-    return [_record(name, [run for run in runs if run["method"] == name]) for name in names]
+    return [_record(name, [run for run in runs if run["method"] == name], times) for name in names]
 
 
 def _shared(X: Any, penalty: Any, weight: Any) -> Candidates:
@@ -106,12 +109,12 @@ def _shared(X: Any, penalty: Any, weight: Any) -> Candidates:
     return Candidates._of(_goc.Candidates(values, offsets, *each, features=names))
 
 
-def _record(name: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
+def _record(name: str, runs: list[dict[str, Any]], times: bool) -> dict[str, Any]:
     done = [run for run in runs if run["failure"] is None]
     record: dict[str, Any] = {"method": name, "runs": len(runs), "failed": len(runs) - len(done)}
     record |= {"converged": sum(run["converged"] for run in done), "noise": sum(run["noise"] for run in done)}
     record["error"] = next((run["failure"] for run in runs if run["failure"] is not None), None)
-    for quantity in _QUANTITIES:
+    for quantity in _QUANTITIES + (("seconds",) if times else ()):
         values = [float(run[quantity]) for run in done if run.get(quantity) is not None]
         record[quantity] = sum(values) / len(values) if values else None
         record[f"{quantity}_sd"] = float(np.std(values, ddof=1)) if len(values) > 1 else None

@@ -178,6 +178,22 @@ test("the download holds the members of the cluster, whatever their names", asyn
   });
 });
 
+test("for a spreadsheet no text of the download is a formula", async () => {
+  await open("nasty", async (page) => {
+    await page.locator("#spreadsheet").check();
+    const [, rows] = await downloaded(page);
+    const ids = rows.slice(1).map((row) => row[0]);
+    const safe = (id) => (/^\s*[=+\-@\t\r]/.test(id) && !/^[+-]?\d+(\.\d+)?$/.test(id) ? `'${id}` : id);
+    assert.deepEqual(
+      ids,
+      nasty.map((s) => safe(s.id)),
+    );
+    assert.ok(ids.includes("'=1+1"));
+    // Numbers stay numbers, negative ones too.
+    rows.slice(1).forEach((row, i) => assert.deepEqual(row.slice(3, 6).map(Number), nasty[i].place));
+  });
+});
+
 test("text of the data never becomes markup", async () => {
   await open("nasty", async (page) => {
     assert.equal(await page.evaluate(() => window.hit), undefined);
@@ -456,6 +472,7 @@ test("everything can be done from the keyboard, and the focus is seen", async ()
       "find",
       "clear",
       "download",
+      "spreadsheet",
       "theme",
       "stack",
       "take",

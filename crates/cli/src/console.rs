@@ -1,5 +1,6 @@
 //! Talking to people: messages and progress on standard error, results on standard output.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -20,7 +21,25 @@ pub fn note(message: impl AsRef<str>) {
 
 /// Text to standard error. Where nobody can hear it, the work goes on.
 pub fn say(text: &str) {
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    let _ = std::io::stderr().lock().write_all(harmless(text).as_bytes());
+}
+
+/// The text with what a terminal would obey written out, `\u{1b}` for an escape: names and ids come
+/// from files, and a file is not to colour, move or rewrite what people read. Lines and tabs stay.
+fn harmless(text: &str) -> Cow<'_, str> {
+    // Beside control characters, those that turn the direction of writing around.
+    let obeyed = |c: char| {
+        c.is_control() && !matches!(c, '\n' | '\t')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+    };
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if obeyed(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
 }
 
 pub use goc_pipeline::counted;
@@ -93,8 +112,16 @@ pub fn print(text: &str) -> Result<()> {
     print_bytes(text.as_bytes())
 }
 
+/// Bytes to standard output: exactly these into a file or a pipe, what is harmless to a terminal.
 fn print_bytes(bytes: &[u8]) -> Result<()> {
-    printed(std::io::stdout().lock().write_all(bytes))
+    let shown = match std::str::from_utf8(bytes) {
+        _ if !std::io::stdout().is_terminal() => Cow::Borrowed(bytes),
+        Ok(text) => Cow::Owned(harmless(text).into_owned().into_bytes()),
+        Err(_) => {
+            return Err(usage!("standard output is a terminal, and this format is not text; name a file"));
+        }
+    };
+    printed(std::io::stdout().lock().write_all(&shown))
 }
 
 /// What came of printing, once all of it has left the program.
@@ -131,15 +158,21 @@ pub fn write_asked(
     Ok(())
 }
 
-/// As [`write_table`], unless standard output is for JSON.
-pub fn write_beside_json(table: &Table, path: Option<&Path>, json: bool) -> Result<()> {
-    if path.is_some() || !json { write_table(table, path) } else { Ok(()) }
+/// A table to `path`, or to standard output when there is none, as CSV unless a format is named.
+pub fn write_table(table: &Table, path: Option<&Path>, format: Option<Format>) -> Result<()> {
+    match path {
+        Some(path) => Ok(goc_tables::write_as(table, path, format)?),
+        None => print_bytes(&goc_tables::to_bytes(table, format.unwrap_or(Format::Csv))?),
+    }
 }
 
-/// A table to `path`, or as CSV to standard output when there is none.
-pub fn write_table(table: &Table, path: Option<&Path>) -> Result<()> {
-    match path {
-        Some(path) => Ok(goc_tables::write(table, path)?),
-        None => print_bytes(&goc_tables::to_bytes(table, Format::Csv)?),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_written_out() {
+        assert_eq!(harmless("\u{1b}[2Jstar\r\u{7}\u{9b}A\u{202e}"), r"\u{1b}[2Jstar\r\u{7}\u{9b}A\u{202e}");
+        assert!(matches!(harmless("größer, two\nlines\tand a tab"), Cow::Borrowed(_)));
     }
 }

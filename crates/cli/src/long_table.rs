@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use goc_pipeline::long_table::{LongTable, MISSING};
 
+use crate::which_table::WhichArgs;
+
 /// Which columns of a long table are what.
 #[derive(Args, Clone, Debug)]
 pub struct LongTableArgs {
@@ -18,6 +20,9 @@ pub struct LongTableArgs {
 /// The columns alone.
 #[derive(Args, Clone, Debug)]
 pub struct ColumnArgs {
+    #[command(flatten)]
+    pub which: WhichArgs,
+
     /// Column that names the object [default: object, source_id, i or id]
     #[arg(long, value_name = "COLUMN")]
     pub object: Option<String>,
@@ -52,6 +57,7 @@ impl ColumnArgs {
     /// For one table.
     pub fn of(&self, input: impl Into<PathBuf>) -> LongTable {
         LongTable {
+            which: self.which.which(),
             object: self.object.clone(),
             features: self.features.clone(),
             penalty: self.penalty.clone(),

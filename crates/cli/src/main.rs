@@ -2,7 +2,7 @@
 //!
 //! One file or folder per command under `commands/`. What several need stands beside:
 //! [`long_table`], [`measured_table`] and [`star_table`] are the flags that say which columns are
-//! what, [`choices`] parses values of flags, [`console`] talks to people, [`failure`] decides the
+//! what, [`which_table`] those that choose among the tables of a file, [`output`] those that say where a table goes, [`choices`] parses values of flags, [`console`] talks to people, [`failure`] decides the
 //! exit code, [`interrupt`] ends the command when it is told to. Rules, names and defaults are in
 //! `goc-pipeline`.
 
@@ -16,7 +16,9 @@ mod console;
 mod interrupt;
 mod long_table;
 mod measured_table;
+mod output;
 mod star_table;
+mod which_table;
 
 use std::process::ExitCode;
 

@@ -13,12 +13,16 @@ use goc_tables::{Missing, Table};
 use crate::choices::words;
 use crate::console::Console;
 use crate::failure::Result;
+use crate::which_table::WhichArgs;
 
 /// Which columns of a measured table are what.
 #[derive(Args, Clone, Debug)]
 pub struct MeasuredArgs {
     /// Table with one row an object (.parquet, .fits, .csv, .csv.gz, .ecsv, .vot)
     pub input: PathBuf,
+
+    #[command(flatten)]
+    pub which: WhichArgs,
 
     /// Measured columns [default: every number x with an error column x_error, x_err, sigma_x or e_x]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
@@ -70,6 +74,7 @@ impl MeasuredArgs {
     pub fn of_stars(input: PathBuf) -> Self {
         Self {
             input,
+            which: WhichArgs::default(),
             values: None,
             errors: None,
             object: None,
@@ -82,7 +87,7 @@ impl MeasuredArgs {
     /// Reads the table.
     pub fn open(&self) -> Result<Table> {
         self.quoted.parsed()?; // before the table is read for nothing
-        Ok(goc_pipeline::open(&self.input, &Console::default())?)
+        Ok(goc_pipeline::open_which(&self.input, &self.which.which(), &Console::default())?)
     }
 
     /// What messages call the table.

@@ -111,7 +111,7 @@ pub enum ScaleError {
     },
     /// The values reach so far that differences or ratios of them are no longer numbers.
     #[error(
-        "feature {feature} reaches from {least} to {largest}: too far to be scaled; use another unit or drop outliers"
+        "feature {feature} reaches from {least:?} to {largest:?}: too far to be scaled; use another unit or drop outliers"
     )]
     TooWide {
         /// Feature, from 0.

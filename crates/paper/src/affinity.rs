@@ -7,7 +7,9 @@ use goc::metrics::Scores;
 use goc::oracle::affinity::{Affinity, Preference};
 use goc::set_distance::SetDistance::{self, Hausdorff, Mean, Min, MinMax};
 use goc::set_distance::all_four;
+use goc_pipeline::keep::{self, Keep, piece};
 use rayon::prelude::*;
+use serde_json::{Value as Json, json};
 
 use crate::tables::{Block, Row, Value};
 use crate::{PaperError, Set};
@@ -40,8 +42,27 @@ pub struct AffinityOutcome {
     converged: bool,
 }
 
-/// All rows on all sets; `tick` is called after each set.
-pub fn affinity(sets: &[Set], tick: &(dyn Fn() + Sync)) -> Result<Vec<AffinityOutcome>, PaperError> {
+/// The rows of a set, to be kept.
+fn written(rows: &[AffinityOutcome]) -> Json {
+    rows.iter().map(|row| json!([row.row, row.values.map(keep::real), row.converged])).collect()
+}
+
+/// The rows that were kept.
+fn read(kept: &Json) -> Option<Vec<AffinityOutcome>> {
+    let row = |kept: &Json| {
+        let values = kept.get(1)?.as_array()?.iter().map(keep::to_real).collect::<Option<Vec<f64>>>()?;
+        let row = keep::to_count(kept.get(0)?).filter(|&row| row < ROWS.len())?;
+        Some(AffinityOutcome { row, values: values.try_into().ok()?, converged: kept.get(2)?.as_bool()? })
+    };
+    kept.as_array()?.iter().map(row).collect()
+}
+
+/// All rows on all sets; `tick` is called after each set, which is kept or taken as it was kept.
+pub fn affinity(
+    sets: &[Set],
+    keep: Option<&dyn Keep>,
+    tick: &(dyn Fn() + Sync),
+) -> Result<Vec<AffinityOutcome>, PaperError> {
     let of_set = |set: &Set| -> Result<Vec<AffinityOutcome>, PaperError> {
         let distances = all_four(&set.candidates).map_err(PaperError::making)?;
         let outcome = |(row, (distance, quantile, _)): (usize, &(SetDistance, f64, _))| {
@@ -51,7 +72,11 @@ pub fn affinity(sets: &[Set], tick: &(dyn Fn() + Sync)) -> Result<Vec<AffinityOu
             let values = [scores.nmi, scores.f, found.partition.k() as f64];
             Ok(AffinityOutcome { row, values, converged: found.converged })
         };
-        let outcomes = ROWS.iter().enumerate().map(outcome).collect();
+        ROWS.iter().enumerate().map(outcome).collect()
+    };
+    let of_set = |set: &Set| {
+        let name = format!("affinity.set-{}", set.id);
+        let outcomes = piece(keep, &name, || of_set(set), |made| written(made), read);
         tick();
         outcomes
     };

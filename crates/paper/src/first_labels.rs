@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::cells::Cell;
 use crate::{PaperError, Set};
+use goc_pipeline::checkpoint::digest_of;
 
 /// First labels by oracle, K(0) and set: columns oracle, K0, seed, star (from 1), init_cluster.
 #[derive(Debug)]
@@ -37,6 +38,13 @@ impl FirstLabels {
             }
             None => Ok(Self(runs)),
         }
+    }
+
+    /// A digest of all of them.
+    pub(crate) fn digest(&self) -> String {
+        let mut runs: Vec<_> = self.0.iter().collect();
+        runs.sort_unstable();
+        digest_of(runs.into_iter().map(|run| format!("{run:?}")))
     }
 
     pub(crate) fn of(&self, cell: &Cell, set: usize) -> Result<Vec<i64>, PaperError> {

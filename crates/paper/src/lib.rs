@@ -18,6 +18,7 @@ mod cells;
 mod error;
 mod figures;
 mod first_labels;
+mod kept;
 mod run;
 mod sets;
 mod simulation;

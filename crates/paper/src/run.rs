@@ -5,6 +5,7 @@ use std::time::Instant;
 use goc::baselines::uk_means::uk_means;
 use goc::metrics::{Convergence, Scores};
 use goc::optimistic::{Clustering, Optimistic, Preset, Termination};
+use goc_pipeline::keep::{Keep, piece};
 use rayon::prelude::*;
 
 use crate::cells::{CELLS, Cell};
@@ -82,9 +83,19 @@ impl Plan {
     }
 
     /// Runs all of them, by cell, set and seed; `tick` is called after each.
-    pub fn run(&self, sets: &[Set], tick: &(dyn Fn() + Sync)) -> Result<Vec<Outcome>, PaperError> {
-        let one = |(cell, set, seed)| {
-            let outcome = self.one(cell, set, seed);
+    /// Each is kept, or taken as it was kept.
+    pub fn run(
+        &self,
+        sets: &[Set],
+        keep: Option<&dyn Keep>,
+        tick: &(dyn Fn() + Sync),
+    ) -> Result<Vec<Outcome>, PaperError> {
+        let one = |(cell, set, seed): (&'static Cell, &Set, u64)| {
+            let Cell { oracle, lambda, k, .. } = cell;
+            let name = format!("{oracle}.lambda-{lambda}.k-{k}.set-{}.seed-{seed}", set.id);
+            let make = || self.one(cell, set, seed);
+            let outcome =
+                piece(keep, &name, make, Outcome::written, |kept| Outcome::read(kept, cell, set.id, seed));
             tick();
             outcome
         };

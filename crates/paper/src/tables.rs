@@ -178,12 +178,12 @@ pub fn tables(
     head.to_string() + &run.map(|block| block.text(layout, beside)).collect::<String>()
 }
 
-/// One row per run.
-pub fn runs_table(outcomes: &[Outcome]) -> Result<Table, TableError> {
+/// One row per run; with the wall-clock seconds, which differ from run to run, where they are wanted.
+pub fn runs_table(outcomes: &[Outcome], times: bool) -> Result<Table, TableError> {
     let text = |value: fn(&Outcome) -> String| Data::Text(outcomes.iter().map(value).collect());
     let real = |value: fn(&Outcome) -> f64| Data::F64(outcomes.iter().map(value).collect());
     let whole = |value: fn(&Outcome) -> usize| Data::I64(outcomes.iter().map(|o| value(o) as i64).collect());
-    Table::new(vec![
+    let mut table = Table::new(vec![
         Column::new("oracle", text(|o| o.cell.oracle.to_string())),
         Column::new("lambda", real(|o| o.cell.lambda)),
         Column::new("k0", whole(|o| o.cell.k)),
@@ -199,8 +199,11 @@ pub fn runs_table(outcomes: &[Outcome]) -> Result<Table, TableError> {
         Column::new("baseline_nmi", real(|o| o.baseline.nmi)),
         Column::new("baseline_f", real(|o| o.baseline.f)),
         Column::new("baseline_k", whole(|o| o.baseline_k)),
-        Column::new("seconds", real(|o| o.seconds)),
-    ])
+    ])?;
+    if times {
+        table.push(Column::new("seconds", real(|o| o.seconds)))?;
+    }
+    Ok(table)
 }
 
 fn ending(termination: Termination) -> String {

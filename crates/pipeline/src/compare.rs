@@ -10,8 +10,10 @@ use goc::choice::Choice;
 use goc::method::Grouped;
 use goc::metrics::Scores;
 use goc::pessimistic::Reading;
+use serde_json::{Value, json};
 
 use crate::error::Result;
+use crate::keep::{self, Keep};
 use crate::methods::Run;
 use crate::names::{MethodName, OracleName, SetDistanceName};
 use crate::prepared::Prepared;
@@ -159,6 +161,60 @@ pub fn outcome(prepared: &Prepared, settings: &Settings, seed: u64) -> Result<Ou
         converged: found.converged,
         seconds,
     })
+}
+
+/// The same, kept under `name`, or as it was kept. The outer error is of the keeping; a method without
+/// an answer is not kept.
+pub fn kept_outcome(
+    prepared: &Prepared,
+    settings: &Settings,
+    seed: u64,
+    keep: Option<&dyn Keep>,
+    name: &str,
+) -> Result<Result<Outcome>> {
+    let Some(keep) = keep else { return Ok(outcome(prepared, settings, seed)) };
+    if let Some(kept) = keep.kept(name)? {
+        return Outcome::read(&kept).map(Ok).ok_or_else(|| keep.damaged(name));
+    }
+    let made = outcome(prepared, settings, seed);
+    if let Ok(made) = &made {
+        keep.keep(name, &made.written())?;
+    }
+    Ok(made)
+}
+
+impl Outcome {
+    fn written(&self) -> Value {
+        json!({
+            "scores": self.scores.as_ref().map(keep::scores),
+            "k": self.k,
+            "noise": self.noise,
+            "iterations": self.iterations,
+            "objective": self.objective.map(keep::real),
+            "converged": self.converged,
+            "seconds": keep::real(self.seconds),
+        })
+    }
+
+    fn read(kept: &Value) -> Option<Self> {
+        let scores = match kept.get("scores")? {
+            Value::Null => None,
+            scores => Some(keep::to_scores(scores)?),
+        };
+        let objective = match kept.get("objective")? {
+            Value::Null => None,
+            objective => Some(keep::to_real(objective)?),
+        };
+        Some(Self {
+            scores,
+            k: keep::to_count(kept.get("k")?)?,
+            noise: keep::to_count(kept.get("noise")?)?,
+            iterations: keep::to_count(kept.get("iterations")?)?,
+            objective,
+            converged: kept.get("converged")?.as_bool()?,
+            seconds: keep::to_real(kept.get("seconds")?)?,
+        })
+    }
 }
 
 #[cfg(test)]

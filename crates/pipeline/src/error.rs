@@ -59,11 +59,11 @@ impl PipelineError {
             Self::Usage(_) => true,
             Self::Failed(_) => false,
             Self::Method(error) => error.is_about_parameters(),
-            // Columns, outputs and the rule for missing values are named by settings.
+            // Columns, tables, outputs and the rule for missing values are named by settings.
             #[cfg(feature = "tables")]
             Self::Table(error) => {
-                use goc_tables::TableError::{Missing, NoColumn, Overwrites};
-                matches!(error, NoColumn { .. } | Missing { .. } | Overwrites { .. })
+                use goc_tables::TableError::{Missing, NoColumn, NoTable, Overwrites};
+                matches!(error, NoColumn { .. } | NoTable { .. } | Missing { .. } | Overwrites { .. })
             }
         }
     }

@@ -20,6 +20,7 @@ use goc::{Candidates, Partition, Points};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::judge;
+use crate::keep::Keep;
 use crate::methods::Run;
 use crate::model_file::ModelFile;
 use crate::names::MethodName;
@@ -101,6 +102,19 @@ pub fn fit_with(
     seed: u64,
     watch: &dyn Watch,
 ) -> Result<Fit> {
+    fit_keeping(prepared, asked, oracle, seed, watch, None)
+}
+
+/// As [`fit_with`]; what is finished of stability and significance is kept, and taken from there
+/// where it was finished before. `keep` must be of this very fit.
+pub fn fit_keeping(
+    prepared: Prepared,
+    asked: &Settings,
+    oracle: Option<&dyn Oracle>,
+    seed: u64,
+    watch: &dyn Watch,
+    keep: Option<&dyn Keep>,
+) -> Result<Fit> {
     let began = Instant::now();
     asked.check()?;
     let mixture = asked.method == MethodName::Marginal;
@@ -118,7 +132,7 @@ pub fn fit_with(
     let settings = Settings { penalty_strength: Some(strength), scale, ..asked.clone() };
     let weights = prepared.data.object_weights.clone();
     let candidates = &prepared.data.candidates;
-    let run = Job { oracle, weights: weights.as_deref(), watch };
+    let run = Job { oracle, weights: weights.as_deref(), watch, keep };
     let (settings, auto) = run.resolve(settings, candidates, seed)?;
     let mut grouped = match prepared.is_applied() {
         true => run.with(&settings).group(candidates, seed)?,
@@ -168,6 +182,8 @@ pub(crate) struct Job<'j> {
     pub oracle: Option<&'j dyn Oracle>,
     pub weights: Option<&'j [f64]>,
     pub watch: &'j dyn Watch,
+    /// Where repeats are kept, and taken from.
+    pub keep: Option<&'j dyn Keep>,
 }
 
 impl<'j> Job<'j> {

@@ -7,9 +7,11 @@ use goc::confidence::noise::{self, ODDS};
 use goc::confidence::{Repeats, Significance};
 use goc::oracle::k_means::means;
 use goc::{Candidates, Partition};
+use serde_json::{Value, json};
 
 use crate::error::Result;
 use crate::fit::{Fit, Job};
+use crate::keep::piece;
 use crate::settings::{Auto, Settings};
 use crate::watch::Quiet;
 
@@ -24,11 +26,14 @@ pub(crate) fn judge(fit: &mut Fit, job: &Job<'_>) -> Result<()> {
             other => other,
         };
         let settings = Settings { k, ..settings.clone() };
-        quiet.with(&settings).group(candidates, seed).map(|found| found.partition)
+        // Every repeat has a seed of its own, which nothing but its number decides.
+        let (name, n) = (format!("repeat-{seed:016x}"), candidates.objects());
+        let make = || quiet.with(&settings).group(candidates, seed).map(|found| found.partition);
+        piece(job.keep, &name, make, |found| json!(found.labels()), |kept| labels(kept, n))
     };
     let candidates = &fit.prepared.data.candidates;
     let tick = || job.watch.tick();
-    if (settings.stability.is_some() || settings.background_runs().is_some()) && job.weights.is_some() {
+    if settings.is_repeated() && job.weights.is_some() {
         return Err(usage!(
             "{{stability}}, {{significance}} and {{noise}} do not go with weights of objects"
         ));
@@ -68,6 +73,13 @@ pub(crate) fn judge(fit: &mut Fit, job: &Job<'_>) -> Result<()> {
         set_noise(fit);
     }
     Ok(())
+}
+
+/// The partition of `n` objects that was kept.
+fn labels(kept: &Value, n: usize) -> Option<Partition> {
+    let label = |value: &Value| value.as_u64().and_then(|label| u32::try_from(label).ok());
+    let labels = kept.as_array()?.iter().map(label).collect::<Option<Vec<u32>>>()?;
+    (labels.len() == n).then(|| Partition::from_labels(&labels))
 }
 
 /// Takes the objects that are in no significant cluster out of the clusters.

@@ -21,6 +21,8 @@ mod words;
 
 #[cfg(feature = "tables")]
 pub mod candidate_table;
+#[cfg(feature = "tables")]
+pub mod checkpoint;
 pub mod compare;
 pub mod dataset;
 pub mod feature_map;
@@ -28,6 +30,7 @@ mod fit;
 #[cfg(feature = "clap")]
 mod flags;
 mod judge;
+pub mod keep;
 #[cfg(feature = "tables")]
 pub mod labels;
 #[cfg(feature = "tables")]
@@ -56,14 +59,14 @@ mod watch;
 
 pub use dataset::{Dataset, Extra, Feature, PenaltyKind};
 pub use error::PipelineError;
-pub use fit::{AutoFound, Fit, NOISE, fit, fit_owned, fit_with};
+pub use fit::{AutoFound, Fit, NOISE, fit, fit_keeping, fit_owned, fit_with};
 #[cfg(feature = "clap")]
 pub use flags::possible_values;
 pub use judge::counted;
 pub use measured::{Measured, MeasuredColumns};
 pub use names::{BackgroundName, FeatureMapName, MethodName, OracleName, PenaltyScale, SetDistanceName};
 #[cfg(feature = "tables")]
-pub use open::open;
+pub use open::{open, open_which};
 pub use prepared::Prepared;
 pub use quoted_errors::{Inflation, QuotedErrors};
 pub use sampling::{Loss, Origin, Sampling, Transformation, star_candidates};

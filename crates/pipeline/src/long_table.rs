@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use goc::candidates::{CandidatesBuilder, PENALTY_STRENGTH};
 use goc::{Candidates, Ids};
 use goc_galaxy::catalogue::schema::Columns;
-use goc_tables::{Column, Data, Missing, Table, TableError};
+use goc_tables::{Column, Data, Missing, Table, TableError, Which};
 
 use crate::dataset::{Dataset, Feature, PenaltyKind};
 use crate::error::{PipelineError, Result};
@@ -21,7 +21,7 @@ use crate::feature_map::{ACTIONS, root_of, rooted};
 use crate::judge::counted;
 use crate::measured::name;
 use crate::memory;
-use crate::open::open;
+use crate::open::open_which;
 use crate::table_columns::TableColumns;
 use crate::watch::Watch;
 
@@ -46,6 +46,8 @@ pub const CANDIDATE_NAMES: [&str; 2] = ["candidate", "j"];
 pub struct LongTable {
     /// What messages call the table: its file.
     pub input: PathBuf,
+    /// Which of the file's tables.
+    pub which: Which,
     /// Column that names the object; `none`: every row is one.
     pub object: Option<String>,
     /// Feature columns, or their square roots: `sqrt(Jr)`.
@@ -69,6 +71,7 @@ impl LongTable {
     pub fn new(input: impl Into<PathBuf>) -> Self {
         Self {
             input: input.into(),
+            which: Which::First,
             object: None,
             features: None,
             penalty: None,
@@ -82,7 +85,7 @@ impl LongTable {
 
     /// Reads the file and groups its rows; says what was assumed and dropped.
     pub fn read(&self, watch: &dyn Watch) -> Result<Dataset> {
-        self.group(&open(&self.input, watch)?, watch)
+        self.group(&open_which(&self.input, &self.which, watch)?, watch)
     }
 
     /// Groups the rows of a table that is read already.

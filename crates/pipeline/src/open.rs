@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use goc_tables::{Missing, Table};
+use goc_tables::{Missing, Table, Which};
 
 use crate::dataset::Dataset;
 use crate::error::Result;
@@ -52,7 +52,12 @@ const NAMED: usize = 10;
 
 /// Reads a table that has rows. What the file has beside them is said.
 pub fn open(path: &Path, watch: &dyn Watch) -> Result<Table> {
-    let table = goc_tables::read(path)?;
+    open_which(path, &Which::First, watch)
+}
+
+/// The same for one of the tables of a file.
+pub fn open_which(path: &Path, which: &Which, watch: &dyn Watch) -> Result<Table> {
+    let table = goc_tables::read_which(path, which)?;
     let left_out = left_out(&table);
     match (&left_out, table.columns().is_empty(), table.rows()) {
         (Some(left_out), true, _) => Err(failed!("{}: no column can be used: {left_out}", path.display())),

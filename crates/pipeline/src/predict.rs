@@ -15,7 +15,7 @@ use crate::judge::counted;
 use crate::labels::{MEAN_FEATURES, certainty_columns, described};
 use crate::long_table::{LongTable, any_case};
 use crate::model_file::ModelFile;
-use crate::open::open;
+use crate::open::open_which;
 use crate::prepared::Prepared;
 use crate::watch::Watch;
 
@@ -40,7 +40,7 @@ impl ModelFile {
     fn read_objects(&self, columns: &LongTable, watch: &dyn Watch) -> Result<Dataset> {
         let input = columns.input.display();
         let wanted: Vec<&str> = self.features.iter().map(|feature| feature.name.as_str()).collect();
-        let table = open(&columns.input, watch)?;
+        let table = open_which(&columns.input, &columns.which, watch)?;
         let mut columns = columns.clone();
         columns.penalty_strength = self.model.parts().penalty_strength;
         match &columns.features {

@@ -145,7 +145,7 @@ impl FromStr for PenaltyName {
             None if text == "none" => Ok(Self::None),
             None if text == "density" => Ok(Self::Density),
             None if text == "distance" => Ok(Self::Distance),
-            Some(("density", columns)) if !columns.is_empty() => {
+            Some(("density", columns)) if columns.split(',').all(|column| !column.trim().is_empty()) => {
                 Ok(Self::DensityOf(columns.split(',').map(|c| c.trim().to_string()).collect()))
             }
             _ => Err("give none, density, density:COLUMN[,COLUMN] or distance".into()),

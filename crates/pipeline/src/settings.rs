@@ -491,6 +491,11 @@ impl Settings {
         self.significance.or((self.noise && !has_field).then_some(NOISE_RUNS))
     }
 
+    /// Whether the fit is repeated to judge it.
+    pub fn is_repeated(&self) -> bool {
+        self.stability.is_some() || self.background_runs().is_some()
+    }
+
     /// Whether objects are taken from the clusters that the method found.
     pub fn changes_clusters(&self) -> bool {
         self.noise && self.background_runs().is_some()

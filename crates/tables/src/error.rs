@@ -119,6 +119,12 @@ pub enum TableError {
         /// The file.
         file: PathBuf,
     },
+    /// The name of an output says nothing, and nothing else does.
+    #[error("{}: unknown kind of table; name it {}, or give its --format", .file.display(), crate::Format::ENDINGS)]
+    UnknownOutput {
+        /// The file.
+        file: PathBuf,
+    },
     /// The file ends before the table does.
     #[error("{place}the file is cut off: {missing}; fetch or write it again")]
     CutOff {
@@ -133,6 +139,14 @@ pub enum TableError {
         /// Where.
         place: Place,
         /// What is wrong and what to do.
+        problem: String,
+    },
+    /// A table of the file that was asked for and is not there.
+    #[error("{place}{problem}")]
+    NoTable {
+        /// The file.
+        place: Place,
+        /// Which tables there are.
         problem: String,
     },
     /// A table that is too large for this machine.

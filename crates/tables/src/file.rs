@@ -1,21 +1,20 @@
-//! Files: opening, gzip, and writing so that a reader never sees half a table.
+//! Files: opening, gzip, and from a format to its reader and writer.
 //!
-//! A table is written to a temporary name in the same folder and renamed when it is complete; on
-//! failure the temporary file is removed and an older file of that name stays as it was; a program
-//! that is told to end removes it by [`abandon_writing`]. The bytes depend on the table alone: no
-//! time stamp, no host, no path.
+//! The bytes that are written depend on the table alone: no time stamp, no host, no path. Where they
+//! go is the matter of `destination`.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Read, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
 use crate::column::Origin;
+use crate::destination::{self, failed};
 use crate::error::{Place, Result, TableError};
-use crate::{Format, Table, csv, ecsv, fits, parquet, votable};
+use crate::{Format, Table, Which, csv, ecsv, fits, parquet, votable};
 
 /// On 270 000 rows of floats as CSV, level 1 takes 0.77 s for 10.96 MB and the usual 6 takes 2.79 s for 10.24 MB.
 const GZIP_LEVEL: u32 = 1;
@@ -136,7 +135,13 @@ impl<'a> Input<'a> {
 /// # Ok::<(), goc_tables::TableError>(())
 /// ```
 pub fn read(path: &Path) -> Result<Table> {
+    read_which(path, &Which::First)
+}
+
+/// Reads one of the tables of a file.
+pub fn read_which(path: &Path, which: &Which) -> Result<Table> {
     let (format, gzip) = Format::of(path)?;
+    check_which(which, format, &Place::file(path))?;
     let input = Input::open(path, gzip)?;
     if format == Format::Parquet {
         // Parquet is read from its end, so it needs the file itself.
@@ -147,15 +152,34 @@ pub fn read(path: &Path) -> Result<Table> {
         })?;
         return parquet::read(file, Some(path));
     }
-    read_input(input, format)
+    read_input(input, format, which)
 }
 
 /// Reads a table from bytes in memory.
 pub fn from_bytes(bytes: &[u8], format: Format) -> Result<Table> {
-    read_input(Input::of_bytes(bytes), format)
+    from_bytes_which(bytes, format, &Which::First)
 }
 
-fn read_input(input: Input<'_>, format: Format) -> Result<Table> {
+/// Reads one of the tables of a file that is in memory.
+pub fn from_bytes_which(bytes: &[u8], format: Format, which: &Which) -> Result<Table> {
+    check_which(which, format, &Place::default())?;
+    read_input(Input::of_bytes(bytes), format, which)
+}
+
+/// Refuses to look for what the format does not have.
+fn check_which(which: &Which, format: Format, place: &Place) -> Result<()> {
+    let problem = match (which, format) {
+        (Which::Hdu(_), Format::Fits) | (Which::Table(_), Format::VoTable) | (Which::First, _) => {
+            return Ok(());
+        }
+        (Which::Hdu(_), _) => "only FITS files have HDUs; leave --hdu out",
+        (Which::Table(_), Format::Fits) => "a FITS file has HDUs; use --hdu in place of --table",
+        (Which::Table(_), _) => "only VOTable files have several tables; leave --table out",
+    };
+    Err(TableError::NoTable { place: place.clone(), problem: problem.into() })
+}
+
+fn read_input(input: Input<'_>, format: Format, which: &Which) -> Result<Table> {
     match format {
         Format::Csv => csv::read(input, b','),
         Format::Tsv => csv::read(input, b'\t'),
@@ -165,8 +189,8 @@ fn read_input(input: Input<'_>, format: Format) -> Result<Table> {
             let bytes = input.rest()?;
             parquet::read(bytes::Bytes::from(bytes), input.file.as_deref())
         }
-        Format::Fits => fits::read(input),
-        Format::VoTable => votable::read(input),
+        Format::Fits => fits::read(input, which),
+        Format::VoTable => votable::read(input, which),
     }
 }
 
@@ -184,8 +208,13 @@ fn read_input(input: Input<'_>, format: Format) -> Result<Table> {
 /// # Ok::<(), goc_tables::TableError>(())
 /// ```
 pub fn write(table: &Table, path: &Path) -> Result<()> {
-    let (format, gzip) = Format::of(path)?;
-    write_beside(path, |out| {
+    write_as(table, path, None)
+}
+
+/// Writes a table in a format that is named, or that the ending of the name says.
+pub fn write_as(table: &Table, path: &Path, format: Option<Format>) -> Result<()> {
+    let (format, gzip) = Format::asked(path, format)?;
+    destination::write_to(path, |out| {
         if gzip {
             let mut encoder = GzEncoder::new(out, flate2::Compression::new(GZIP_LEVEL));
             write_to(table, format, &mut encoder, path)?;
@@ -207,7 +236,12 @@ pub fn write(table: &Table, path: &Path) -> Result<()> {
 /// # Ok::<(), goc_tables::TableError>(())
 /// ```
 pub fn check_can_hold(table: &Table, path: &Path) -> Result<()> {
-    match Format::of(path)?.0 {
+    check_can_hold_as(table, path, None)
+}
+
+/// The same for a format that is named.
+pub fn check_can_hold_as(table: &Table, path: &Path, format: Option<Format>) -> Result<()> {
+    match Format::asked(path, format)?.0 {
         Format::Fits => fits::check(table, path),
         Format::Parquet => parquet::check(table, path),
         // These hold any name; a text that XML forbids is found on writing.
@@ -222,89 +256,7 @@ pub fn write_text(text: &str, path: &Path) -> Result<()> {
 
 /// Writes bytes that are no table, such as a picture, in the same way.
 pub fn write_bytes(bytes: &[u8], path: &Path) -> Result<()> {
-    write_beside(path, |out| out.write_all(bytes).map_err(failed(path, "write")))
-}
-
-fn failed(path: &Path, doing: &'static str) -> impl Fn(io::Error) -> TableError {
-    move |source| TableError::Io { file: path.to_path_buf(), doing, source }
-}
-
-/// Fills a new file beside `path`, and gives it that name once it is complete.
-fn write_beside(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
-    let (temporary, file) = Temporary::beside(path).map_err(failed(path, "create"))?;
-    let mut out = BufWriter::with_capacity(1 << 18, file);
-    fill(&mut out)?;
-    out.into_inner().map_err(|error| failed(path, "write")(error.into_error()))?;
-    temporary.rename(path).map_err(failed(path, "rename the finished file to its name"))
-}
-
-/// Makes the temporary file of `path` and removes it: the system says now what it would say later.
-pub(crate) fn try_to_create(path: &Path) -> Result<()> {
-    Temporary::beside(path).map(drop).map_err(failed(path, "create"))
-}
-
-/// The temporary files there are. Whoever makes, renames or removes one holds the lock.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Removes every file that is not complete, for a program that was told to end. Nothing is written
-/// from then on: whoever tries waits for the end.
-pub fn abandon_writing() {
-    let mut unfinished = unfinished();
-    for path in unfinished.drain(..) {
-        let _ = fs::remove_file(path); // there is nobody left to tell
-    }
-    std::mem::forget(unfinished);
-}
-
-/// A file that is not complete; removed when dropped.
-struct Temporary(PathBuf);
-
-impl Temporary {
-    /// A new file in the folder of `path`, by a name nobody else has.
-    fn beside(path: &Path) -> io::Result<(Self, File)> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let process = std::process::id();
-        let mut unfinished = unfinished();
-        let mut attempt = 0;
-        loop {
-            let temporary = path.with_file_name(format!(".{name}.{process}-{attempt}.tmp"));
-            match OpenOptions::new().write(true).create_new(true).open(&temporary) {
-                Ok(file) => {
-                    unfinished.push(temporary.clone());
-                    return Ok((Self(temporary), file));
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 1000 => attempt += 1,
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// It is complete: gives it its name.
-    fn rename(self, to: &Path) -> io::Result<()> {
-        // The lock is let go before `self` is dropped, which takes it too.
-        let mut unfinished = unfinished();
-        let renamed = fs::rename(&self.0, to);
-        if renamed.is_ok() {
-            unfinished.retain(|path| *path != self.0);
-        }
-        drop(unfinished);
-        renamed
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let mut unfinished = unfinished();
-        if let Some(at) = unfinished.iter().position(|path| *path == self.0) {
-            unfinished.swap_remove(at);
-            // The first error is the one to report; a left-over temporary file is the lesser harm.
-            let _ = fs::remove_file(&self.0);
-        }
-    }
+    destination::write_to(path, |out| out.write_all(bytes).map_err(failed(path, "write")))
 }
 
 /// Writes a table to bytes in memory.

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::Format;
+use crate::destination::{Destination, try_to_create};
 use crate::error::{Result, TableError};
-use crate::file::try_to_create;
 
 /// What becomes of an output's older namesake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +43,10 @@ struct Output {
     path: PathBuf,
     /// Its ending must be that of a table.
     table: bool,
+    /// The format where the ending need not say it.
+    format: Option<Format>,
+    /// Whether a format could have been named.
+    any_ending: bool,
     /// Its folder is made where there is none.
     makes_folder: bool,
 }
@@ -57,6 +61,19 @@ impl Files {
     /// Also writes these tables.
     pub fn writes_tables<P: Into<PathBuf>>(self, paths: impl IntoIterator<Item = P>) -> Self {
         self.writes_as(paths, true, false)
+    }
+
+    /// Also writes this table, in a format that its ending need not say.
+    pub fn writes_table_as(mut self, path: Option<&Path>, format: Option<Format>) -> Self {
+        let output = |path: &Path| Output {
+            path: path.into(),
+            table: true,
+            format,
+            any_ending: true,
+            makes_folder: false,
+        };
+        self.outputs.extend(path.map(output));
+        self
     }
 
     /// Also writes these files, which may be of any kind.
@@ -75,7 +92,8 @@ impl Files {
         table: bool,
         makes_folder: bool,
     ) -> Self {
-        let output = |path: P| Output { path: path.into(), table, makes_folder };
+        let output =
+            |path: P| Output { path: path.into(), table, format: None, any_ending: false, makes_folder };
         self.outputs.extend(paths.into_iter().map(output));
         self
     }
@@ -84,9 +102,12 @@ impl Files {
     pub fn check(&self, existing: Existing) -> Result<()> {
         let inputs: Vec<Identity> = self.inputs.iter().map(|path| Identity::of(path)).collect();
         let mut outputs = Vec::with_capacity(self.outputs.len());
-        for Output { path, table, makes_folder } in &self.outputs {
+        for Output { path, table, format, any_ending, makes_folder } in &self.outputs {
             if *table {
-                Format::of(path)?;
+                Format::asked(path, *format).map_err(|error| match any_ending {
+                    true => TableError::UnknownOutput { file: path.clone() },
+                    false => error,
+                })?;
             }
             let overwrites =
                 |problem: &str| TableError::Overwrites { file: path.clone(), problem: problem.to_string() };
@@ -98,7 +119,9 @@ impl Files {
                 return Err(overwrites("named for two outputs; give each a file of its own"));
             }
             outputs.push(identity);
-            if existing == Existing::Keep && fs::symlink_metadata(path).is_ok() {
+            // Nothing is lost where bytes only pass.
+            let stream = matches!(Destination::of(path)?, Destination::Stream(_));
+            if existing == Existing::Keep && !stream && fs::metadata(path).is_ok() {
                 return Err(overwrites("is there already and is to be kept; name another file"));
             }
             check_place(path, *makes_folder)?;

@@ -26,6 +26,26 @@ impl Format {
     /// The endings, for messages.
     pub const ENDINGS: &'static str = ".csv, .tsv, .ecsv, .parquet, .pq, .fits, .fit, .vot, .votable or .xml (all but Parquet also with .gz)";
 
+    /// All of them with the word that names each.
+    pub const ALL: [(Self, &'static str); 6] = [
+        (Self::Csv, "csv"),
+        (Self::Tsv, "tsv"),
+        (Self::Ecsv, "ecsv"),
+        (Self::Parquet, "parquet"),
+        (Self::Fits, "fits"),
+        (Self::VoTable, "votable"),
+    ];
+
+    /// The format that was asked for, or that the name says, and whether it is compressed with gzip.
+    pub fn asked(path: &Path, format: Option<Self>) -> Result<(Self, bool)> {
+        let Some(format) = format else { return Self::of(path) };
+        let gzip = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
+        if gzip && format == Self::Parquet {
+            return Err(TableError::UnknownFormat { file: path.to_path_buf() });
+        }
+        Ok((format, gzip))
+    }
+
     /// The format of a file by its name, and whether it is compressed with gzip.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! Tables in and out: CSV, ECSV, Parquet, FITS binary tables and VOTable, and one [`Table`] type.
+//! Tables in and out: CSV, ECSV, Parquet, FITS and VOTable, and one [`Table`] type.
 //!
 //! [`read()`] and [`write()`] choose the format by the file's ending ([`Format`]); every format gives the same
 //! [`Table`]: columns with a type, a unit, a description and nulls, and metadata as ordered text.
@@ -8,7 +8,7 @@
 //! reason ([`Table::skipped`]).
 //!
 //! The order to read the modules in: `table` and `column` (what a table is), `missing` (when a
-//! value counts as missing), `file` (files, gzip, atomic writing), `files` (what must not be
+//! value counts as missing), `file` (files and gzip), `destination` (atomic writing), `files` (what must not be
 //! overwritten), then one module a format.
 //!
 //! ```
@@ -26,6 +26,7 @@
 #[macro_use]
 mod column;
 mod csv;
+mod destination;
 mod ecsv;
 mod error;
 mod file;
@@ -37,12 +38,18 @@ mod missing;
 mod parquet;
 mod table;
 mod votable;
+mod which;
 mod yaml;
 
 pub use column::{Column, Data};
+pub use destination::abandon_writing;
 pub use error::{Place, TableError, near_names};
-pub use file::{abandon_writing, check_can_hold, from_bytes, read, to_bytes, write, write_bytes, write_text};
+pub use file::{
+    check_can_hold, check_can_hold_as, from_bytes, from_bytes_which, read, read_which, to_bytes, write,
+    write_as, write_bytes, write_text,
+};
 pub use files::{Existing, Files};
 pub use format::Format;
 pub use missing::Missing;
 pub use table::{Skipped, Table};
+pub use which::{Pick, Which};

@@ -1,7 +1,7 @@
 //! Files that astropy and pyarrow wrote (`golden/make.py`, astropy 8.0.2, pyarrow 26.0.1): the values in
 //! the tests are those of the script.
 
-use goc_tables::{Data, Format, Table, from_bytes};
+use goc_tables::{Data, Format, Pick, Table, TableError, Which, from_bytes, from_bytes_which};
 
 macro_rules! golden {
     ($name:literal) => {
@@ -136,7 +136,7 @@ fn fits_columns_of_every_odd_kind() {
         ("bits", "each value is an array of 11 bits"),
         ("z", "its values are complex numbers"),
         ("ragged", "each value is an array of variable length"),
-        ("unit 3 MORE", "a further table; only the first is read"),
+        ("unit 3 MORE", "another table of the file, which --hdu 3 reads"),
     ] {
         let skipped = table.skipped().iter().find(|skipped| skipped.name == name);
         assert_eq!(skipped.map(|s| s.reason.as_str()), Some(reason), "{name}");
@@ -145,6 +145,27 @@ fn fits_columns_of_every_odd_kind() {
     assert_eq!(table.get_metadata("lower key"), Some("value"));
     assert_eq!(table.get_metadata("HISTORY"), Some("first\nsecond"));
     assert_eq!(table.get_metadata("EXTNAME"), Some("ODD"));
+}
+
+#[test]
+fn a_parquet_page_that_does_not_match_its_checksum_is_refused() {
+    let whole = golden!("checksums.parquet");
+    assert_eq!(texts(&from_bytes(whole, Format::Parquet).unwrap(), "x"), ["1.5", "2.5", "3.5"]);
+    let mut bytes = whole.to_vec();
+    let value = bytes.windows(8).position(|window| window == 2.5f64.to_le_bytes()).unwrap();
+    bytes[value] ^= 1;
+    let said = from_bytes(&bytes, Format::Parquet).unwrap_err().to_string();
+    assert!(said.contains("the checksum of a page is wrong"), "{said}");
+}
+
+#[test]
+fn an_encrypted_parquet_file_is_called_so() {
+    let mut bytes = golden!("checksums.parquet").to_vec();
+    let end = bytes.len() - 4;
+    bytes[..4].copy_from_slice(b"PARE");
+    bytes[end..].copy_from_slice(b"PARE");
+    let said = from_bytes(&bytes, Format::Parquet).unwrap_err().to_string();
+    assert!(said.contains("is encrypted"), "{said}");
 }
 
 #[test]
@@ -222,4 +243,143 @@ fn csv_comments_above_the_header_become_metadata() {
     assert_eq!(table.metadata(), [("seed".to_string(), "42".to_string())]);
     let Data::I64(values) = table.columns()[0].data() else { panic!("not integers") };
     assert_eq!(values, &[1]);
+}
+
+fn unit(pick: Pick) -> Result<Table, TableError> {
+    from_bytes_which(golden!("units.fits"), Format::Fits, &Which::Hdu(pick))
+}
+
+/// As astropy reads it.
+fn check_ascii(table: &Table) {
+    assert_eq!(table.names(), ["name", "n", "long", "f", "d"]);
+    assert_eq!(texts(table, "name"), ["ab", "Messier3", ""]);
+    assert_eq!(table.require("n").unwrap().integers().unwrap(), [5, -99, 123456]);
+    assert_eq!(table.require("n").unwrap().unit(), Some("pc"));
+    assert_eq!(texts(table, "long"), ["9007199254740993", "-4611686018427387904", "0"]);
+    assert_eq!(table.require("f").unwrap().numbers().unwrap(), [1.5, -0.25, 1234.125]);
+    assert_eq!(table.require("d").unwrap().numbers().unwrap(), [0.1, -1e-300, 1e300]);
+}
+
+#[test]
+fn a_compressed_image_is_no_table_and_an_ascii_table_is_one() {
+    let table = from_bytes(golden!("units.fits"), Format::Fits).unwrap();
+    check_ascii(&table);
+    let others: Vec<&str> = table.skipped().iter().map(|skipped| skipped.name.as_str()).collect();
+    assert_eq!(others, ["unit 3 BINARY"]);
+}
+
+#[test]
+fn a_unit_is_read_by_its_number_or_its_name() {
+    check_ascii(&unit(Pick::Number(2)).unwrap());
+    for pick in [Pick::Number(3), Pick::Name("binary".into())] {
+        let table = unit(pick).unwrap();
+        assert_eq!(texts(&table, "x"), ["1.5", "2.5"]);
+        assert_eq!(table.skipped()[0].name, "unit 2 ASCII");
+    }
+    let odd = from_bytes_which(golden!("odd.fits"), Format::Fits, &Which::Hdu(Pick::Number(3))).unwrap();
+    assert_eq!(texts(&odd, "x"), ["1.0"]);
+    for (pick, problem) in [
+        (Pick::Number(1), "HDU 1 is a compressed image; name a table"),
+        (Pick::Number(0), "HDU 0 is an image; name a table"),
+        (
+            Pick::Name("stars".into()),
+            "no HDU `stars`; there are: 0 (an image), 1 PICTURE (a compressed image), \
+             2 ASCII (an ASCII table), 3 BINARY (a binary table)",
+        ),
+    ] {
+        assert_eq!(unit(pick).unwrap_err().to_string(), problem);
+    }
+}
+
+/// An ASCII table of one unit, by its cards and rows.
+fn ascii_file(cards: &[&str], rows: &[&str]) -> Vec<u8> {
+    let block = |bytes: Vec<u8>| {
+        let mut bytes = bytes;
+        bytes.resize(bytes.len().next_multiple_of(2880), b' ');
+        bytes
+    };
+    let header = |cards: &[String]| {
+        block(cards.iter().flat_map(|card| format!("{card:<80}").into_bytes()).collect::<Vec<u8>>())
+    };
+    let primary = ["SIMPLE  = T", "BITPIX  = 8", "NAXIS   = 0", "END"].map(String::from);
+    let mut table: Vec<String> =
+        ["XTENSION= 'TABLE   '", "BITPIX  = 8", "NAXIS   = 2"].map(String::from).into();
+    table.push(format!("NAXIS1  = {}", rows[0].len()));
+    table.push(format!("NAXIS2  = {}", rows.len()));
+    table.extend(["PCOUNT  = 0", "GCOUNT  = 1"].map(String::from));
+    table.extend(cards.iter().map(|card| card.to_string()));
+    table.push("END".into());
+    let rows = block(rows.concat().into_bytes());
+    [header(&primary), header(&table), rows].concat()
+}
+
+#[test]
+fn numbers_of_an_ascii_table_are_read_as_the_standard_says() {
+    let cards = [
+        "TFIELDS = 3",
+        "TTYPE1  = 'a'",
+        "TFORM1  = 'I4'",
+        "TBCOL1  = 1",
+        "TNULL1  = '-9'",
+        "TTYPE2  = 'b'",
+        "TFORM2  = 'F5.2'",
+        "TBCOL2  = 5",
+        "TTYPE3  = 'c'",
+        "TFORM3  = 'I2'",
+        "TBCOL3  = 10",
+        "TSCAL3  = 0.5",
+        "TZERO3  = 1.0D1",
+    ];
+    let file = ascii_file(&cards, &["  -9 1.5  1", " +12  150 2", "    -2E+1  "]);
+    let table = from_bytes(&file, Format::Fits).unwrap();
+    assert_eq!(texts(&table, "a"), ["", "12", ""]);
+    // Without a point the last two digits are behind it.
+    assert_eq!(texts(&table, "b"), ["1.5", "1.5", "-0.2"]);
+    assert_eq!(texts(&table, "c"), ["10.5", "11.0", ""]);
+    let file = ascii_file(&cards, &["  -9 1.5  1", "  xx  150 2", "    -2E+1  "]);
+    assert_eq!(
+        from_bytes(&file, Format::Fits).unwrap_err().to_string(),
+        "row 2, column `a`: \"xx\" is not an integer of the column's type"
+    );
+    let beyond = ascii_file(
+        &cards.map(|card| if card == "TBCOL3  = 10" { "TBCOL3  = 99" } else { card }),
+        &["  -9 1.5  1"],
+    );
+    let said = from_bytes(&beyond, Format::Fits).unwrap_err().to_string();
+    assert!(said.contains("TBCOL3 is 99, but a row has 11 characters"), "{said}");
+}
+
+const TWO_TABLES: &str = "<VOTABLE><RESOURCE>\
+    <TABLE name='first'><FIELD name='x' datatype='double'/><DATA><TABLEDATA>\
+    <TR><TD>null</TD></TR><TR><TD>2.5</TD></TR></TABLEDATA></DATA></TABLE>\
+    <TABLE ID='t2'><DESCRIPTION>the other</DESCRIPTION><FIELD name='n' datatype='int'/><DATA><TABLEDATA>\
+    <TR><TD>7</TD></TR></TABLEDATA></DATA></TABLE></RESOURCE></VOTABLE>";
+
+#[test]
+fn a_votable_is_read_by_the_tables_number_name_or_id() {
+    let read = |which| from_bytes_which(TWO_TABLES.as_bytes(), Format::VoTable, &which);
+    for which in [Which::First, Which::Table(Pick::Number(1)), Which::Table(Pick::Name("first".into()))] {
+        let table = read(which).unwrap();
+        assert_eq!(table.names(), ["x"]);
+        assert_eq!(table.skipped()[0].name, "table 2 t2");
+    }
+    for pick in [Pick::Number(2), Pick::Name("t2".into())] {
+        let table = read(Which::Table(pick)).unwrap();
+        assert_eq!(texts(&table, "n"), ["7"]);
+        assert_eq!(table.get_metadata("description"), Some("the other"));
+        assert_eq!(table.skipped()[0].name, "table 1 first");
+    }
+    let missing = read(Which::Table(Pick::Number(3))).unwrap_err();
+    assert_eq!(missing.to_string(), "no table 3; there are: 1 first, 2 t2");
+}
+
+#[test]
+fn the_word_null_in_a_votables_column_of_numbers_is_no_value() {
+    let table = from_bytes(TWO_TABLES.as_bytes(), Format::VoTable).unwrap();
+    assert_eq!(texts(&table, "x"), ["", "2.5"]);
+    assert!(table.require("x").unwrap().is_null(0));
+    // In a text it is a text.
+    let text = TWO_TABLES.replace("'double'", "'char' arraysize='*'");
+    let table = from_bytes(text.as_bytes(), Format::VoTable).unwrap();
+    assert_eq!(texts(&table, "x"), ["null", "2.5"]);
 }

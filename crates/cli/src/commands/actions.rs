@@ -3,7 +3,7 @@
 //! Every row stays. A star without actions (unbound, no distance, a number missing) has empty fields and the reason in
 //! `actions_note`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use goc_galaxy::actions::{ActionFinder, Motion, Outcome};
@@ -21,7 +21,9 @@ use serde_json::json;
 use super::Work;
 use crate::console::{self, Console};
 use crate::failure::Result;
+use crate::output::OutputArgs;
 use crate::star_table::StarArgs;
+use crate::which_table::WhichArgs;
 
 /// Why a star has no actions.
 const NOTE: &str = "actions_note";
@@ -37,9 +39,11 @@ pub struct Actions {
     /// Table with one row a star (.parquet, .fits, .csv, .csv.gz, .ecsv, .vot)
     input: PathBuf,
 
-    /// Where the table goes [default: standard output, as CSV]
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    which: WhichArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
 
     #[command(flatten)]
     stars: StarArgs,
@@ -63,13 +67,15 @@ pub struct Actions {
 
 impl Work for Actions {
     fn files(&self) -> Files {
-        Files::default().reads([&self.input]).reads([&self.stars.potential]).writes_tables(&self.output)
+        let files = Files::default().reads([&self.input]).reads([&self.stars.potential]);
+        self.output.files(files)
     }
 
     fn run(self) -> Result<()> {
+        self.output.check(self.json)?;
         let (missing, model) = (Missing::parse(&self.missing)?, self.stars.model()?);
-        let mut table = goc_pipeline::open(&self.input, &Console::default())?;
-        check_room(&table, self.new_names(), &self.prefix, self.output.as_deref())?;
+        let mut table = goc_pipeline::open_which(&self.input, &self.which.which(), &Console::default())?;
+        check_room(&table, self.new_names(), &self.prefix, &self.output)?;
         let source = self.input.display().to_string();
         let columns = TableColumns::new(&table, &source);
         let stars = model.require(&columns, &Console::default())?;
@@ -100,7 +106,7 @@ impl Work for Actions {
         }
         table.set_metadata("goc_version", env!("CARGO_PKG_VERSION"));
         describe(&mut table, &model.settings());
-        console::write_beside_json(&table, self.output.as_deref(), self.json)?;
+        self.output.write(&table, self.json)?;
         let without: usize = reasons.values().sum();
         if self.json {
             let mut told = vec![("version", json!(env!("CARGO_PKG_VERSION")))];
@@ -108,7 +114,7 @@ impl Work for Actions {
             told.push(("n_stars", json!(outcomes.len())));
             told.push(("n_without_actions", json!(without)));
             told.push(("reasons", json!(reasons)));
-            told.extend(self.output.iter().map(|path| ("output", json!(path.display().to_string()))));
+            told.extend(self.output.file().map(|path| ("output", json!(path.display().to_string()))));
             return console::print_pairs(told);
         }
         if without > 0 {
@@ -123,7 +129,7 @@ impl Work for Actions {
         if without == outcomes.len() {
             console::note("no star has actions: check the units (degrees, mas or kpc, mas/yr, km/s)");
         }
-        let to = self.output.as_ref().map_or_else(String::new, |path| format!(", in {}", path.display()));
+        let to = self.output.file().map_or_else(String::new, |path| format!(", in {}", path.display()));
         console::note(format!("actions of {} stars{to}", outcomes.len() - without));
         Ok(())
     }
@@ -197,10 +203,10 @@ pub fn check_room<'n>(
     table: &Table,
     names: impl IntoIterator<Item = &'n str>,
     prefix: &str,
-    output: Option<&Path>,
+    output: &OutputArgs,
 ) -> Result<()> {
     names.into_iter().try_for_each(|name| new_name(table, name, prefix).map(|_| ()))?;
-    Ok(output.map_or(Ok(()), |path| goc_tables::check_can_hold(table, path))?)
+    output.check_can_hold(table)
 }
 
 /// The name with the prefix; refuses one that is there already.

@@ -16,6 +16,7 @@ use super::Work;
 use crate::console::{self, Console};
 use crate::failure::Result;
 use crate::long_table::LongTableArgs;
+use crate::output::OutputArgs;
 
 /// Groups of new objects, from a model that goc cluster --method marginal --save-model kept
 #[derive(Args)]
@@ -30,9 +31,8 @@ pub struct Predict {
     #[command(flatten)]
     table: LongTableArgs,
 
-    /// Where the label table goes [default: standard output, as CSV]
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
 
     /// Print one JSON object instead of text
     #[arg(long)]
@@ -41,10 +41,11 @@ pub struct Predict {
 
 impl Work for Predict {
     fn files(&self) -> Files {
-        Files::default().reads([&self.model, &self.table.input]).writes_tables(&self.output)
+        self.output.files(Files::default().reads([&self.model, &self.table.input]))
     }
 
     fn run(self) -> Result<()> {
+        self.output.check(self.json)?;
         let file = ModelFile::read(&self.model)?;
         let found = file.predict(&self.table.table(), &Console::default())?;
         let (data, labels) = (&found.prepared.data, found.labels());
@@ -59,7 +60,7 @@ impl Work for Predict {
             Some(truth) => scores_of(&numbered_groups(&texts), truth)?,
             None => None,
         };
-        console::write_beside_json(&table, self.output.as_deref(), self.json)?;
+        self.output.write(&table, self.json)?;
         let k = file.model.parts().clusters.len();
         if self.json {
             let mut summary = json!({
@@ -89,7 +90,7 @@ impl Work for Predict {
         if let Some(s) = &scores {
             text.push_str(&format!("\nagainst the truth: NMI {:.3}, F {:.3}, ARI {:.3}", s.nmi, s.f, s.ari));
         }
-        if let Some(path) = &self.output {
+        if let Some(path) = self.output.file() {
             text.push_str(&format!("\nlabels in {}", path.display()));
         }
         console::note(text);

@@ -7,6 +7,7 @@ use goc::choice::Choice;
 use goc::optimistic::Preset;
 use goc_paper::{FirstLabels, Layout, PaperError, PaperOracle, Plan, Set};
 use goc_pipeline::OracleName;
+use goc_pipeline::keep::Keep;
 use goc_tables::Files;
 use serde_json::json;
 
@@ -56,6 +57,14 @@ pub struct Reproduce {
     #[arg(long)]
     figures: bool,
 
+    /// Keep finished runs in this folder, and go on with those that are there
+    #[arg(long, value_name = "FOLDER")]
+    checkpoint: Option<PathBuf>,
+
+    /// Also give the wall-clock seconds of each run in runs.csv, which differ from run to run
+    #[arg(long)]
+    times: bool,
+
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
@@ -93,13 +102,15 @@ impl Work for Reproduce {
         let plan = Plan { preset: self.preset, seeds: self.seeds, oracles, first };
         std::fs::create_dir_all(&self.output)
             .map_err(|e| failed!("{}: cannot create: {e}", self.output.display()))?;
+        let checkpoint = self.checkpoint.as_ref().map(|folder| plan.checkpoint(folder, &sets)).transpose()?;
+        let keep = checkpoint.as_ref().map(|kept| kept as &dyn Keep);
         let bar = console::progress(plan.runs(&sets) as u64, "runs");
-        let outcomes = plan.run(&sets, &|| bar.inc(1))?;
+        let outcomes = plan.run(&sets, keep, &|| bar.inc(1))?;
         bar.finish_and_clear();
         // The authors' first labels and the presets are for GOC; these rows have neither.
         let affinity = if self.oracles.is_none() {
             let bar = console::progress(sets.len() as u64, "sets by affinity propagation");
-            let outcomes = goc_paper::affinity(&sets, &|| bar.inc(1))?;
+            let outcomes = goc_paper::affinity(&sets, keep, &|| bar.inc(1))?;
             bar.finish_and_clear();
             Some(outcomes)
         } else {
@@ -108,7 +119,7 @@ impl Work for Reproduce {
         let tables = |layout| goc_paper::tables(&outcomes, affinity.as_deref(), layout, self.data.is_some());
 
         let (runs, convergence) = (self.output.join("runs.csv"), self.output.join("convergence.csv"));
-        goc_tables::write(&goc_paper::runs_table(&outcomes)?, &runs)?;
+        goc_tables::write(&goc_paper::runs_table(&outcomes, self.times)?, &runs)?;
         goc_tables::write(&goc_paper::convergence_table(&outcomes)?, &convergence)?;
         let figures = match self.figures {
             true => goc_paper::figures(&sets, &outcomes, self.preset)?,

@@ -14,6 +14,7 @@ use goc_pipeline::scores::{NO_GROUP, by_name, numbered_groups};
 use super::Work;
 use crate::console;
 use crate::failure::Result;
+use crate::which_table::WhichArgs;
 
 pub const LABEL_NAMES: [&str; 4] = ["label", "labels", "cluster", "goc_label"];
 
@@ -28,6 +29,9 @@ pub fn prefix_of(label: &str) -> &str {
 pub struct Score {
     /// Table with a label an object, such as `goc cluster -o` writes
     labels: PathBuf,
+
+    #[command(flatten)]
+    which: WhichArgs,
 
     /// Column of the labels [default: label, labels, cluster or goc_label]
     #[arg(long, value_name = "COLUMN")]
@@ -53,7 +57,7 @@ impl Work for Score {
     }
 
     fn run(self) -> Result<()> {
-        let table = goc_pipeline::open(&self.labels, &Unwatched)?;
+        let table = goc_pipeline::open_which(&self.labels, &self.which.which(), &Unwatched)?;
         let labels = column(&table, self.label.as_deref(), &LABEL_NAMES, "label", &self.labels)?;
         if let Some(objects) = OBJECT_NAMES.iter().find_map(|name| table.column(name)) {
             let mut seen = std::collections::HashSet::new();

@@ -1,6 +1,6 @@
 //! `goc simulate`: a mock Milky Way with known truth, as a catalogue and as candidates.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -15,7 +15,7 @@ use goc_pipeline::long_table::MISSING_OR_NAN;
 use goc_pipeline::mock_catalogue::{MockCatalogue, MockColumn, MockSky, MockValues, Simulation};
 use goc_pipeline::table_columns::TableColumns;
 use goc_pipeline::{Sampling, StarModel};
-use goc_tables::{Column, Data, Files, Table};
+use goc_tables::{Column, Data, Files, Format, Table};
 use serde_json::{Value, json};
 
 use super::Work;
@@ -24,6 +24,7 @@ use crate::choices::{at_least_one, words};
 use crate::console::{self, Console};
 use crate::failure::Result;
 use crate::measured_table::MeasuredArgs;
+use crate::output::{formats, is_standard_output};
 
 /// Make a mock Milky Way: stars of torn dwarf galaxies near the Sun, measured with Gaia's errors
 #[derive(Args)]
@@ -38,6 +39,10 @@ pub struct Simulate {
     /// Where the catalogue goes, with errors and truth [default: standard output, as CSV, if no -o]
     #[arg(long, value_name = "FILE")]
     stars_out: Option<PathBuf>,
+
+    /// Format of these tables, where the endings of their names do not say it; `-` is standard output
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
+    format: Option<Format>,
 
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
@@ -162,10 +167,17 @@ struct ModelArgs {
 
 impl Work for Simulate {
     fn files(&self) -> Files {
-        Files::default().writes_tables(&self.output).writes_tables(&self.stars_out)
+        let files = [&self.output, &self.stars_out].map(|path| path.as_deref());
+        let files = files.into_iter().map(|path| path.filter(|path| !is_standard_output(path)));
+        files.fold(Files::default(), |all, path| all.writes_table_as(path, self.format))
     }
 
     fn run(self) -> Result<()> {
+        let printed = [self.output.as_deref(), self.stars_out.as_deref()];
+        let printed = printed.into_iter().flatten().filter(|path| is_standard_output(path)).count();
+        if printed + usize::from(self.json) > 1 {
+            return Err(usage!("standard output takes one result; name files for the others"));
+        }
         let sampling = Sampling {
             draws: self.draws,
             size: Size::sigmas(self.sigmas).map_err(|error| usage!("{error}"))?,
@@ -189,9 +201,9 @@ impl Work for Simulate {
         settings.extend(model.settings());
         describe(&mut table, &settings);
         if let Some(path) = &self.stars_out {
-            goc_tables::write(&table, path)?;
+            self.write(&table, Some(path))?;
         } else if self.output.is_none() && !self.json {
-            console::write_table(&table, None)?;
+            self.write(&table, None)?;
         }
         let mut candidates = None;
         if let Some(path) = &self.output {
@@ -207,7 +219,7 @@ impl Work for Simulate {
             let objects = dataset.candidates.objects();
             let mut long = into_candidate_table(dataset, &origin, &[table.require("truth")?])?;
             describe(&mut long, &settings);
-            goc_tables::write(&long, path)?;
+            self.write(&long, Some(path))?;
             candidates = Some((objects, long.rows()));
         }
         if self.json {
@@ -222,6 +234,11 @@ impl Work for Simulate {
 }
 
 impl Simulate {
+    /// Writes a table to a file or to standard output.
+    fn write(&self, table: &Table, path: Option<&Path>) -> Result<()> {
+        console::write_table(table, path.filter(|path| !is_standard_output(path)), self.format)
+    }
+
     fn params(&self) -> Result<MockParams> {
         let [bright, faint] = self.magnitudes[..] else {
             return Err(usage!("--magnitudes takes two numbers, bright and faint: --magnitudes -2,2"));

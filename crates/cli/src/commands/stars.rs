@@ -23,7 +23,9 @@ use crate::choices::words;
 use crate::console::{self, Console};
 use crate::failure::Result;
 use crate::measured_table::{MeasuredArgs, QuotedErrorArgs};
+use crate::output::OutputArgs;
 use crate::star_table::StarArgs;
+use crate::which_table::WhichArgs;
 
 /// Group stars: catalogue with errors in, the same rows with label and actions out
 #[derive(Args)]
@@ -34,9 +36,11 @@ pub struct Stars {
     /// Table with one row a star: ra, dec, parallax, pmra, pmdec, radial_velocity, their _error and _corr columns
     input: PathBuf,
 
-    /// Where the labelled stars go [default: standard output, as CSV]
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    which: WhichArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
 
     /// Column that names the star [default: object, source_id, i or id; else the position]
     #[arg(long, value_name = "COLUMN")]
@@ -83,10 +87,11 @@ impl Work for Stars {
     fn files(&self) -> Files {
         let potential = [&self.stars.potential];
         let files = self.fit.files().reads([&self.input]).reads(potential);
-        files.writes_tables(&self.output).writes_tables(&self.candidates)
+        self.output.files(files).writes_tables(&self.candidates)
     }
 
     fn run(self) -> Result<()> {
+        self.output.check(self.json)?;
         let sampling = self.sampling.sampling()?;
         let sampling = Sampling { extras: self.candidates.is_some(), ..sampling };
         let model = self.stars.model()?;
@@ -97,6 +102,7 @@ impl Work for Stars {
             ));
         }
         let args = MeasuredArgs {
+            which: self.which.clone(),
             object: self.object.clone(),
             missing: self.missing.clone(),
             errors: self.errors.clone(),
@@ -113,7 +119,7 @@ impl Work for Stars {
         // Some methods add more; these they all do.
         let always = ["label", "distance", "candidates", "note"];
         let features = f.features.iter().map(|feature| feature.name.as_str());
-        check_room(&table, always.into_iter().chain(features), &self.prefix, self.output.as_deref())?;
+        check_room(&table, always.into_iter().chain(features), &self.prefix, &self.output)?;
         let (dataset, origin) = sampling.sample(&measured, &f, self.fit.seed, &Console::default())?;
         drop(measured);
         console::write_asked(&self.candidates, || candidate_table(&dataset, &origin, &[]).map(Some))?;
@@ -156,14 +162,14 @@ impl Work for Stars {
         for (key, value) in provenance.iter().chain(labels.metadata()) {
             out.set_metadata(key.clone(), value.clone());
         }
-        console::write_beside_json(&out, self.output.as_deref(), self.json)?;
+        self.output.write(&out, self.json)?;
         if self.json {
             let mut all = origin.settings;
-            all.extend(cluster::summary(&done, self.output.as_deref()));
+            all.extend(cluster::summary(&done, self.output.file()));
             all.push(("n_stars", json!(n)));
             return console::print_pairs(all);
         }
-        console::note(cluster::sentence(&done, self.output.as_deref()));
+        console::note(cluster::sentence(&done, self.output.file()));
         Ok(())
     }
 }

@@ -397,7 +397,7 @@ fn output_of_unknown_kind_is_refused_before_the_work() {
     desk.refused(
         "cluster c.csv --features x --k 2 -o labels.hdf5",
         1,
-        "error: labels.hdf5: unknown kind of table; name it .csv, .tsv, .ecsv, .parquet, .pq, .fits, .fit, .vot, .votable or .xml (all but Parquet also with .gz)",
+        "error: labels.hdf5: unknown kind of table; name it .csv, .tsv, .ecsv, .parquet, .pq, .fits, .fit, .vot, .votable or .xml (all but Parquet also with .gz), or give its --format",
     );
 }
 

@@ -27,7 +27,7 @@ fn every_method_has_a_row_and_none_fails_on_plain_groups() {
     let runs = desk.table("runs.csv");
     assert_eq!(runs.rows(), listed.len());
     assert!(runs.require("failure").unwrap().texts().iter().all(String::is_empty), "{}", run.err);
-    let head = "method nmi f ari k iterations objective seconds converged";
+    let head = "method nmi f ari k iterations objective converged";
     for word in head.split(' ') {
         assert!(run.out.lines().next().unwrap().contains(word), "{word}");
     }
@@ -61,16 +61,29 @@ fn several_seeds_and_tables_have_a_mean_and_a_deviation() {
 }
 
 #[test]
-fn the_table_but_for_the_seconds_is_the_same_at_any_number_of_threads() {
+fn the_bytes_are_the_same_from_run_to_run_and_at_any_number_of_threads() {
     let desk = desk();
-    let without_seconds = |threads: usize| {
-        desk.done(&format!("compare c.csv --k 3 -o runs.csv --threads {threads}"));
-        let table = desk.table("runs.csv");
-        let columns: Vec<Vec<String>> =
-            table.columns().iter().filter(|c| c.name() != "seconds").map(|c| c.texts()).collect();
-        columns
+    let outputs = |threads: usize| {
+        let run = desk.done(&format!("compare c.csv --k 3 -o runs.csv --threads {threads}"));
+        (run.out, desk.bytes("runs.csv"))
     };
-    assert_eq!(without_seconds(1), without_seconds(4));
+    let first = outputs(1);
+    assert!(first == outputs(4) && first == outputs(4));
+}
+
+#[test]
+fn seconds_are_in_the_table_where_they_are_asked_for() {
+    let desk = desk();
+    let command = "compare c.csv --k 3 --only goc/k-means -o runs.csv";
+    for format in ["markdown", "csv", "json"] {
+        let run = desk.done(&format!("{command} --format {format}"));
+        assert!(!run.out.contains("seconds"), "{}", run.out);
+        let run = desk.done(&format!("{command} --format {format} --times"));
+        assert!(run.out.contains("seconds"), "{}", run.out);
+        assert!(desk.table("runs.csv").column("seconds").is_some());
+    }
+    desk.done(command);
+    assert!(desk.table("runs.csv").column("seconds").is_none());
 }
 
 #[test]

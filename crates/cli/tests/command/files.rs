@@ -152,5 +152,133 @@ fn columns_that_are_left_out_are_named() {
     desk.put("odd.fits", include_bytes!("../../../tables/tests/golden/odd.fits"));
     let run = desk.goc("actions odd.fits -o o.csv");
     assert!(run.err.starts_with("odd.fits: left out on reading: "), "{}", run.err);
-    assert!(run.err.contains("a further table; only the first is read"), "{}", run.err);
+    assert!(run.err.contains("another table of the file, which --hdu 3 reads"), "{}", run.err);
+}
+
+#[test]
+fn the_table_of_a_file_is_chosen_by_hdu_or_table() {
+    let desk = Desk::new();
+    desk.put("u.fits", include_bytes!("../../../tables/tests/golden/units.fits"));
+    let run = desk.done("cluster u.fits --hdu binary --object none --features x --k 2 -o o.csv");
+    assert!(run.err.contains("unit 2 ASCII (another table of the file, which --hdu 2 reads)"), "{}", run.err);
+    assert_eq!(desk.table("o.csv").rows(), 2);
+    let refused = desk.goc("candidates u.fits --hdu 7 -m 3 -o c.csv");
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("u.fits: no HDU 7; there are: 0 (an image), 1 PICTURE"), "{}", refused.err);
+    desk.put("s.csv", STARS.as_bytes());
+    for (flag, said) in [("--hdu 1", "only FITS files have HDUs"), ("--table 2", "only VOTable files")] {
+        for command in ["stars s.csv --k 2", "actions s.csv", "score s.csv"] {
+            let refused = desk.goc(&format!("{command} {flag}"));
+            assert!(refused.code == 2 && refused.err.contains(said), "{command}: {}", refused.err);
+        }
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn links_modes_and_pipes_stay_what_they_are() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let desk = Desk::with(&[("c.csv", LONG), ("real.csv", "old\n"), ("private.csv", "old\n")]);
+    symlink("real.csv", desk.path("link.csv")).unwrap();
+    std::fs::set_permissions(desk.path("private.csv"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    let cluster = "cluster c.csv --features x --k 2";
+    desk.done(&format!("{cluster} -o link.csv"));
+    assert!(desk.path("link.csv").is_symlink());
+    assert_eq!(desk.table("real.csv").rows(), 4);
+    desk.done(&format!("{cluster} -o private.csv"));
+    let mode = std::fs::metadata(desk.path("private.csv")).unwrap().permissions().mode();
+    assert_eq!((mode & 0o777, desk.table("private.csv").rows()), (0o600, 4));
+
+    assert!(std::process::Command::new("mkfifo").arg(desk.path("pipe")).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = desk.path("pipe");
+        move || std::fs::read(pipe).unwrap()
+    });
+    desk.done(&format!("{cluster} -o pipe --format parquet --no-clobber"));
+    let table = goc_tables::from_bytes(&reader.join().unwrap(), goc_tables::Format::Parquet).unwrap();
+    assert_eq!(table.rows(), 4);
+    let refused = desk.goc(&format!("{cluster} -o pipe"));
+    assert!(refused.err.contains("pipe: unknown kind of table") && refused.err.contains("--format"));
+}
+
+#[test]
+#[cfg(unix)]
+fn standard_output_takes_a_table_of_any_format() {
+    let desk = Desk::with(&[("c.csv", LONG), ("s.csv", STARS)]);
+    let cluster = "cluster c.csv --features x --k 2";
+    let plain = desk.done(cluster).out;
+    for output in ["-o -", "-o /dev/stdout", "-o - --format csv"] {
+        assert_eq!(desk.done(&format!("{cluster} {output}")).out, plain, "{output}");
+    }
+    // A file behind standard output is written into, not replaced: what stands before stays.
+    for output in ["-o /dev/stdout --format ecsv", "-o - --format ecsv", "--format ecsv"] {
+        desk.put("o.ecsv", b"");
+        assert_eq!(shell(&desk, &format!("{cluster} {output} >>o.ecsv")).0, Some(0), "{output}");
+        assert_eq!(desk.table("o.ecsv").rows(), 4, "{output}");
+    }
+    for (command, name) in [
+        ("candidates s.csv -m 3", "c.fits"),
+        ("actions s.csv", "a.fits"),
+        ("stars s.csv --k 2 -m 3", "t.fits"),
+        ("simulate --dwarfs 2 --full --age 1", "m.fits"),
+    ] {
+        assert_eq!(shell(&desk, &format!("{command} -o - --format fits >{name}")).0, Some(0), "{command}");
+        assert!(desk.table(name).rows() >= 1, "{command}");
+    }
+    let both = desk.goc(&format!("{cluster} -o - --json"));
+    assert!(both.code == 2 && both.err.contains("cannot both go to standard output"), "{}", both.err);
+    assert_eq!(shell(&desk, &format!("{cluster} -o - --format parquet >&-")).0, Some(1));
+}
+
+const ESCAPES: &str = "object,x\n\u{1b}[31mred,0.0\n\u{1b}[31mred,0.5\nb,1.0\nc,5.0\n";
+const TWICE: &str = "object,x,truth\n\u{1b}[31mred,0.0,a\n\u{1b}[31mred,0.5,b\nb,1.0,a\n";
+
+#[test]
+fn escape_sequences_of_names_are_shown_escaped_in_messages() {
+    let desk = Desk::with(&[("c.csv", &ESCAPES.replace(",x\n", ",\u{1b}[2Jx\n")), ("e.csv", TWICE)]);
+    for command in [
+        "cluster c.csv --features y --k 2",
+        "cluster e.csv --features x --k 2",
+        "cluster \u{1b}[1m.csv --k 2",
+    ] {
+        let run = desk.goc(command);
+        assert_ne!(run.code, 0, "{command}");
+        assert!(!run.err.contains('\u{1b}') && run.err.contains(r"\u{1b}"), "{command}: {}", run.err);
+    }
+}
+
+/// Runs `goc` with a terminal for its standard output; what the terminal was sent.
+#[cfg(target_os = "linux")]
+fn on_a_terminal(desk: &Desk, words: &str) -> (Option<i32>, String) {
+    use std::io::Read;
+    use std::os::fd::FromRawFd;
+
+    let (mut master, mut slave) = (0, 0);
+    let none = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: the two numbers are ours to be filled; nothing else is passed.
+    let made = unsafe { libc::openpty(&mut master, &mut slave, none.cast(), none.cast(), none.cast()) };
+    assert_eq!(made, 0);
+    // SAFETY: both descriptors were just opened, and nobody else has them.
+    let (mut screen, terminal) =
+        unsafe { (std::fs::File::from_raw_fd(master), std::fs::File::from_raw_fd(slave)) };
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_goc"));
+    command.current_dir(desk.path(".")).args(words.split_whitespace());
+    let mut child = command.stdout(terminal).stderr(std::process::Stdio::null()).spawn().unwrap();
+    drop(command); // it holds the terminal too
+    let mut sent = Vec::new();
+    let _ = screen.read_to_end(&mut sent); // a terminal that nobody writes to any more is an error
+    (child.wait().unwrap().code(), String::from_utf8(sent).unwrap())
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_table_on_a_terminal_is_harmless_and_in_a_pipe_exact() {
+    let desk = Desk::with(&[("c.csv", ESCAPES)]);
+    let (code, sent) = on_a_terminal(&desk, "cluster c.csv --features x --k 2");
+    assert_eq!(code, Some(0), "{sent}");
+    assert!(!sent.contains('\u{1b}') && sent.contains(r"\u{1b}[31mred"), "{sent}");
+    assert!(desk.done("cluster c.csv --features x --k 2").out.contains("\u{1b}[31mred"));
+    let (code, sent) = on_a_terminal(&desk, "cluster c.csv --features x --k 2 --format parquet");
+    assert_eq!((code, sent.as_str()), (Some(2), ""));
 }

@@ -3,6 +3,7 @@
 mod auto;
 mod bad_input;
 mod candidates;
+mod checkpoint;
 mod cluster;
 mod compare;
 mod demo;

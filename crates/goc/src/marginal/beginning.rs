@@ -11,6 +11,7 @@
 //!   those sweeps, the first goes on: its few large clusters are split more easily than many small
 //!   ones are merged.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use rand::RngExt;
@@ -21,7 +22,7 @@ use crate::oracle::hdbscan::Hdbscan;
 use crate::oracle::k_means::{KMeans, Seeding};
 use crate::oracle::{OracleError, Start};
 use crate::random::stream;
-use crate::{Points, Stream};
+use crate::{Partition, Points, Stream};
 
 /// Sweeps of a beginning before it is judged, and those of them, the last, that are.
 const TRIED: usize = 20;
@@ -74,8 +75,9 @@ pub(super) struct Beginnings<'a> {
     pub(super) likeliest: &'a [u32],
     pub(super) points: &'a Points,
     pub(super) dense: Dense,
-    /// Clusters by k-means.
+    /// Clusters by k-means at most, and whether fewer may be as well.
     pub(super) k: usize,
+    pub(super) chooses_k: bool,
     /// Split and merge moves after every sweep.
     pub(super) moves: usize,
     /// Sweeps before a beginning is judged.
@@ -86,8 +88,7 @@ impl<'a> Beginnings<'a> {
     /// The state that chain `c` goes on from. `tick` is called after every sweep.
     pub(super) fn best(&self, seed: u64, c: usize, tick: &dyn Fn()) -> Result<(f64, Chain<'a>), OracleError> {
         let mut rng = stream(seed, c as u64);
-        let k_means = KMeans::default().starts(3).seeding(Seeding::PlusPlus);
-        let first = k_means.fit(self.points, Start::K(self.k), &mut rng)?.partition;
+        let first = self.few_clusters(&mut rng)?;
         let second = self
             .dense
             .get(&LEAST[c % LEAST.len()])
@@ -98,9 +99,35 @@ impl<'a> Beginnings<'a> {
             false => (0.0, self.begun(first.labels().to_vec(), rng)),
         };
         Ok(match second {
-            Some(second) if second.0 > first.0 && second.1.in_field > 0 => second,
+            Some(second) if second.1.in_field > 0 && (second.0 > first.0 || first.1.is_a_field()) => second,
             _ => first,
         })
+    }
+
+    /// Clusters by k-means: of the numbers 1, 2, 4, ... up to the one that is told, the one whose
+    /// state is the likeliest. A chain leaves clusters that are too few by splits, and those that are
+    /// too many hardly ever: pieces of one cloud teach the metric to be narrow, and that asks for
+    /// more pieces.
+    fn few_clusters(&self, rng: &mut Stream) -> Result<Partition, OracleError> {
+        let k_means = KMeans::default().starts(3).seeding(Seeding::PlusPlus);
+        let last = k_means.fit(self.points, Start::K(self.k), rng)?.partition;
+        if !self.chooses_k {
+            return Ok(last);
+        }
+        let judged = |labels: &Partition, rng: &mut Stream| {
+            self.begun(labels.labels().to_vec(), stream(rng.random(), 0)).ln_joint()
+        };
+        let mut best = (judged(&last, rng), last);
+        let mut k = 1;
+        while k < self.k {
+            let few = k_means.fit(self.points, Start::K(k), rng)?.partition;
+            let ln_joint = judged(&few, rng);
+            if ln_joint > best.0 {
+                best = (ln_joint, few);
+            }
+            k *= 2;
+        }
+        Ok(best.1)
     }
 
     fn begun(&self, labels: Vec<u32>, rng: Stream) -> Chain<'a> {
@@ -128,11 +155,28 @@ impl<'a> Beginnings<'a> {
 /// Chains that are far less likely than the best go on from where that is, each by its own random
 /// numbers: what is left of a chain at a state that mixing would take ages to leave is only its
 /// weight, which is nothing.
+///
+/// Whether there is a field, which no chain changes its mind about, is as most of them say, and where
+/// they are as many, the likeliest: the weights of both are estimates, and one chain may be misled.
 pub(super) fn resample<'a>(mut chains: Vec<(f64, Chain<'a>)>, seed: u64) -> Vec<Chain<'a>> {
-    let best = (0..chains.len()).fold(0, |best, c| if chains[c].0 > chains[best].0 { c } else { best });
-    let least = chains[best].0 - FAR * (chains[best].1.labels.len() as f64).sqrt();
+    let some = chains.first().map_or(0.0, |(_, chain)| (chain.labels.len() as f64).sqrt());
+    let has_field = |chain: &Chain<'_>| chain.in_field as f64 > some;
+    let with = chains.iter().filter(|(_, chain)| has_field(chain)).count();
+    let counts = |c: usize| match (2 * with).cmp(&chains.len()) {
+        Ordering::Less => !has_field(&chains[c].1),
+        Ordering::Equal => true,
+        Ordering::Greater => has_field(&chains[c].1),
+    };
+    let Some(best) = (0..chains.len())
+        .filter(|c| counts(*c))
+        .reduce(|best, c| if chains[c].0 > chains[best].0 { c } else { best })
+    else {
+        return Vec::new();
+    };
+    let least = chains[best].0 - FAR * some;
+    let of_best = has_field(&chains[best].1);
     for c in 0..chains.len() {
-        if chains[c].0 < least {
+        if chains[c].0 < least || has_field(&chains[c].1) != of_best {
             let mut chain = chains[best].1.clone();
             chain.rng = stream(seed ^ RESAMPLED, c as u64);
             chains[c].1 = chain;

@@ -129,9 +129,14 @@ pub(super) struct Chain<'a> {
     pub(super) rng: Stream,
     /// Split and merge moves tried and taken.
     pub(super) moves: [usize; 2],
-    /// Over the last sweep, the sum of `-ln p` of who was drawn to be field, and of all candidates
-    /// that were drawn: an estimate of the entropy of each given all else.
+    /// Over the last sweep, the sum of `-ln p` of who was drawn to be field or alone, and of all
+    /// candidates that were drawn: an estimate of the entropy of each given all else. Not of which
+    /// cluster: ways that lead to the same partition are many where clusters are small, and would
+    /// count as many partitions.
     entropy: f64,
+    /// A lower bound of what the objects in the field have with the shares of its densities
+    /// integrated out.
+    least_ln_field: f64,
     /// How far the candidates of one object reach, in the metric of the moment.
     extents: Extents,
     screening: Screening,
@@ -185,6 +190,7 @@ impl<'a> Chain<'a> {
             rng,
             moves: [0, 0],
             entropy: 0.0,
+            least_ln_field: 0.0,
             extents: Extents::default(),
             screening: Screening::new(Vec::new(), 0, 0),
             near: Vec::new(),
@@ -440,7 +446,11 @@ impl<'a> Chain<'a> {
             }
             None => Drawn::Alone,
         };
-        let of_kind = if matches!(drawn, Drawn::Field) { in_field } else { sum - in_field };
+        let of_kind = match drawn {
+            Drawn::Field => in_field,
+            Drawn::Alone => alone,
+            Drawn::Block(..) => sum - in_field - alone,
+        };
         self.entropy -= libm::log(of_kind / sum);
         drawn
     }
@@ -539,7 +549,8 @@ impl<'a> Chain<'a> {
         self.constants = self.data.prior.constants(self.cohesion);
         if self.data.field.is_open() {
             let members = (0..).zip(&self.labels).filter(|(_, label)| **label == FIELD).map(|(i, _)| i);
-            self.field_shares = self.data.field.draw(self.level, members, &self.field_shares, &mut self.rng);
+            (self.field_shares, self.least_ln_field) =
+                self.data.field.draw(self.level, members, &self.field_shares, &mut self.rng);
             self.draw_level();
         }
         let drawn = !self.data.learn || self.draw_metric().is_some();
@@ -623,26 +634,38 @@ impl<'a> Chain<'a> {
     /// The log of the stationary density but for constants and the prior of the metric: what a
     /// trace plot shows.
     pub(super) fn ln_density(&self) -> f64 {
+        self.ln_groups() + self.ln_field()
+    }
+
+    /// What the objects in the field have with the shares of the moment.
+    fn ln_field(&self) -> f64 {
+        let field = self.labels.iter().zip(&self.field_sums).filter(|(label, _)| **label == FIELD);
+        field.map(|(_, sum)| libm::log(*sum)).sum()
+    }
+
+    /// The part of it that is not what field objects have.
+    fn ln_groups(&self) -> f64 {
         let clusters: f64 = self.clusters.iter().map(|cluster| cluster.ln_density(&self.shape)).sum();
-        let chosen = self.spots.iter().enumerate();
-        let choices: f64 = chosen
-            .map(|(i, &spot)| match self.labels[i] {
-                FIELD => libm::log(self.field_sums[i]),
-                _ => libm::log(self.data.blocks.weight(i, spot)),
-            })
-            .sum();
+        let grouped = self.spots.iter().enumerate().filter(|(i, _)| self.labels[*i] != FIELD);
+        let choices: f64 = grouped.map(|(i, &spot)| libm::log(self.data.blocks.weight(i, spot))).sum();
         clusters + choices + self.ln_prior()
     }
 
-    /// With the prior of the metric, as a density of its logarithm, so that beginnings of different
-    /// metrics can be compared whatever the unit of the features.
+    /// An estimate of the log of the weight of all states that are like this one, to compare
+    /// beginnings: with the entropy of who is field or alone and of the candidates, and with the prior
+    /// of the metric, as a density of its logarithm, whatever the unit of the features.
+    ///
+    /// The field's shares are to be integrated out, or hundreds of them would follow the data for
+    /// nothing. With shares drawn given the data the mean of `ln p(data | shares)` is above what is
+    /// sought, by their information; that of [`Field::draw`] is below; their middle is taken.
     pub(super) fn ln_joint(&self) -> f64 {
         let (q, df) = (self.shape.q as f64, self.data.metric_df);
         let trace: f64 = (0..self.shape.q).map(|f| self.shape.psi[f * self.shape.q + f]).sum();
         let ln_det = self.shape.ln_det_psi();
         let a = self.scale;
         let prior = 0.5 * (df - q - 1.0) * ln_det - 0.5 * df * (q * libm::log(a) + trace / a);
-        self.ln_density() + prior + 0.5 * (q + 1.0) * ln_det + self.entropy
+        let field = 0.5 * (self.ln_field() + self.least_ln_field);
+        self.ln_groups() + field + prior + 0.5 * (q + 1.0) * ln_det + self.entropy
     }
 
     /// `ln p` of labels, given the cohesion.

@@ -16,6 +16,10 @@ const SETTLED: f64 = 1e-6;
 /// Objects for each feature below which the robust estimate has too few.
 const ENOUGH: usize = 10;
 
+/// The logarithm of the base density, up or down, up to which densities of narrow groups and of
+/// far outliers are numbers too. Scaled features are near 0.
+const LARGEST_LN_DENSITY: f64 = 400.0;
+
 /// The medians of the objects' candidates, and what they say.
 pub(super) struct Extent {
     medians: Points,
@@ -54,7 +58,8 @@ impl Extent {
 
     /// Where clusters may lie: around the middle, as wide as the objects.
     pub(super) fn base(&self) -> Result<Base, MarginalError> {
-        Base::new(self.middle.clone(), &self.covariance).ok_or(MarginalError::Flat)
+        let base = Base::new(self.middle.clone(), &self.covariance).ok_or(MarginalError::Flat)?;
+        if base.ln_scale.abs() > LARGEST_LN_DENSITY { Err(MarginalError::Unit) } else { Ok(base) }
     }
 
     /// A covariance that outliers do not pull: Tyler's (1987) for its shape, and such a size that

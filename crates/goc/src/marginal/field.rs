@@ -119,27 +119,39 @@ impl Field {
         self.prior.iter().map(|v| v / total).collect()
     }
 
-    /// Draws the shares anew given who is field: by way of a density for each of them.
+    /// Draws the shares anew given who is field: by way of a density for each of them. Returns
+    /// them, and a lower bound (in the mean) of what the members have with the shares integrated out:
+    /// `ln p` of the densities drawn and of the members in them, with the entropy of that draw.
     pub(super) fn draw(
         &self,
         level: usize,
         members: impl Iterator<Item = usize>,
         shares: &[f64],
         rng: &mut Stream,
-    ) -> Vec<f64> {
+    ) -> (Vec<f64>, f64) {
         let mut counts = self.prior.clone();
         let mut weights = vec![0.0; self.prior.len()];
+        let mut ln = 0.0;
         for i in members {
-            for (weight, (sum, share)) in weights.iter_mut().zip(self.sums(level, i).iter().zip(shares)) {
+            let sums = self.sums(level, i);
+            for (weight, (sum, share)) in weights.iter_mut().zip(sums.iter().zip(shares)) {
                 *weight = sum * share;
             }
-            counts[pick(&weights, weights.iter().sum(), rng)] += 1.0;
+            let total: f64 = weights.iter().sum();
+            let at = pick(&weights, total, rng);
+            counts[at] += 1.0;
+            ln += libm::log(total / shares[at]);
         }
+        // The densities drawn, by Polya's urn.
+        let ln_urn = |counts: &[f64]| {
+            counts.iter().map(|c| libm::lgamma(*c)).sum::<f64>() - libm::lgamma(counts.iter().sum())
+        };
+        ln += ln_urn(&counts) - ln_urn(&self.prior);
         // A Dirichlet draw: gamma variates over their sum.
         let drawn: Vec<f64> =
             counts.iter().map(|count| Gamma::new(*count, 1.0).map_or(0.0, |law| law.sample(rng))).collect();
         let total: f64 = drawn.iter().sum();
-        if total > 0.0 { drawn.iter().map(|v| v / total).collect() } else { shares.to_vec() }
+        (if total > 0.0 { drawn.iter().map(|v| v / total).collect() } else { shares.to_vec() }, ln)
     }
 }
 

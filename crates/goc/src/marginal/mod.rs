@@ -137,6 +137,11 @@ pub enum MarginalError {
         "the objects lie in one point or in a plane of the features; drop features that depend on others"
     )]
     Flat,
+    /// The objects reach so little or so far that densities are no longer numbers.
+    #[error(
+        "the features are so small or so large that their densities are no numbers; scale them or use another unit"
+    )]
+    Unit,
     /// The first clustering failed.
     #[error(transparent)]
     Oracle(#[from] OracleError),
@@ -386,6 +391,7 @@ impl Marginal {
             points: &points,
             dense: beginning::dense_groups(&data, &points, self.chains, self.burn)?,
             k: self.begin.unwrap_or_else(|| first_clusters(n)).clamp(1, n),
+            chooses_k: self.begin.is_none(),
             moves: self.moves,
             tried: beginning::tried(self.burn),
         };

@@ -9,7 +9,6 @@ use crate::points::squared_distance;
 
 /// The three measures at one iteration.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct Convergence {
     /// NMI of the labels at `t` and the final ones.
     pub eta1: f64,

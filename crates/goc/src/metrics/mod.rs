@@ -58,6 +58,18 @@ pub struct Scores {
 }
 
 impl Scores {
+    /// All of them in the order of the fields, for whoever keeps them.
+    pub fn values(&self) -> [f64; 8] {
+        let Self { nmi, f, ari, ami, homogeneity, completeness, v_measure, purity } = *self;
+        [nmi, f, ari, ami, homogeneity, completeness, v_measure, purity]
+    }
+
+    /// The scores of which [`Self::values`] are these.
+    pub fn from_values(values: [f64; 8]) -> Self {
+        let [nmi, f, ari, ami, homogeneity, completeness, v_measure, purity] = values;
+        Self { nmi, f, ari, ami, homogeneity, completeness, v_measure, purity }
+    }
+
     /// All scores of `predicted` against `truth`; labels may be of any ordered type.
     pub fn of<P: Copy + Ord, T: Copy + Ord>(predicted: &[P], truth: &[T]) -> Result<Self, MetricsError> {
         Ok(Contingency::new(predicted, truth)?.scores())

@@ -126,7 +126,7 @@ fn a_feature_too_wide_for_numbers_is_named() {
     assert!(matches!(error, ScaleError::TooWide { feature: 0, .. }));
     let values = [0.0, 1e-200, 2e-200, 3e-200, 4e-200, 1e200];
     let error = Scaler::fit(Scaling::Robust, &column(&values)).unwrap_err();
-    assert!(error.to_string().starts_with("feature 0 reaches from 0 to 1"), "{error}");
+    assert!(error.to_string().starts_with("feature 0 reaches from 0.0 to 1e200:"), "{error}");
 }
 
 #[test]

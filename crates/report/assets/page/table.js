@@ -188,13 +188,18 @@ function clusterTable() {
 }
 
 // RFC 4180. Names are saved as they are: a leading = stays, for the file must hold the ids that the tables
-// hold.
+// hold. For a spreadsheet, which would run such a text as a formula, it has a ' before it; a plain number
+// is none.
 function csv() {
+  const spreadsheet = byId("spreadsheet").checked;
+  const formula = (text) =>
+    /^\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(text) && !/^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
+  const cell = (text) => (spreadsheet && formula(text) ? `'${text}` : text);
   const quoted = (text) =>
     /[",\r\n\u2028\u2029]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   const number = (v) => (v == null || Number.isNaN(v) ? "" : String(v));
   const columns = [
-    ["object", (i) => stars.ids[i]],
+    ["object", (i) => cell(stars.ids[i])],
     ["label", (i) => String(stars.labels[i])],
   ];
   if (stars.probability) columns.push(["probability", (i) => number(stars.probability[i])]);
@@ -213,8 +218,8 @@ function csv() {
     columns.push([sky.letters[1], (i) => number(sky.latitude[i])]);
   }
   if (stars.groups)
-    columns.push(["truth", (i) => (stars.groups[i] < 0 ? "" : told.truth.groups[stars.groups[i]])]);
-  const lines = [columns.map(([name]) => quoted(name)).join(",")];
+    columns.push(["truth", (i) => (stars.groups[i] < 0 ? "" : cell(told.truth.groups[stars.groups[i]]))]);
+  const lines = [columns.map(([name]) => quoted(cell(name))).join(",")];
   for (let i = 0; i < stars.n; i++) {
     if (state.count ? state.mask[i] : !hidden(i))
       lines.push(columns.map(([, value]) => quoted(value(i))).join(","));

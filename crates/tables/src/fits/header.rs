@@ -1,4 +1,4 @@
-//! What a header says about a binary table: its size, its columns, its metadata.
+//! What a header says about its unit: what it is, its size, a binary table's columns, its metadata.
 
 use super::cards::{Card, Value, decode_metadata, encoded};
 use crate::error::{Place, Result};
@@ -64,7 +64,56 @@ pub(super) struct Layout {
     pub skipped: Vec<(String, String)>,
 }
 
+/// What a unit holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Image,
+    BinaryTable,
+    AsciiTable,
+    /// Stored as a binary table, but it is none.
+    CompressedImage,
+    /// A table whose columns are compressed.
+    CompressedTable,
+    Other,
+}
+
+impl Unit {
+    pub fn is_table(self) -> bool {
+        matches!(self, Unit::BinaryTable | Unit::AsciiTable | Unit::CompressedTable)
+    }
+
+    /// For messages.
+    pub fn what(self) -> &'static str {
+        match self {
+            Unit::Image => "an image",
+            Unit::BinaryTable => "a binary table",
+            Unit::AsciiTable => "an ASCII table",
+            Unit::CompressedImage => "a compressed image",
+            Unit::CompressedTable => "a compressed table",
+            Unit::Other => "neither table nor image",
+        }
+    }
+}
+
 impl Header {
+    /// What the unit holds.
+    pub fn unit(&self) -> Unit {
+        let set = |key| self.text(key) == Some("T");
+        match self.text("XTENSION").map(str::trim) {
+            None | Some("IMAGE") => Unit::Image,
+            Some("BINTABLE") if set("ZIMAGE") => Unit::CompressedImage,
+            Some("BINTABLE") if set("ZTABLE") => Unit::CompressedTable,
+            Some("BINTABLE") => Unit::BinaryTable,
+            Some("TABLE") => Unit::AsciiTable,
+            Some(_) => Unit::Other,
+        }
+    }
+
+    /// The unit's name, empty where it has none.
+    pub fn name(&self) -> &str {
+        self.text("EXTNAME").unwrap_or_default().trim()
+    }
+
     /// The last card of this key, as the standard leaves open and most programs do.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.cards.iter().rev().find(|card| card.key == key).map(|card| &card.value)
@@ -111,25 +160,27 @@ impl Header {
             .ok_or_else(damaged)
     }
 
-    /// The table's layout.
-    pub fn layout(&self, place: &Place) -> Result<Layout> {
-        let malformed = |problem: String| place.clone().malformed(problem);
+    /// The size of a table's rows and how many there are.
+    pub fn size(&self, place: &Place) -> Result<Layout> {
         let row_bytes = usize::try_from(self.count("NAXIS1", place)?)
             .ok()
             .filter(|&bytes| bytes <= 1 << 30)
-            .ok_or_else(|| malformed("a FITS row of more than 1 GiB; the header is damaged".into()))?;
+            .ok_or_else(|| place.clone().malformed("a FITS row of more than 1 GiB; the header is damaged"))?;
+        let heap = self.text("PCOUNT").map_or(Ok(0), |_| self.count("PCOUNT", place))?;
+        Ok(Layout { row_bytes, rows: self.count("NAXIS2", place)?, heap, ..Layout::default() })
+    }
+
+    /// A binary table's layout.
+    pub fn layout(&self, place: &Place) -> Result<Layout> {
+        let malformed = |problem: String| place.clone().malformed(problem);
+        let mut layout = self.size(place)?;
         let columns = self.count("TFIELDS", place)?;
         if columns > 999 {
             return Err(malformed(format!("{columns} columns; a FITS table has at most 999")));
         }
-        let heap = self.text("PCOUNT").map_or(Ok(0), |_| self.count("PCOUNT", place))?;
-        let mut layout = Layout { row_bytes, rows: self.count("NAXIS2", place)?, heap, ..Layout::default() };
         let mut offset = 0usize;
         for n in 1..=columns {
-            let name = match self.text(&format!("TTYPE{n}")).map(str::trim) {
-                Some(name) if !name.is_empty() => name.to_string(),
-                _ => format!("col{n}"),
-            };
+            let name = self.column_name(n);
             let form = self.text(&format!("TFORM{n}")).unwrap_or_default().trim();
             let column = place.clone().column(&name);
             let bad = || {
@@ -156,15 +207,22 @@ impl Header {
             }
             offset = offset.checked_add(width).ok_or_else(bad)?;
         }
-        if offset != row_bytes {
+        if offset != layout.row_bytes {
             return Err(malformed(format!(
-                "the columns take {offset} bytes a row, but NAXIS1 is {row_bytes}; the header is damaged"
+                "the columns take {offset} bytes a row, but NAXIS1 is {}; the header is damaged",
+                layout.row_bytes
             )));
         }
         Ok(layout)
     }
 
-    fn column_text(&self, stem: &str, n: u64) -> Option<String> {
+    /// The column's name, or its number where it has none.
+    pub fn column_name(&self, n: u64) -> String {
+        self.column_text("TTYPE", n).unwrap_or_else(|| format!("col{n}"))
+    }
+
+    /// A column's text, such as its unit.
+    pub fn column_text(&self, stem: &str, n: u64) -> Option<String> {
         self.text(&format!("{stem}{n}")).map(str::trim).filter(|t| !t.is_empty()).map(String::from)
     }
 
@@ -200,14 +258,7 @@ impl Header {
     }
 
     fn scaling(&self, n: u64, kind: &Kind, place: &Place) -> Result<(Scale, Option<i64>)> {
-        let number = |stem: &str, default: f64| match self.text(&format!("{stem}{n}")) {
-            None => Ok(default),
-            // Fortran's exponent letter is legal in FITS.
-            Some(text) => text.replace(['d', 'D'], "E").parse::<f64>().map_err(|_| {
-                place.clone().malformed(format!("{stem}{n} is `{text}`, not a number; the header is damaged"))
-            }),
-        };
-        let (scale, zero) = (number("TSCAL", 1.0)?, number("TZERO", 0.0)?);
+        let (scale, zero) = (number(self, "TSCAL", n, 1.0, place)?, number(self, "TZERO", n, 0.0, place)?);
         let shift = match kind {
             Kind::Byte => -128.0,
             Kind::Short => 32768.0,
@@ -287,6 +338,15 @@ impl Header {
     }
 }
 
+/// A column's number, such as its scale.
+pub(super) fn number(header: &Header, stem: &str, n: u64, default: f64, place: &Place) -> Result<f64> {
+    let Some(text) = header.text(&format!("{stem}{n}")) else { return Ok(default) };
+    // Fortran's exponent letter is legal in FITS.
+    text.replace(['d', 'D'], "E").parse::<f64>().map_err(|_| {
+        place.clone().malformed(format!("{stem}{n} is `{text}`, not a number; the header is damaged"))
+    })
+}
+
 /// `r`, the type letter and what follows it, of a `TFORM` such as `1J`, `D`, `16A`, `1PE(20)`.
 fn split_form(form: &str) -> Option<(usize, u8, &str)> {
     let digits = form.bytes().take_while(u8::is_ascii_digit).count();
@@ -314,9 +374,9 @@ pub(super) fn structural(key: &str) -> bool {
         "SIMPLE", "XTENSION", "BITPIX", "NAXIS", "EXTEND", "PCOUNT", "GCOUNT", "GROUPS", "TFIELDS", "THEAP",
         "CHECKSUM", "DATASUM", "END", "CONTINUE", "LONGSTRN", "EXTVER", "EXTLEVEL",
     ];
-    const NUMBERED: [&str; 14] = [
-        "NAXIS", "TTYPE", "TFORM", "TUNIT", "TNULL", "TSCAL", "TZERO", "TDISP", "TDIM", "TCOMM", "TUCD",
-        "TUTYP", "TDMIN", "TDMAX",
+    const NUMBERED: [&str; 15] = [
+        "NAXIS", "TBCOL", "TTYPE", "TFORM", "TUNIT", "TNULL", "TSCAL", "TZERO", "TDISP", "TDIM", "TCOMM",
+        "TUCD", "TUTYP", "TDMIN", "TDMAX",
     ];
     WHOLE.contains(&key)
         || key == "HIERARCH"

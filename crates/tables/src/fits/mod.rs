@@ -1,8 +1,9 @@
-//! FITS binary tables (FITS standard 4.0, section 7.3).
+//! FITS tables (FITS standard 4.0, section 7): binary ones are read and written, ASCII ones read.
 //!
 //! A file is a chain of units of 2880-byte blocks: a header of 80-character cards, then data. The first
-//! binary table is read ([`read`]); rows lie one after another, each a fixed number of big-endian
-//! bytes, so reading is arithmetic and the file is never held in memory.
+//! table is read, or the unit that is named ([`read`]); a compressed image is stored as a table and
+//! is none. Rows lie one after another, each a fixed number of bytes, in a binary table big-endian,
+//! so reading is arithmetic and the file is never held in memory.
 //!
 //! | column | becomes |
 //! |---|---|
@@ -15,8 +16,11 @@
 //! is written and read back as NaN) nor for text (an empty one is written). Text is ASCII and its trailing
 //! blanks are not kept.
 //!
-//! The parts: [`cards`] (header lines), `header` (what they say about a table), `read`, `write`.
+//! The parts: [`cards`] (header lines), `header` (what they say about a table), `read` (the units),
+//! `binary` and `ascii` (rows of the two kinds of table), `write`.
 
+mod ascii;
+mod binary;
 mod cards;
 mod header;
 mod read;

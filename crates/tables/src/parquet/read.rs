@@ -46,6 +46,10 @@ fn check_ends<R: ChunkReader>(reader: &R, place: &Place) -> Result<()> {
         return Err(place.clone().malformed(problem));
     }
     let at = |start: u64| reader.get_bytes(start, 4).map_err(|error| explain(error, place));
+    if len >= 4 && at(0)?[..] == *b"PARE" {
+        let problem = "the Parquet file is encrypted; write it without encryption";
+        return Err(place.clone().malformed(problem));
+    }
     if len < 4 || at(0)?[..] != *b"PAR1" {
         return Err(place.clone().malformed("not a Parquet file: it does not begin with PAR1"));
     }
@@ -98,7 +102,13 @@ fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Res
         return Err(damaged(&place, "its columns are not those of its schema"));
     }
     for batch in batches {
-        let batch = batch.map_err(|error| damaged(&place, &error.to_string()))?;
+        let batch = batch.map_err(|error| match error.to_string() {
+            // The decoder compares the sums of pages that have one.
+            said if said.contains("CRC checksum mismatch") => {
+                damaged(&place, "the checksum of a page is wrong")
+            }
+            said => damaged(&place, &said),
+        })?;
         for (gathering, array) in gathered.iter_mut().zip(batch.columns()) {
             gathering.take(array.as_ref(), &place)?;
         }

@@ -109,6 +109,8 @@ impl Reading {
         }
         let text = text.trim();
         let null = text.is_empty()
+            // No number and no truth is spelled so; IRSA's services write it for a value that is not there.
+            || text.eq_ignore_ascii_case("null")
             || (text == "?" && matches!(column.values, Values::Bool(_)))
             || self.null.as_deref() == Some(text)
             || (self.null_integer.is_some() && integer(text) == self.null_integer);

@@ -1,6 +1,6 @@
 //! VOTable 1.1 to 1.5, the Virtual Observatory's XML.
 //!
-//! The first table is read; its data may be text (`TABLEDATA`), `BINARY` or `BINARY2`. Written is `BINARY2`: it alone
+//! The first table is read, or the one that is named; its data may be text (`TABLEDATA`), `BINARY` or `BINARY2`. Written is `BINARY2`: it alone
 //! has a null flag for every value, and keeps every bit of a float.
 //!
 //! | column | becomes |
@@ -8,7 +8,7 @@
 //! | `boolean` `bit` `unsignedByte` `short` `int` `long` `float` `double` `char` `unicodeChar` | bool, bool, uint8, int16, int32, int64, float32, float64, string, string |
 //! | arrays, complex numbers | left out, with the reason |
 //!
-//! Null is an empty cell, the `null` of the field's `VALUES`, or a flag of `BINARY2`. Without flags
+//! Null is an empty cell, `null` in a column that is not text, the `null` of the field's `VALUES`, or a flag of `BINARY2`. Without flags
 //! an empty text cannot be told from a null and is one. Metadata are `PARAM` and `INFO` (written as `PARAM`), a table's
 //! name and description too. XML folds line ends and indentation in descriptions to single blanks.
 //!

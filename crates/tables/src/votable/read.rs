@@ -1,4 +1,4 @@
-//! Reading the XML: fields, metadata, and the data of the first table.
+//! Reading the XML: fields, metadata, and the data of the first table or the one that is named.
 
 use base64::Engine;
 use quick_xml::XmlVersion;
@@ -6,9 +6,9 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use super::binary;
 use super::field::{FieldTag, Reading};
-use crate::Table;
 use crate::error::{Place, Result, TableError};
 use crate::file::Input;
+use crate::{Pick, Table, Which};
 
 /// Elements that matter here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ enum Tag {
 }
 
 /// Reads the whole input.
-pub(crate) fn read(mut input: Input<'_>) -> Result<Table> {
+pub(crate) fn read(mut input: Input<'_>, which: &Which) -> Result<Table> {
     let bytes = input.rest()?;
     let place = input.place();
     let text = std::str::from_utf8(&bytes).map_err(|error| {
@@ -36,7 +36,7 @@ pub(crate) fn read(mut input: Input<'_>) -> Result<Table> {
     })?;
     let mut xml = quick_xml::Reader::from_str(text);
     xml.config_mut().expand_empty_elements = true;
-    let mut walk = Walk::new(place.clone());
+    let mut walk = Walk::new(place.clone(), which);
     loop {
         let event = xml.read_event().map_err(|error| match error {
             // All of them are something opened and never closed.
@@ -91,6 +91,8 @@ impl From<String> for Problem {
 /// What is known so far.
 struct Walk {
     place: Place,
+    /// Which table is wanted, if not the first.
+    wanted: Option<Pick>,
     open: Vec<Tag>,
     /// The text of the element being read.
     text: String,
@@ -106,15 +108,22 @@ struct Walk {
     service_error: Option<String>,
     base64: bool,
     tables: usize,
-    other_tables: Vec<String>,
+    /// The number of the table that is read, once it was met.
+    chosen: Option<usize>,
+    other_tables: Vec<(usize, String)>,
     data: bool,
     ended: bool,
 }
 
 impl Walk {
-    fn new(place: Place) -> Self {
+    fn new(place: Place, which: &Which) -> Self {
+        let wanted = match which {
+            Which::Table(pick) => Some(pick.clone()),
+            _ => None,
+        };
         Self {
             place,
+            wanted,
             open: Vec::new(),
             text: String::new(),
             fields: Vec::new(),
@@ -128,6 +137,7 @@ impl Walk {
             service_error: None,
             base64: false,
             tables: 0,
+            chosen: None,
             other_tables: Vec::new(),
             data: false,
             ended: false,
@@ -176,9 +186,23 @@ impl Walk {
         }
     }
 
-    /// Whether we are in a table after the first.
+    /// Whether we are in a table that is not read.
     fn elsewhere(&self) -> bool {
-        self.tables > 1 && self.open.contains(&Tag::Table)
+        self.chosen != Some(self.tables) && self.open.contains(&Tag::Table)
+    }
+
+    /// A table begins: is it the one?
+    fn begin_table(&mut self, start: &BytesStart<'_>) -> Result<(), Problem> {
+        self.tables += 1;
+        let name = attribute(start, "name")?.unwrap_or_default();
+        let id = attribute(start, "ID")?.unwrap_or_default();
+        let wanted = self.wanted.as_ref().is_none_or(|pick| pick.is(self.tables, &[&name, &id]));
+        if wanted && self.chosen.is_none() {
+            self.chosen = Some(self.tables);
+        } else {
+            self.other_tables.push((self.tables, if name.is_empty() { id } else { name }));
+        }
+        Ok(())
     }
 
     fn start(&mut self, start: &BytesStart<'_>) -> Result<(), Problem> {
@@ -209,11 +233,7 @@ impl Walk {
             self.text.clear();
         }
         if tag == Tag::Table {
-            self.tables += 1;
-            if self.tables > 1 {
-                let name = attribute(start, "name")?.unwrap_or_default();
-                self.other_tables.push(format!("table {} {name}", self.tables).trim_end().to_string());
-            }
+            self.begin_table(start)?;
         }
         if self.elsewhere() {
             return Ok(());
@@ -402,6 +422,12 @@ impl Walk {
                 None => "no TABLE in the VOTable".into(),
             }));
         }
+        let named = |(number, name): &(usize, String)| format!("{number} {name}").trim_end().to_string();
+        if let (None, Some(pick)) = (self.chosen, &self.wanted) {
+            let there = self.other_tables.iter().map(named).collect::<Vec<_>>().join(", ");
+            let problem = format!("no table {pick}; there are: {there}");
+            return Err(TableError::NoTable { place: self.place, problem });
+        }
         if let Some(declared) = self.declared_rows.filter(|&declared| declared != self.rows) {
             return Err(malformed(format!("nrows is {declared}, but there are {} rows", self.rows)));
         }
@@ -426,8 +452,9 @@ impl Walk {
         for (name, reason) in skipped {
             table.skip(name, reason);
         }
-        for name in self.other_tables {
-            table.skip(name, "a further table; only the first is read");
+        for other in &self.other_tables {
+            let reason = format!("another table of the file, which --table {} reads", other.0);
+            table.skip(format!("table {}", named(other)), reason);
         }
         for (key, value) in self.metadata {
             table.set_metadata(key, value);

@@ -73,6 +73,24 @@ with open(path("odd.fits"), "r+b") as file:
     file.seek(0)
     file.write(content)
 
+# An ASCII table and a binary one, each behind what is stored as a table and is none.
+compressed = fits.CompImageHDU(np.arange(100, dtype="f4").reshape(10, 10), name="PICTURE")
+ascii_table = fits.TableHDU.from_columns(
+    fits.ColDefs(
+        [
+            fits.Column("name", "A8", array=np.array(["ab", "Messier3", ""]), ascii=True),
+            fits.Column("n", "I6", array=np.array([5, -99, 123456]), unit="pc", ascii=True),
+            fits.Column("long", "I20", array=np.array([2**53 + 1, -(2**62), 0]), ascii=True),
+            fits.Column("f", "F9.3", array=np.array([1.5, -0.25, 1234.125]), ascii=True),
+            fits.Column("d", "D25.17", array=np.array([0.1, -1e-300, 1e300]), ascii=True),
+        ]
+    ),
+    name="ASCII",
+)
+binary_table = fits.BinTableHDU.from_columns([fits.Column("x", "D", array=np.array([1.5, 2.5]))], name="Binary")
+units = [fits.PrimaryHDU(), compressed, ascii_table, binary_table]
+fits.HDUList(units).writeto(path("units.fits"), overwrite=True)
+
 # Every Arrow type of interest, three row groups, snappy.
 fields = {
     "i8": pa.array([-128, None, 127], pa.int8()),
@@ -104,3 +122,13 @@ for compression in ("snappy", "zstd", "gzip", "lz4"):
         compression=compression,
         row_group_size=1,
     )
+
+# Values as they are, so that a changed byte is a changed value that only the checksum tells.
+pq.write_table(
+    pa.table({"x": pa.array([1.5, 2.5, 3.5])}),
+    path("checksums.parquet"),
+    compression="none",
+    use_dictionary=False,
+    write_page_checksum=True,
+    store_schema=False,
+)

@@ -18,6 +18,7 @@ use super::Work;
 use crate::console::{self, Console};
 use crate::failure::Result;
 use crate::measured_table::MeasuredArgs;
+use crate::output::OutputArgs;
 use crate::star_table::StarArgs;
 pub use sampling::SamplingArgs;
 
@@ -32,9 +33,8 @@ pub struct Candidates {
     #[command(flatten)]
     table: MeasuredArgs,
 
-    /// Where the candidates go [default: standard output, as CSV]
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
 
     #[command(flatten)]
     sampling: SamplingArgs,
@@ -62,10 +62,11 @@ pub struct Candidates {
 impl Work for Candidates {
     fn files(&self) -> Files {
         let files = Files::default().reads([&self.table.input]).reads([&self.stars.potential]);
-        files.writes_tables(&self.output).writes_tables(&self.losses)
+        self.output.files(files).writes_tables(&self.losses)
     }
 
     fn run(self) -> Result<()> {
+        self.output.check(self.json)?;
         let (sampling, model) = (self.sampling.sampling()?, self.stars.model()?); // before the table is read for nothing
         let asked = sampling.star_space()?;
         let table = self.table.open()?;
@@ -87,14 +88,14 @@ impl Work for Candidates {
         let (candidates, objects) = (dataset.candidates.total(), dataset.candidates.objects());
         let features = dataset.features.len();
         let made = into_candidate_table(dataset, &origin, &kept)?;
-        console::write_beside_json(&made, self.output.as_deref(), self.json)?;
+        self.output.write(&made, self.json)?;
         if self.json {
-            summary.extend(self.output.iter().map(|path| ("output", json!(path.display().to_string()))));
+            summary.extend(self.output.file().map(|path| ("output", json!(path.display().to_string()))));
             return console::print_pairs(summary);
         }
         console::note(format!(
             "{candidates} candidates of {objects} objects, {features} features{}",
-            self.output.as_ref().map_or_else(String::new, |path| format!(", in {}", path.display()))
+            self.output.file().map_or_else(String::new, |path| format!(", in {}", path.display()))
         ));
         Ok(())
     }

@@ -10,7 +10,7 @@ use clap::Args;
 use goc_pipeline::labels::linkage_table;
 use goc_pipeline::long_table::labels_for;
 use goc_pipeline::scores::numbered;
-use goc_pipeline::{Dataset, Fit, MethodName, Settings, fit_owned};
+use goc_pipeline::{Dataset, Fit, MethodName, Prepared, Settings, checkpoint, fit_keeping, fit_owned};
 use goc_tables::{Files, Format, Table};
 use serde_json::Value;
 
@@ -18,6 +18,7 @@ use super::Work;
 use crate::console::{self, Console};
 use crate::failure::{Failure, Result};
 use crate::long_table::LongTableArgs;
+use crate::output::OutputArgs;
 pub use print::{sentence, summary};
 
 /// Cluster uncertain objects; every object gets a label and its chosen candidate
@@ -31,9 +32,8 @@ pub struct Cluster {
     #[command(flatten)]
     table: LongTableArgs,
 
-    /// Where the label table goes [default: standard output, as CSV]
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
 
     #[command(flatten)]
     fit: FitArgs,
@@ -77,6 +77,11 @@ pub struct FitArgs {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 
+    /// Keep finished repeats of --stability, --significance and --noise in this folder, and go on with
+    /// those that are there
+    #[arg(long, value_name = "FOLDER", help_heading = "How sure")]
+    checkpoint: Option<PathBuf>,
+
     /// Also write a table with a row a cluster: label, size, centre, spread, and how sure it is
     #[arg(long, value_name = "FILE", help_heading = "How sure")]
     pub clusters: Option<PathBuf>,
@@ -86,6 +91,11 @@ impl FitArgs {
     /// What can be said before any table is read.
     pub fn check(&self) -> Result<()> {
         self.settings.check()?;
+        if self.checkpoint.is_some() && !self.settings.is_repeated() {
+            return Err(usage!(
+                "--checkpoint keeps the repeats of --stability, --significance and --noise: ask for one"
+            ));
+        }
         Ok(self.settings.check_initial_labels(self.init_labels.is_some())?)
     }
 
@@ -103,7 +113,15 @@ impl FitArgs {
         } else if self.init_labels.is_some() {
             console::note(format!("not used by --method {}: --init-labels", settings.method));
         }
-        let fit = fit_owned(data, &settings, self.seed, &Console::default())?;
+        let console = Console::default();
+        let fit = match &self.checkpoint {
+            None => fit_owned(data, &settings, self.seed, &console)?,
+            Some(folder) => {
+                let prepared = Prepared::of(data, &settings, &console)?;
+                let checkpoint = checkpoint::of_fit(folder, &prepared, &settings, self.seed)?;
+                fit_keeping(prepared, &settings, None, self.seed, &console, Some(&checkpoint))?
+            }
+        };
         console::write_asked(&self.clusters, || fit.cluster_table().map(Some))?;
         Ok(fit)
     }
@@ -194,16 +212,17 @@ pub struct Done {
 
 impl Work for Cluster {
     fn files(&self) -> Files {
-        let files = self.fit.files().reads([&self.table.input]).writes_tables(&self.output);
+        let files = self.output.files(self.fit.files().reads([&self.table.input]));
         let files = files.writes_tables(&self.history).writes_tables(&self.trace);
         // A tree may also be written in Newick's form.
         self.posterior.files(files.writes_tables(&self.k_curve).writes(&self.tree))
     }
 
     fn run(self) -> Result<()> {
+        self.output.check(self.json)?;
         let done = self.work()?;
         // The sentence says where the labels are, so they must be there.
-        console::write_beside_json(&done.labels, self.output.as_deref(), self.json)?;
+        self.output.write(&done.labels, self.json)?;
         if self.json {
             return console::print_pairs(done.summary);
         }
@@ -256,7 +275,7 @@ impl Cluster {
             }
         }
         self.posterior.write(&fit)?;
-        let output = self.output.as_deref();
+        let output = self.output.file();
         Ok(Done { summary: summary(&fit, output), sentence: sentence(&fit, output), labels })
     }
 }

@@ -11,7 +11,9 @@ use goc::choice::Choice;
 use goc::method::check_k;
 use goc::optimistic::Preset;
 use goc::scale::Scaling;
+use goc_pipeline::checkpoint::{Checkpoint, digest, digest_of};
 use goc_pipeline::compare::{self, Outcome, Row};
+use goc_pipeline::keep::Keep;
 use goc_pipeline::settings::LAMBDA;
 use goc_pipeline::{Auto, FeatureMapName, PenaltyScale, Prepared, Settings};
 use goc_tables::Files;
@@ -50,6 +52,14 @@ pub struct Compare {
     /// Only these: names as in the table, or what stands before the slash (goc, uk-means/k-means, affinity)
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     only: Option<Vec<String>>,
+
+    /// Keep finished runs in this folder, and go on with those that are there
+    #[arg(long, value_name = "FOLDER")]
+    checkpoint: Option<PathBuf>,
+
+    /// Also give the wall-clock seconds of each method, which differ from run to run
+    #[arg(long)]
+    times: bool,
 
     /// Print the names with their flags, and run nothing
     #[arg(long)]
@@ -149,20 +159,24 @@ impl Work for Compare {
                 (0..seeds).map(move |s| (row, set, self.seed.wrapping_add(s)))
             })
             .collect();
+        let checkpoint = self.checkpoint(&sets)?;
+        let keep = checkpoint.as_ref().map(|kept| kept as &dyn Keep);
         let bar = console::progress(jobs.len() as u64, "runs");
         let mut runs = Vec::with_capacity(jobs.len());
         for (row, set, seed) in jobs {
             bar.set_message(rows[row].name.clone());
-            let outcome =
-                compare::outcome(&sets[set], &methods[row], seed).map_err(|error| error.to_string());
+            let name = format!("{}.set-{set}.seed-{seed}", rows[row].name);
+            let outcome = compare::kept_outcome(&sets[set], &methods[row], seed, keep, &name)?
+                .map_err(|error| error.to_string());
             runs.push(Run { row, set, seed, outcome });
             bar.inc(1);
         }
         bar.finish_and_clear();
 
         let inputs: Vec<String> = self.inputs.iter().map(|path| path.display().to_string()).collect();
+        let quantities = print::quantities(self.times);
         if let Some(path) = &self.output {
-            let mut table = print::runs_table(&rows, &inputs, &runs)?;
+            let mut table = print::runs_table(&rows, quantities, &inputs, &runs)?;
             goc_pipeline::labels::describe(&mut table, &self.settings());
             goc_tables::write(&table, path)?;
         }
@@ -170,12 +184,12 @@ impl Work for Compare {
         if self.json || self.format == Layout::Json {
             let mut told = self.settings();
             told.push(("inputs", json!(inputs)));
-            told.push(("methods", json!(print::json_rows(&rows, &table))));
+            told.push(("methods", json!(print::json_rows(&rows, quantities, &table))));
             return console::print_pairs(told);
         }
         console::print(&match self.format {
-            Layout::Csv => print::csv(&rows, &table),
-            _ => print::markdown(&rows, &table, runs.len() > rows.len()),
+            Layout::Csv => print::csv(&rows, quantities, &table),
+            _ => print::markdown(&rows, quantities, &table, runs.len() > rows.len()),
         })?;
         if runs.len() > rows.len() {
             console::note("±: standard deviation over seeds and tables together");
@@ -210,6 +224,20 @@ impl Compare {
             ("seed", json!(self.seed)),
             ("seeds", json!(self.seeds)),
         ]
+    }
+
+    /// The folder of finished runs, where one is named. Seeds and rows are in the names of the runs, so
+    /// more of them go on with what is there.
+    fn checkpoint(&self, sets: &[Prepared]) -> Result<Option<Checkpoint>> {
+        let Some(folder) = &self.checkpoint else { return Ok(None) };
+        let settings = self.settings();
+        let settings = settings.iter().filter(|(name, _)| !["version", "seed", "seeds"].contains(name));
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
+        let mut identity: Vec<(&str, String)> = settings.map(|(name, value)| (*name, text(value))).collect();
+        identity.push(("candidates", digest(sets.iter().map(|set| &set.data.candidates))));
+        let truths = sets.iter().flat_map(|set| set.data.truth.iter().flatten());
+        identity.push(("truth", digest_of(truths)));
+        Ok(Some(Checkpoint::open(folder, "compare", &identity)?))
     }
 
     /// The rows that are asked for.

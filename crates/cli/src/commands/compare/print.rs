@@ -14,10 +14,16 @@ use crate::failure::Result;
 type Spread = Option<(f64, Option<f64>)>;
 
 /// One quantity of the table.
-struct Quantity {
+pub struct Quantity {
     name: &'static str,
     digits: usize,
     of: fn(&Outcome) -> Option<f64>,
+}
+
+/// The quantities of the table; times differ from run to run, so they are there only where they are
+/// asked for.
+pub fn quantities(times: bool) -> &'static [Quantity] {
+    if times { &QUANTITIES } else { &QUANTITIES[..QUANTITIES.len() - 1] }
 }
 
 const QUANTITIES: [Quantity; 7] = [
@@ -28,6 +34,7 @@ const QUANTITIES: [Quantity; 7] = [
     Quantity { name: "iterations", digits: 1, of: |o| (o.iterations > 0).then_some(o.iterations as f64) },
     // Adding 0 makes 0 of -0.
     Quantity { name: "objective", digits: 3, of: |o| Some(o.objective? + 0.0) },
+    // The last, see `quantities`.
     Quantity { name: "seconds", digits: 3, of: |o| Some(o.seconds) },
 ];
 
@@ -72,13 +79,13 @@ fn spread(outcomes: &[&Outcome], of: fn(&Outcome) -> Option<f64>) -> Spread {
 }
 
 /// `many`: some method has several runs, so deviations belong in the table.
-pub fn markdown(rows: &[Row], table: &[Summary], many: bool) -> String {
+pub fn markdown(rows: &[Row], quantities: &[Quantity], table: &[Summary], many: bool) -> String {
     let head: Vec<&str> =
-        ["method"].into_iter().chain(QUANTITIES.iter().map(|q| q.name)).chain(["converged"]).collect();
+        ["method"].into_iter().chain(quantities.iter().map(|q| q.name)).chain(["converged"]).collect();
     let mut lines = vec![head.iter().map(|h| h.to_string()).collect::<Vec<_>>()];
     for (row, summary) in rows.iter().zip(table) {
         let mut line = vec![row.name.clone()];
-        for (value, quantity) in summary.values.iter().zip(&QUANTITIES) {
+        for (value, quantity) in summary.values.iter().zip(quantities) {
             let digits = if many || quantity.digits != 1 { quantity.digits } else { 0 };
             line.push(match value {
                 None => "-".into(),
@@ -109,15 +116,15 @@ pub fn markdown(rows: &[Row], table: &[Summary], many: bool) -> String {
     text
 }
 
-pub fn csv(rows: &[Row], table: &[Summary]) -> String {
+pub fn csv(rows: &[Row], quantities: &[Quantity], table: &[Summary]) -> String {
     let mut text = String::from("method");
-    for quantity in &QUANTITIES {
+    for quantity in quantities {
         text.push_str(&format!(",{0},{0}_sd", quantity.name));
     }
     text.push_str(",runs,converged,failed,flags\n");
     for (row, summary) in rows.iter().zip(table) {
         text.push_str(&row.name);
-        for value in &summary.values {
+        for value in &summary.values[..quantities.len()] {
             let (mean, sd) = value.map_or((None, None), |(mean, sd)| (Some(mean), sd));
             let show = |v: Option<f64>| v.map_or_else(String::new, |v| v.to_string());
             text.push_str(&format!(",{},{}", show(mean), show(sd)));
@@ -128,13 +135,13 @@ pub fn csv(rows: &[Row], table: &[Summary]) -> String {
     text
 }
 
-pub fn json_rows(rows: &[Row], table: &[Summary]) -> Vec<Value> {
+pub fn json_rows(rows: &[Row], quantities: &[Quantity], table: &[Summary]) -> Vec<Value> {
     let one = |(row, summary): (&Row, &Summary)| {
         let mut object = json!({
             "method": row.name, "flags": row.flags(), "runs": summary.runs,
             "converged": summary.converged, "failed": summary.failed,
         });
-        for (value, quantity) in summary.values.iter().zip(&QUANTITIES) {
+        for (value, quantity) in summary.values.iter().zip(quantities) {
             object[quantity.name] = json!(value.map(|(mean, _)| mean));
             object[format!("{}_sd", quantity.name)] = json!(value.and_then(|(_, sd)| sd));
         }
@@ -177,7 +184,7 @@ pub fn remarks(rows: &[Row], runs: &[Run], sets: usize) -> Vec<String> {
 }
 
 /// A row a run.
-pub fn runs_table(rows: &[Row], inputs: &[String], runs: &[Run]) -> Result<Table> {
+pub fn runs_table(rows: &[Row], quantities: &[Quantity], inputs: &[String], runs: &[Run]) -> Result<Table> {
     let text = |of: &dyn Fn(&Run) -> String| Data::Text(runs.iter().map(of).collect());
     let mut columns = vec![
         Column::new("method", text(&|run| rows[run.row].name.clone())),
@@ -185,7 +192,7 @@ pub fn runs_table(rows: &[Row], inputs: &[String], runs: &[Run]) -> Result<Table
         Column::new("input", text(&|run| inputs[run.set].clone())),
         Column::new("seed", Data::I64(runs.iter().map(|run| run.seed as i64).collect())),
     ];
-    for quantity in &QUANTITIES {
+    for quantity in quantities {
         let values: Vec<Option<f64>> =
             runs.iter().map(|run| run.outcome.as_ref().ok().and_then(quantity.of)).collect();
         let valid = values.iter().map(Option::is_some).collect();
