@@ -212,7 +212,8 @@ def bpmg(folder, seeds, space, members_only=False):
             writer.writerows(row for row in rows if int(row["truth"]) >= 0)
     for seed in range(1, seeds + 1):
         path = folder / f"{seed}.parquet"
-        goc("candidates", stars, "--space", space, "--seed", seed, "-o", path)
+        # As goc stars --method marginal does by default.
+        goc("candidates", stars, "--space", space, "--sampler", "tails", "--seed", seed, "-o", path)
         yield path, seed
 
 

@@ -71,13 +71,15 @@ class MarginalMixture(UncertainClusterer):
     candidate_probabilities_: NDArray[np.float64]
     agreement_: float
     effective_draws_: float
+    error_factor_: float | None
+    bad_errors_: float | None
 
     def _take(self, found: Mapping[str, Any], settings: Mapping[str, Any], kept: Any) -> None:
         super()._take(found, settings, kept)
         from scipy.sparse import coo_array
 
         n = len(self.labels_)
-        for name in ("alone", "field", "runner_up", "runner_up_probability", "agreement", "effective_draws"):
+        for name in ("alone", "field", "runner_up", "runner_up_probability", "agreement", "effective_draws", "error_factor", "bad_errors"):
             setattr(self, f"{name}_", found[name])
         self.k_posterior_ = np.zeros(len(found["k_values"]), [("k", "i8"), ("probability", "f8")])
         self.k_posterior_["k"] = found["k_values"]
@@ -217,7 +219,8 @@ _TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = 
     Objects in the field, which belong to no group, have the label -1. Beside the attributes below: `field_` and `alone_` (probability of
     being in the field, and of being a group of one), `recurrence_` (how well each cluster comes back, from 0 to 1), `runner_up_` and `runner_up_probability_`,
     `k_posterior_` (k, probability), `together_` (sparse: probability that two objects are together),
-    `candidate_probabilities_`, `agreement_` of the chains and `effective_draws_`.""",
+    `candidate_probabilities_`, `agreement_` of the chains and `effective_draws_`;
+    `error_factor_` and `bad_errors_`, what was learned of the errors, where candidates were drawn with `sampler="tails"` (else None).""",
      {"scale": keyword("scale", default=own_default("marginal", "scale")),
       "feature_map": keyword("feature_map", default=own_default("marginal", "feature_map")),
       **{name: keyword(name) for name in ("strength", "scale_penalties", "chains", "burn", "keep",

@@ -77,7 +77,9 @@ def from_gaia(
         The size of the sets, as for :func:`goc.uncertainty.box`.
     m : int
         Points drawn for each star.
-    sampler : {"uniform", "sobol", "density", "grid:COLUMN"}
+    sampler : {"uniform", "sobol", "density", "tails", "grid:COLUMN"}
+        ``"tails"``: from the error distribution, some with heavy tails; :class:`goc.MarginalMixture` learns from them how far
+        the quoted errors hold. ``goc stars --method marginal`` does so by default.
     distance_prior : str, optional
         What is known of the distances beforehand; points are taken from the set in proportion to it. ``"volume:5"``: as many stars in every volume, none
         beyond 5 kpc; ``"edsd:1.35"``: their density falls with a scale length of 1.35 kpc.

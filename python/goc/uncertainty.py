@@ -64,8 +64,9 @@ class Sets:
         ----------
         m : int
             Points of each object.
-        sampler : {"uniform", "sobol", "density", "grid:C"}
-            Uniform over the set; evenly spread; from the error distribution, not cut off; value C in even steps, the others uniform.
+        sampler : {"uniform", "sobol", "density", "tails", "grid:C"}
+            Uniform over the set; evenly spread; from the error distribution, not cut off; the same, some with heavy tails; value C
+            in even steps, the others uniform.
         random_state : int, RandomState or None
         n_jobs : int or None
 
@@ -80,7 +81,7 @@ class Sets:
     def _draw(self, m: int, sampler: str, seed: int, first: int, last: int, n_jobs: int | None):
         name, _, coordinate = sampler.partition(":")
         if (name == "grid") != bool(coordinate) or (coordinate and not coordinate.isdigit()):
-            raise ValueError(f"sampler='{sampler}' is not known; give uniform, sobol, density or grid:C with C a number from 0")
+            raise ValueError(f"sampler='{sampler}' is not known; give uniform, sobol, density, tails or grid:C with C a number from 0")
         return self._sets.sample(m, name, int(coordinate or 0), seed, first, last, _threads(n_jobs))
 
 
@@ -270,13 +271,16 @@ def propagate(
         raise ValueError(f"object {name}: f gives no finite features for any of its {m} points; mend it, or use on_empty='drop'")
     left = counts > 0
     ids = (np.arange(n) if sets.keys is None else np.asarray(sets.keys))[left]
+    metadata = {"goc_sampler": sampler, "goc_m": m, "goc_penalty": penalty, "goc_seed": seed}
+    if sampler == "tails":
+        metadata["goc_measured"] = centres.shape[1]
     return Candidates(
         np.concatenate(values),
         np.concatenate([[0], np.cumsum(counts[left])]),
         np.concatenate(penalties) if penalties else None,
         ids=ids,
         features=features,
-        metadata={"goc_sampler": sampler, "goc_m": m, "goc_penalty": penalty, "goc_seed": seed},
+        metadata=metadata,
     )
 
 

@@ -164,6 +164,8 @@ fn posterior_items(py: Python<'_>, put: &Bound<'_, PyDict>, posterior: &Posterio
     put.set_item("together_probability", together.into_pyarray(py))?;
     put.set_item("agreement", posterior.diagnostics.agreement)?;
     put.set_item("effective_draws", posterior.diagnostics.effective_k)?;
+    put.set_item("error_factor", posterior.errors.as_ref().map(|errors| errors.factor()))?;
+    put.set_item("bad_errors", posterior.errors.as_ref().map(|errors| errors.bad()))?;
     Ok(())
 }
 
@@ -258,7 +260,7 @@ impl Model {
     ) -> PyResult<Predicted<'py>> {
         let ModelFile { map, penalty_divisor, model, .. } = self.file.clone();
         let prepared = Map { map, divisor: penalty_divisor }.prepared(&candidates.data)?;
-        let work = move |_: &watch::Watch| model.predict(&prepared.data.candidates);
+        let work = move |watch: &watch::Watch| prepared.predict(&model, watch);
         let found = watch::run(py, threads, None, None, work)?.map_err(value_error)?;
         let labels = found.iter().map(|p| p.label.map_or(-1, i64::from));
         let probability: Vec<f64> = found.iter().map(|p| p.probability).collect();

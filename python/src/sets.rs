@@ -36,8 +36,9 @@ pub fn sampler_of(name: &str, coordinate: usize) -> PyResult<Sampler> {
         "uniform" => Ok(Sampler::Uniform),
         "sobol" => Ok(Sampler::Sobol),
         "density" => Ok(Sampler::Density),
+        "tails" => Ok(Sampler::Tails),
         "grid" => Ok(Sampler::Grid { coordinate }),
-        other => Err(invalid!("sampler='{other}' is not known; give uniform, sobol, density or grid")),
+        other => Err(invalid!("sampler='{other}' is not known; give uniform, sobol, density, tails or grid")),
     }
 }
 

@@ -12,6 +12,7 @@ use goc_galaxy::spaces::Space;
 use sha2::{Digest, Sha256};
 
 use crate::error::Result;
+use crate::sampling_names::SamplerName;
 
 /// A feature as the input names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,14 @@ pub enum PenaltyKind {
     Unknown,
     /// Minus the log density of the errors, relative to what was measured.
     LogDensity,
+    /// The same of candidates that were drawn with heavy tails ([`SamplerName::Tails`]): methods by
+    /// likelihood take the law of the draws into account, and may learn that of the errors.
+    ///
+    /// [`SamplerName::Tails`]: crate::SamplerName::Tails
+    Tails {
+        /// How many quantities were measured.
+        values: usize,
+    },
     /// Made of weights (likelihoods) by this strength: `-ln(w / largest) / strength`. Dividing them by
     /// their largest would change what they mean, so they are never scaled.
     Weights {
@@ -108,6 +117,8 @@ pub struct Dataset {
 const PENALTY_KEY: &str = "goc_penalty";
 /// The key under which provenance says how candidates were drawn.
 const SAMPLER_KEY: &str = "goc_sampler";
+/// The key under which provenance says how many quantities were measured.
+const MEASURED_KEY: &str = "goc_measured";
 /// The key under which provenance says which space stars are in.
 const SPACE_KEY: &str = "goc_space";
 /// How the sampler and the kind of penalty are called that follow the density of the errors.
@@ -188,17 +199,24 @@ impl Dataset {
         match (self.penalties, divisor) {
             (PenaltyKind::Weights { strength }, _) => strength,
             (_, None) => 1.0,
-            (PenaltyKind::LogDensity, Some(divisor)) => divisor,
+            (PenaltyKind::LogDensity | PenaltyKind::Tails { .. }, Some(divisor)) => divisor,
             (PenaltyKind::Unknown, Some(_)) => PENALTY_STRENGTH,
         }
     }
 
     /// What kind of penalties the provenance says.
     pub fn said_penalties(&self) -> PenaltyKind {
-        let density = |(key, value): &(String, String)| key == PENALTY_KEY && value.starts_with(DENSITY);
-        match self.provenance.iter().any(density) {
-            true => PenaltyKind::LogDensity,
-            false => PenaltyKind::Unknown,
+        let said =
+            |key: &str| self.provenance.iter().find(|(own, _)| own == key).map(|(_, value)| value.as_str());
+        let values =
+            || said(MEASURED_KEY).and_then(|values| values.parse().ok()).filter(|values| *values > 0);
+        match said(PENALTY_KEY) {
+            Some(DENSITY) if said(SAMPLER_KEY) == Some(&SamplerName::Tails.to_string()) => match values() {
+                Some(values) => PenaltyKind::Tails { values },
+                None => PenaltyKind::Unknown,
+            },
+            Some(penalty) if penalty.starts_with(DENSITY) => PenaltyKind::LogDensity,
+            _ => PenaltyKind::Unknown,
         }
     }
 

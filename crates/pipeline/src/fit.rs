@@ -17,7 +17,7 @@ use goc::optimistic::{KRule, Search};
 use goc::oracle::Oracle;
 use goc::{Candidates, Partition, Points};
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, PenaltyKind};
 use crate::error::Result;
 use crate::judge;
 use crate::keep::Keep;
@@ -129,7 +129,17 @@ pub fn fit_keeping(
     }
     let strength = asked.penalty_strength.unwrap_or_else(|| prepared.penalty_strength());
     let scale = Some(prepared.map.scaler.scaling());
-    let settings = Settings { penalty_strength: Some(strength), scale, ..asked.clone() };
+    let tails = match prepared.data.penalties {
+        PenaltyKind::Tails { values } if mixture => Some(values),
+        PenaltyKind::Tails { .. } => {
+            watch.warn(
+                "the candidates were drawn with heavy tails, which only the marginal mixture takes into account: make them with another sampler",
+            );
+            None
+        }
+        _ => None,
+    };
+    let settings = Settings { penalty_strength: Some(strength), scale, tails, ..asked.clone() };
     let weights = prepared.data.object_weights.clone();
     let candidates = &prepared.data.candidates;
     let run = Job { oracle, weights: weights.as_deref(), watch, keep };
@@ -258,8 +268,12 @@ fn chains_remark(found: &Posterior) -> String {
             coming_back(found)
         ),
     };
+    let errors = found.errors.as_ref().map_or_else(String::new, |errors| {
+        let (factor, bad) = (errors.factor(), errors.bad());
+        format!("; errors are {factor:.2} times the quoted ones, far larger for a share of {bad:.2}")
+    });
     format!(
-        "chains agree to {:.2}; their K is worth {:.0} independent draws{advice}",
+        "chains agree to {:.2}; their K is worth {:.0} independent draws{advice}{errors}",
         chains.agreement, chains.effective_k
     )
 }

@@ -481,6 +481,10 @@ fn findings(posterior: &Posterior, whole: bool) -> Vec<(&'static str, Value)> {
         ("effective_draws_ln_density", json!(chains.effective_ln_density)),
         ("moves_taken", json!(chains.moves_taken)),
     ];
+    if let Some(errors) = &posterior.errors {
+        found.push(("error_factor", json!(errors.factor())));
+        found.push(("bad_errors", json!(errors.bad())));
+    }
     if whole {
         let k: Vec<Value> = posterior.k.iter().map(|(k, p)| json!({ "k": k, "probability": p })).collect();
         found.push(("k_posterior", json!(k)));

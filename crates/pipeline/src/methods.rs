@@ -301,6 +301,7 @@ impl Settings {
         Marginal::default()
             .length(self.chains, self.burn, self.keep)
             .penalty_strength(self.penalty_strength.unwrap_or(PENALTY_STRENGTH))
+            .tails(self.tails)
             .power(self.power.number())
             .alpha(self.alpha.number())
             .singleton_weight(self.singleton_weight.number())

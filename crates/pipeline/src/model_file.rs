@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use goc::marginal::{ClusterParts, Model, ModelParts};
+use goc::marginal::{ClusterParts, Errors, Model, ModelParts};
 use goc::scale::{Scaler, Scaling};
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ impl ModelFile {
         let feature = |(f, root): (&Feature, &bool)| json!({ "name": f.name, "unit": f.unit, "root": root });
         let cluster = |c: &ClusterParts| json!({ "size": c.size, "mean": c.mean, "scatter": c.scatter });
         let parts = self.model.parts();
-        let whole = json!({
+        let mut whole = json!({
             "format": FORMAT,
             "version": VERSION,
             "features": self.features.iter().zip(&self.map.roots).map(feature).collect::<Vec<_>>(),
@@ -71,6 +71,9 @@ impl ModelFile {
             "clusters": parts.clusters.iter().map(cluster).collect::<Vec<_>>(),
             "field": parts.field.as_ref().map(cluster),
         });
+        if let Some(errors) = &parts.errors {
+            whole["errors"] = json!({ "values": errors.values, "shares": errors.shares });
+        }
         format!("{whole:#}\n")
     }
 
@@ -100,6 +103,14 @@ impl ModelFile {
         }
         let base = whole.at("base")?;
         let field = whole.at("field")?;
+        // Not in models of candidates without heavy tails, nor in those of earlier programs.
+        let errors = match whole.value["errors"].is_null() {
+            true => None,
+            false => {
+                let errors = whole.at("errors")?;
+                Some(Errors { values: errors.count("values")?, shares: errors.numbers("shares")? })
+            }
+        };
         let model = Model::new(ModelParts {
             clusters: whole.list("clusters")?.iter().map(cluster).collect::<Result<_, _>>()?,
             field: if field.value.is_null() { None } else { Some(cluster(&field)?) },
@@ -109,6 +120,7 @@ impl ModelFile {
             singleton_weight: whole.number("single")?,
             power: whole.number("power")?,
             penalty_strength: whole.number("strength")?,
+            errors,
             base_middle: base.numbers("middle")?,
             base_scale: base.numbers("scale")?,
         })
@@ -209,6 +221,7 @@ mod tests {
             singleton_weight: 1.0,
             power: 0.5,
             penalty_strength: 2.0,
+            errors: None,
             base_middle: vec![0.0, 1e300],
             base_scale: vec![1.1, 0.0, 0.0, 2.2],
         });

@@ -32,7 +32,7 @@ impl ModelFile {
     pub fn predict(&self, columns: &LongTable, watch: &dyn Watch) -> Result<Predicted> {
         let data = self.read_objects(columns, watch)?;
         let prepared = Prepared::like(data, &self.map, self.penalty_divisor)?;
-        let predictions = self.model.predict(&prepared.data.candidates)?;
+        let predictions = prepared.predict(&self.model, watch)?;
         Ok(Predicted { prepared, predictions })
     }
 

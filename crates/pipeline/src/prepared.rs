@@ -4,6 +4,7 @@
 //! without a copy. The marginal mixture loads objects one by one: for it nothing is changed at all, and
 //! each object is mapped as it is loaded ([`Prepared::objects`]).
 
+use goc::marginal::{Model, ModelError, Prediction};
 use goc::objects::Scaled;
 use goc::scale::Scaler;
 
@@ -109,6 +110,20 @@ impl Prepared {
             self.applied = true;
         }
         self
+    }
+
+    /// Where each object belongs in a model. What the model learned of the errors counts where these
+    /// candidates were drawn with heavy tails too.
+    pub fn predict(&self, model: &Model, watch: &dyn Watch) -> Result<Vec<Prediction>, ModelError> {
+        if !matches!(self.data.penalties, PenaltyKind::Tails { .. }) {
+            return model.without_errors().predict(&self.data.candidates);
+        }
+        if model.parts().errors.is_none() {
+            watch.warn(
+                "the candidates were drawn with heavy tails, those of the model were not: make them alike",
+            );
+        }
+        model.predict(&self.data.candidates)
     }
 
     /// Whether the candidates of [`Prepared::data`] are those that are clustered.

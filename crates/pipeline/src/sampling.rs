@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use crate::dataset::{Dataset, Extra, Feature, PenaltyKind};
 use crate::error::{PipelineError, Result};
 use crate::measured::{Measured, MeasuredColumns};
+use crate::names::MethodName;
 use crate::sampling_names::{PenaltyName, SamplerName, Shape, TransformName, WhenEmpty};
 use crate::star_model::StarModel;
 use crate::watch::Watch;
@@ -75,6 +76,13 @@ impl Sampling {
     pub const DRAWS: usize = 101;
     /// Size of the sets in errors unless told.
     pub const SIGMAS: f64 = 2.0;
+
+    /// How points are drawn for a method unless told: with heavy tails for the marginal mixture, which
+    /// learns from them how far quoted errors hold; for all others the paper's way.
+    pub fn sampler_for(&self, method: MethodName) -> SamplerName {
+        let may = self.penalty == PenaltyName::Density && self.shape != Some(Shape::L1);
+        if method == MethodName::Marginal && may { SamplerName::Tails } else { SamplerName::default() }
+    }
 
     /// What the authors did: a box, the parallax in even steps, a penalty for the parallax alone.
     pub fn of_the_authors() -> Self {
@@ -229,6 +237,7 @@ impl Sampling {
             SamplerName::Uniform => Sampler::Uniform,
             SamplerName::Sobol => Sampler::Sobol,
             SamplerName::Density => Sampler::Density,
+            SamplerName::Tails => Sampler::Tails,
             SamplerName::Grid(column) => Sampler::Grid { coordinate: measured.coordinate(column)? },
         };
         let penalty = match &self.penalty {
@@ -240,6 +249,16 @@ impl Sampling {
                 Penalty::SurpriseOf(columns.collect::<Result<_, _>>()?)
             }
         };
+        let heavy = self.sampler == SamplerName::Tails;
+        if heavy && measured.shape == Shape::L1 {
+            return Err(usage!("{{sampler}} tails needs normal errors, not those of the shape l1"));
+        }
+        if heavy && !matches!(self.penalty, PenaltyName::None | PenaltyName::Density) {
+            return Err(usage!(
+                "{{sampler}} student goes with {{penalty}} density or none, not {}",
+                self.penalty
+            ));
+        }
         if self.draws == 0 {
             return Err(usage!("at least one point must be drawn"));
         }
@@ -303,6 +322,7 @@ impl Sampling {
             features: f.features.clone(),
             extras: extras.map(|(feature, values)| Extra { feature, values }).collect(),
             penalties: match self.penalty {
+                PenaltyName::Density if heavy => PenaltyKind::Tails { values: measured.names.len() },
                 PenaltyName::Density | PenaltyName::DensityOf(_) => PenaltyKind::LogDensity,
                 PenaltyName::None | PenaltyName::Distance => PenaltyKind::Unknown,
             },
@@ -371,6 +391,9 @@ impl Sampling {
             ("transform", json!(f.name)),
             ("penalty", json!(self.penalty.to_string())),
         ];
+        if self.sampler == SamplerName::Tails {
+            settings.push(("measured", json!(measured.names.len())));
+        }
         if let Some((_, prior)) = f.prior {
             settings.push(("distance_prior", json!(prior.to_string())));
         }

@@ -41,6 +41,8 @@ pub enum SamplerName {
     Sobol,
     /// From the error distribution, not cut off at the set.
     Density,
+    /// The same with heavy tails: for the marginal mixture, which learns how far quoted errors hold.
+    Tails,
     /// One value in even steps, the others uniform.
     Grid(String),
 }
@@ -53,8 +55,9 @@ impl FromStr for SamplerName {
             None if text == "uniform" => Ok(Self::Uniform),
             None if text == "sobol" => Ok(Self::Sobol),
             None if text == "density" => Ok(Self::Density),
+            None if text == "tails" => Ok(Self::Tails),
             Some(("grid", column)) if !column.is_empty() => Ok(Self::Grid(column.to_string())),
-            _ => Err("give uniform, sobol, density or grid:COLUMN".into()),
+            _ => Err("give uniform, sobol, density, tails or grid:COLUMN".into()),
         }
     }
 }
@@ -65,6 +68,7 @@ impl fmt::Display for SamplerName {
             Self::Uniform => f.write_str("uniform"),
             Self::Sobol => f.write_str("sobol"),
             Self::Density => f.write_str("density"),
+            Self::Tails => f.write_str("tails"),
             Self::Grid(column) => write!(f, "grid:{column}"),
         }
     }
@@ -193,7 +197,7 @@ mod tests {
 
     #[test]
     fn every_choice_prints_as_it_is_typed() {
-        for text in ["uniform", "sobol", "density", "grid:parallax"] {
+        for text in ["uniform", "sobol", "density", "tails", "grid:parallax"] {
             assert_eq!(text.parse::<SamplerName>().map(|name| name.to_string()), Ok(text.into()));
         }
         for text in ["actions", "none", "coasting", "pca:2", "kernel-pca:3", "kernel-pca-poly:1"] {

@@ -228,11 +228,14 @@ macro_rules! settings {
             pub initial_labels: Option<Vec<i64>>,
             /// Keep every iteration of GOC in full.
             pub full_history: bool,
+            /// Of how many measured quantities the candidates were drawn with heavy tails, if they were:
+            /// the fit takes it from the data.
+            pub tails: Option<usize>,
         }
 
         impl Default for Settings {
             fn default() -> Self {
-                Self { $($field: $default,)+ initial_labels: None, full_history: false }
+                Self { $($field: $default,)+ initial_labels: None, full_history: false, tails: None }
             }
         }
 

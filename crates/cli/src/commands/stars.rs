@@ -93,7 +93,12 @@ impl Work for Stars {
     fn run(self) -> Result<()> {
         self.output.check(self.json)?;
         let sampling = self.sampling.sampling()?;
-        let sampling = Sampling { extras: self.candidates.is_some(), ..sampling };
+        let sampler = match &self.sampling.sampler {
+            Some(sampler) => sampler.clone(),
+            None if self.sampling.says_size() => sampling.sampler.clone(),
+            None => sampling.sampler_for(self.fit.settings.method),
+        };
+        let sampling = Sampling { sampler, extras: self.candidates.is_some(), ..sampling };
         let model = self.stars.model()?;
         self.fit.check()?;
         if self.sampling.transform.is_some() {

@@ -37,16 +37,18 @@ pub(super) struct Blocks<'a> {
     /// A block after another: eight values of a feature, feature after feature. Empty when they are
     /// loaded when needed.
     values: Vec<f64>,
-    weights: Vec<f64>,
+    /// Under every law of the errors.
+    weights: Vec<Vec<f64>>,
     /// Which candidate of its object each is.
     which: Narrow,
 }
 
 impl<'a> Blocks<'a> {
-    /// `weigh` puts the weights of an object's candidates into the vector it is given. Features are
-    /// kept where they take at most `kept` bytes, as a rule [`KEPT_BYTES`].
+    /// `weigh` puts the weights of an object's candidates into the vector it is given, under one law
+    /// of the errors after another. Features are kept where they take at most `kept` bytes, as a rule [`KEPT_BYTES`].
     pub(super) fn new(
         objects: &'a dyn Objects,
+        laws: usize,
         mut weigh: impl FnMut(usize, &mut Vec<f64>),
         kept: usize,
     ) -> Self {
@@ -66,7 +68,7 @@ impl<'a> Blocks<'a> {
             most: most.div_ceil(LANES),
             starts,
             values: Vec::with_capacity(if keep { count * LANES * q } else { 0 }),
-            weights: Vec::with_capacity(count * LANES),
+            weights: (0..laws).map(|_| Vec::with_capacity(count * LANES)).collect(),
             which: Narrow::with_capacity(count * LANES, most.saturating_sub(1)),
         };
         let (mut columns, mut weights, mut order) = (Vec::new(), Vec::new(), Vec::new());
@@ -84,8 +86,11 @@ impl<'a> Blocks<'a> {
                         blocks.values.extend((0..LANES).map(|lane| column[at(lane)]));
                     }
                 }
-                let weight = |lane: usize| if lane < block.len() { weights[at(lane)] } else { 0.0 };
-                blocks.weights.extend((0..LANES).map(weight));
+                for (law, of_law) in blocks.weights.iter_mut().enumerate() {
+                    let weight =
+                        |lane: usize| if lane < block.len() { weights[law * m + at(lane)] } else { 0.0 };
+                    of_law.extend((0..LANES).map(weight));
+                }
                 (0..LANES).for_each(|lane| blocks.which.push(at(lane) as u32));
             }
         }
@@ -113,8 +118,13 @@ impl<'a> Blocks<'a> {
     }
 
     /// The weight of the candidate at a spot of object `i`.
-    pub(super) fn weight(&self, i: usize, spot: u32) -> f64 {
-        self.weights[self.starts[i] * LANES + spot as usize]
+    pub(super) fn weight(&self, law: usize, i: usize, spot: u32) -> f64 {
+        self.weights[law][self.starts[i] * LANES + spot as usize]
+    }
+
+    /// The weights of all lanes of object `i`.
+    pub(super) fn weights_of(&self, law: usize, i: usize) -> &[f64] {
+        &self.weights[law][self.starts[i] * LANES..self.starts[i + 1] * LANES]
     }
 
     /// The spot of candidate `j` of object `i`.
@@ -178,6 +188,8 @@ impl<'a> Own<'a> {
 /// Loads one object after another, where the features of blocks are not kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reader {
+    /// The law of the errors that weights are under.
+    pub(super) law: usize,
     /// The object that is loaded.
     object: Option<usize>,
     columns: Vec<f64>,
@@ -209,7 +221,7 @@ impl Reader {
             true => &self.values[..],
             false => &blocks.values[lanes.start * blocks.q..lanes.end * blocks.q],
         };
-        Own { q: blocks.q, values, weights: &blocks.weights[lanes] }
+        Own { q: blocks.q, values, weights: &blocks.weights[self.law][lanes] }
     }
 }
 
@@ -420,7 +432,7 @@ mod tests {
         // Kept or loaded, with numbers of one byte or more.
         for (large, kept) in [(false, KEPT_BYTES), (false, 0), (true, KEPT_BYTES), (true, 0)] {
             let (candidates, weights) = ragged(large);
-            let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), kept);
+            let blocks = Blocks::new(&candidates, 1, of_all(&candidates, &weights), kept);
             assert_eq!(blocks.values.is_empty(), kept == 0);
             let mut reader = Reader::default();
             for i in 0..candidates.objects() {
@@ -431,7 +443,7 @@ mod tests {
                 for spot in 0..(own.len() * LANES) as u32 {
                     let j = blocks.candidate(i, spot);
                     let weight = own.weights(spot as usize / LANES)[spot as usize % LANES];
-                    assert_eq!(weight, blocks.weight(i, spot));
+                    assert_eq!(weight, blocks.weight(0, i, spot));
                     seen[j as usize] += weight;
                     let mut row = vec![0.0; 3];
                     own.copy_place(spot, &mut row);
@@ -457,7 +469,7 @@ mod tests {
     fn radii_hold_all_candidates_and_neighbours_make_them_small() {
         let (candidates, weights) = ragged(false);
         let low = [2.0, 0.0, 0.0, 0.3, 1.0, 0.0, -0.2, 0.1, 0.5];
-        let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
+        let blocks = Blocks::new(&candidates, 1, of_all(&candidates, &weights), KEPT_BYTES);
         let (mut reader, mut extents) = (Reader::default(), Extents::default());
         for i in 0..4 {
             reader.load(&blocks, i);

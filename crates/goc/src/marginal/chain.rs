@@ -41,6 +41,9 @@ const NEGLIGIBLE: f64 = 0.1;
 /// One near move for so many objects after every sweep, beside those that are told.
 const NEAR_EVERY: usize = 5;
 
+/// The law of the errors is drawn after every so many sweeps: it takes about a quarter of one.
+const LAW_EVERY: usize = 4;
+
 /// From so many objects on, candidates are not all in the cache, and objects that are neighbours in
 /// memory are visited in batches of so many. (One by one, a sweep of 10 000 objects takes twice as
 /// long.)
@@ -52,8 +55,11 @@ pub(super) struct Data<'a> {
     pub(super) blocks: &'a Blocks<'a>,
     pub(super) prior: &'a PartitionPrior,
     pub(super) field: &'a Field,
-    /// The sum over candidates of `w H(x)` for every object: what an object alone has.
-    pub(super) alone_sum: &'a [f64],
+    /// Under every law of the errors the sum over candidates of `w H(x)` for every object: what an
+    /// object alone has.
+    pub(super) alone_sum: &'a [Vec<f64>],
+    /// The logarithms of the laws' probabilities beforehand.
+    pub(super) ln_laws: &'a [f64],
     /// `Psi ~ Wishart(metric_df, a / metric_df I)`, and whether it is drawn at all.
     pub(super) metric_df: f64,
     /// The values that `a` may have, ascending, and how many of them beside a field.
@@ -129,6 +135,8 @@ pub(super) struct Chain<'a> {
     pub(super) rng: Stream,
     /// Split and merge moves tried and taken.
     pub(super) moves: [usize; 2],
+    /// Steps made.
+    steps: usize,
     /// Over the last sweep, the sum of `-ln p` of who was drawn to be field or alone, and of all
     /// candidates that were drawn: an estimate of the entropy of each given all else. Not of which
     /// cluster: ways that lead to the same partition are many where clusters are small, and would
@@ -189,6 +197,7 @@ impl<'a> Chain<'a> {
             joins: Vec::new(),
             rng,
             moves: [0, 0],
+            steps: 0,
             entropy: 0.0,
             least_ln_field: 0.0,
             extents: Extents::default(),
@@ -250,7 +259,7 @@ impl<'a> Chain<'a> {
             cluster.refresh(&self.shape);
         }
         for (i, sum) in self.field_sums.iter_mut().enumerate() {
-            *sum = self.data.field.sum(self.level, i, &self.field_shares);
+            *sum = self.data.field.sum(self.reader.law, self.level, i, &self.field_shares);
         }
         // The metric is positive definite: it was so when it was drawn.
         let low = cholesky(&self.shape.psi, q).map_or_else(|| vec![0.0; q * q], |l| lower_inverse(&l, q));
@@ -295,6 +304,7 @@ impl<'a> Chain<'a> {
         let near = if moves > 0 { moves + self.labels.len() / NEAR_EVERY } else { 0 };
         self.split_and_merge(moves, near);
         self.draw_shape();
+        self.steps += 1;
     }
 
     /// Every object once, in an order that does not depend on the state: batches of neighbours in
@@ -381,7 +391,7 @@ impl<'a> Chain<'a> {
         let blocks = self.data.blocks;
         self.reader.load(blocks, i);
         let in_field = self.field_join(self.in_field, 1) * self.field_sums[i];
-        let alone = self.open_group() * self.data.alone_sum[i];
+        let alone = self.open_group() * self.data.alone_sum[self.reader.law][i];
         // Both first, as if they were one cluster: what it weighs is known beforehand.
         let first = alone + in_field;
         // What is negligible is measured by what is known to be there: the object alone, and where
@@ -513,7 +523,7 @@ impl<'a> Chain<'a> {
         let [lanes, alone] = &mut self.alone;
         weigh_alone(&self.shape.base, self.reader.own(blocks, i), lanes);
         blocks.in_order(i, lanes, alone);
-        blocks.spot_of(i, pick(alone, self.data.alone_sum[i], &mut self.rng) as u32)
+        blocks.spot_of(i, pick(alone, self.data.alone_sum[self.reader.law][i], &mut self.rng) as u32)
     }
 
     /// The weight of opening a group.
@@ -550,10 +560,11 @@ impl<'a> Chain<'a> {
         if self.data.field.is_open() {
             let members = (0..).zip(&self.labels).filter(|(_, label)| **label == FIELD).map(|(i, _)| i);
             (self.field_shares, self.least_ln_field) =
-                self.data.field.draw(self.level, members, &self.field_shares, &mut self.rng);
+                self.data.field.draw(self.reader.law, self.level, members, &self.field_shares, &mut self.rng);
             self.draw_level();
         }
         let drawn = !self.data.learn || self.draw_metric().is_some();
+        let drawn = (!self.steps.is_multiple_of(LAW_EVERY) || self.draw_law().is_some()) && drawn;
         self.rebuild();
         drawn
     }
@@ -567,7 +578,9 @@ impl<'a> Chain<'a> {
                 return f64::NEG_INFINITY;
             }
             let members = (0..).zip(&self.labels).filter(|(_, label)| **label == FIELD);
-            members.map(|(i, _)| libm::log(self.data.field.sum(level, i, &self.field_shares))).sum()
+            members
+                .map(|(i, _)| libm::log(self.data.field.sum(self.reader.law, level, i, &self.field_shares)))
+                .sum()
         };
         let ln: Vec<f64> = (0..levels.len()).map(ln_of).collect();
         self.level = pick_ln(&ln, &mut self.rng);
@@ -647,8 +660,9 @@ impl<'a> Chain<'a> {
     fn ln_groups(&self) -> f64 {
         let clusters: f64 = self.clusters.iter().map(|cluster| cluster.ln_density(&self.shape)).sum();
         let grouped = self.spots.iter().enumerate().filter(|(i, _)| self.labels[*i] != FIELD);
-        let choices: f64 = grouped.map(|(i, &spot)| libm::log(self.data.blocks.weight(i, spot))).sum();
-        clusters + choices + self.ln_prior()
+        let choices: f64 =
+            grouped.map(|(i, &spot)| libm::log(self.data.blocks.weight(self.reader.law, i, spot))).sum();
+        clusters + choices + self.ln_prior() + self.data.ln_laws[self.reader.law]
     }
 
     /// An estimate of the log of the weight of all states that are like this one, to compare

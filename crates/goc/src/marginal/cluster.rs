@@ -325,11 +325,16 @@ fn weigh_body(cluster: &Cluster, d: &[[f64; LANES]], weights: &[f64]) -> [f64; L
 /// whose largest eigenvalue is what it bounds.
 fn shrink(low: &[f64], triangle: &[f64], q: usize) -> f64 {
     // low L, lower triangular; the norm of its product with its own transpose.
+    let mut product = vec![0.0; q * q];
+    for r in 0..q {
+        for c in 0..=r {
+            product[r * q + c] = (c..=r).map(|k| low[r * q + k] * triangle[k * q + c]).sum();
+        }
+    }
     let mut squares = 0.0;
-    let product = |r: usize, c: usize| (c..=r).map(|k| low[r * q + k] * triangle[k * q + c]).sum::<f64>();
     for r in 0..q {
         for s in 0..=r {
-            let dot: f64 = (0..=s).map(|c| product(r, c) * product(s, c)).sum();
+            let dot: f64 = (0..=s).map(|c| product[r * q + c] * product[s * q + c]).sum();
             squares += if r == s { dot * dot } else { 2.0 * dot * dot };
         }
     }
@@ -432,7 +437,7 @@ mod tests {
                 let rows: Vec<f64> = (0..m).flat_map(|j| point(20 + j, q)).collect();
                 let weights: Vec<f64> = (0..m).map(|j| 0.1 + j as f64).collect();
                 let (candidates, mut reader) = (one_object(&rows, q), Reader::default());
-                let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
+                let blocks = Blocks::new(&candidates, 1, of_all(&candidates, &weights), KEPT_BYTES);
                 reader.load(&blocks, 0);
                 let own = reader.own(&blocks, 0);
                 let (mut out, mut by_block) = (vec![0.0; m], vec![[0.0; LANES]; 2]);
@@ -472,7 +477,7 @@ mod tests {
                 .collect();
             let weights: Vec<f64> = (0..101).map(|j| 1.0 + f64::from(j % 7)).collect();
             let (candidates, mut reader) = (one_object(&rows, q), Reader::default());
-            let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
+            let blocks = Blocks::new(&candidates, 1, of_all(&candidates, &weights), KEPT_BYTES);
             let low = lower_inverse(&cholesky(&shape.psi, q).unwrap(), q);
             reader.load(&blocks, 0);
             let own = reader.own(&blocks, 0);
@@ -512,7 +517,7 @@ mod tests {
             let rows: Vec<f64> = (0..11).flat_map(|j| point(j, q)).collect();
             let weights: Vec<f64> = (0..11).map(|j| 0.1 + f64::from(j)).collect();
             let (candidates, mut reader) = (one_object(&rows, q), Reader::default());
-            let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
+            let blocks = Blocks::new(&candidates, 1, of_all(&candidates, &weights), KEPT_BYTES);
             reader.load(&blocks, 0);
             let (mut lanes, mut sorted) = (Vec::new(), Vec::new());
             weigh_alone(&shape.base, reader.own(&blocks, 0), &mut lanes);
@@ -551,7 +556,7 @@ mod tests {
             let rows: Vec<f64> =
                 (-count..=count).map(|b| f64::from(a) * step + f64::from(b) * fine).collect();
             let (candidates, weights) = (one_object(&rows, 1), vec![1.0; rows.len()]);
-            let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
+            let blocks = Blocks::new(&candidates, 1, of_all(&candidates, &weights), KEPT_BYTES);
             let (mut reader, mut out) = (Reader::default(), vec![[0.0; LANES]; blocks.count(0)]);
             reader.load(&blocks, 0);
             sum += first * weigh_all(&cluster, reader.own(&blocks, 0), &mut out) * step * fine;

@@ -30,8 +30,9 @@ pub(super) struct Field {
 /// The field's densities with kernels of one width.
 #[derive(Clone, Debug)]
 pub(super) struct Level {
-    /// For every object, the sum over its candidates of weight and each density.
-    pub(super) sums: Vec<f64>,
+    /// Under every law of the errors and for every object, the sum over its candidates of weight and
+    /// each density.
+    pub(super) sums: Vec<Vec<f64>>,
     /// How wide groups may be beside it.
     pub(super) narrow: Narrowness,
 }
@@ -84,7 +85,7 @@ impl Field {
 
     /// None at all, for `n` objects.
     pub(super) fn none(n: usize) -> Self {
-        let level = Level { sums: vec![0.0; n], narrow: Narrowness::any() };
+        let level = Level { sums: vec![vec![0.0; n]], narrow: Narrowness::any() };
         Self::new(n, 1.0, vec![level], vec![1.0])
     }
 
@@ -104,13 +105,13 @@ impl Field {
     }
 
     /// The sums of object `i`, one for each density.
-    fn sums(&self, level: usize, i: usize) -> &[f64] {
-        &self.levels[level].sums[i * self.prior.len()..(i + 1) * self.prior.len()]
+    fn sums(&self, law: usize, level: usize, i: usize) -> &[f64] {
+        &self.levels[level].sums[law][i * self.prior.len()..(i + 1) * self.prior.len()]
     }
 
     /// The sum of object `i` in the field with these shares.
-    pub(super) fn sum(&self, level: usize, i: usize, shares: &[f64]) -> f64 {
-        self.sums(level, i).iter().zip(shares).map(|(sum, share)| sum * share).sum()
+    pub(super) fn sum(&self, law: usize, level: usize, i: usize, shares: &[f64]) -> f64 {
+        self.sums(law, level, i).iter().zip(shares).map(|(sum, share)| sum * share).sum()
     }
 
     /// What is expected of the shares: what to begin with.
@@ -124,6 +125,7 @@ impl Field {
     /// `ln p` of the densities drawn and of the members in them, with the entropy of that draw.
     pub(super) fn draw(
         &self,
+        law: usize,
         level: usize,
         members: impl Iterator<Item = usize>,
         shares: &[f64],
@@ -133,7 +135,7 @@ impl Field {
         let mut weights = vec![0.0; self.prior.len()];
         let mut ln = 0.0;
         for i in members {
-            let sums = self.sums(level, i);
+            let sums = self.sums(law, level, i);
             for (weight, (sum, share)) in weights.iter_mut().zip(sums.iter().zip(shares)) {
                 *weight = sum * share;
             }

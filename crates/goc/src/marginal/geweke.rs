@@ -11,7 +11,7 @@
 
 use rand_distr::{Distribution, Gamma, StandardNormal};
 
-use super::blocks::{Blocks, KEPT_BYTES, of_all};
+use super::blocks::{Blocks, KEPT_BYTES};
 use super::chain::{Chain, Data, FIELD, Near};
 use super::cluster::Cluster;
 use super::field::{Field, Level, Narrowness};
@@ -41,15 +41,21 @@ const OFFSETS: [&[[f64; 2]]; N] = [
     &[[0.3, 0.0]],
     &[[0.0, 1.2], [0.0, -1.2], [0.1, 0.0], [2.0, 0.0]],
 ];
-const WEIGHTS: [&[f64]; N] = [&[0.7, 0.3], &[0.5, 0.2, 0.3], &[1.0], &[0.2, 0.3, 0.1, 0.4]];
+/// Under each of two laws of the errors, with the laws' probabilities beforehand.
+const WEIGHTS: [[&[f64]; N]; 2] = [
+    [&[0.7, 0.3], &[0.5, 0.2, 0.3], &[1.0], &[0.2, 0.3, 0.1, 0.4]],
+    [&[0.2, 0.8], &[0.1, 0.6, 0.3], &[1.0], &[0.3, 0.1, 0.5, 0.1]],
+];
+const LAWS: [f64; 2] = [0.6, 0.4];
 
 /// How many functions of the state are compared.
-const NUMBERS: usize = 21;
+const NUMBERS: usize = 25;
 
 #[derive(Clone)]
 struct State {
     cohesion: Cohesion,
     scale: f64,
+    law: usize,
     labels: Vec<u32>,
     field_shares: Vec<f64>,
     level: usize,
@@ -76,7 +82,7 @@ fn shares(rng: &mut Stream) -> Vec<f64> {
 impl State {
     /// From the prior.
     fn drawn(prior: &PartitionPrior, none: f64, rng: &mut Stream) -> Self {
-        let field = field(none, |_| vec![0.0; N * FIELDS.len()]);
+        let field = field(none, |_, _| vec![0.0; N * FIELDS.len()]);
         loop {
             let mut state = Self::drawn_of_any_width(prior, &field, rng);
             state.draw_data_of_any_width(rng);
@@ -104,14 +110,15 @@ impl State {
         };
         let weights: Vec<f64> = states.iter().map(weight).collect();
         let labels = states.swap_remove(pick(&weights, weights.iter().sum(), rng));
-        let choice = WEIGHTS.map(|w| pick(w, 1.0, rng) as u32).to_vec();
+        let law = pick(&LAWS, 1.0, rng);
+        let choice = WEIGHTS[law].map(|w| pick(w, 1.0, rng) as u32).to_vec();
         let open = if labels.contains(&FIELD) { NARROW_SCALES } else { SCALES.len() };
         let scale = SCALES[pick(&vec![1.0; open], open as f64, rng)];
         let own = scale / METRIC_DF;
         let psi = wishart(METRIC_DF, &[own, 0.0, 0.0, own], Q, rng).unwrap();
         let seen = vec![[0.0; 2]; N];
         let (field_shares, level) = (shares(rng), pick(&[1.0; 2], 2.0, rng));
-        Self { cohesion, scale, labels, field_shares, level, choice, psi, seen }
+        Self { cohesion, scale, law, labels, field_shares, level, choice, psi, seen }
     }
 
     /// Whether no group is too wide beside the field.
@@ -129,7 +136,7 @@ impl State {
 
     /// New data given everything else.
     fn draw_data(&mut self, rng: &mut Stream) {
-        let field = field(0.5, |_| vec![0.0; N * FIELDS.len()]);
+        let field = field(0.5, |_, _| vec![0.0; N * FIELDS.len()]);
         loop {
             self.draw_data_of_any_width(rng);
             if self.is_narrow(&field) {
@@ -142,7 +149,7 @@ impl State {
         let base = cholesky(&WIDE, Q).unwrap();
         for i in (0..N).filter(|i| self.labels[*i] == FIELD) {
             // Which candidate it is nothing else depends on: summed over in the chain.
-            self.choice[i] = pick(WEIGHTS[i], 1.0, rng) as u32;
+            self.choice[i] = pick(WEIGHTS[self.law][i], 1.0, rng) as u32;
             let (middle, width, _) = FIELDS[pick(&self.field_shares, 1.0, rng)];
             let width = width * LEVELS[self.level].0;
             let away = normal_pair(&[width, 0.0, 0.0, width], rng);
@@ -179,32 +186,37 @@ impl State {
     /// The chain's moves given the data.
     fn moved(&mut self, prior: &PartitionPrior, none: f64, rng: &mut Stream) {
         let candidates = self.candidates();
-        let weights = WEIGHTS.concat();
         let base = Base::new(MIDDLE.to_vec(), &WIDE).unwrap();
-        let places = (0..N).flat_map(|i| (0..OFFSETS[i].len()).map(move |j| (i, j)));
-        let alone: Vec<f64> =
-            places.zip(&weights).map(|((i, j), w)| w * base.density(&candidates.candidate(i, j))).collect();
-        let offsets = candidates.offsets();
-        let alone_sum: Vec<f64> = (0..N).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect();
+        let summed = |law: usize, i: usize, of: &dyn Fn(&[f64]) -> f64| -> f64 {
+            let own = WEIGHTS[law][i].iter().enumerate();
+            own.map(|(j, w)| w * of(&candidates.candidate(i, j))).sum()
+        };
+        let alone_sum =
+            [0, 1].map(|law| (0..N).map(|i| summed(law, i, &|x| base.density(x))).collect::<Vec<f64>>());
         let density = |x: &[f64], (middle, width, _): ([f64; 2], f64, f64)| {
             let square = ((x[0] - middle[0]).powi(2) + (x[1] - middle[1]).powi(2)) / (width * width);
             libm::exp(-0.5 * square) / (2.0 * std::f64::consts::PI * width * width)
         };
-        let sum = |i: usize, of: ([f64; 2], f64, f64)| -> f64 {
-            let own = WEIGHTS[i].iter().enumerate();
-            own.map(|(j, w)| w * density(&candidates.candidate(i, j), of)).sum()
-        };
-        let sums = |wider: f64| -> Vec<f64> {
-            let of = |i| FIELDS.map(|(middle, width, prior)| sum(i, (middle, wider * width, prior)));
+        let sums = |law: usize, wider: f64| -> Vec<f64> {
+            let of = |i| {
+                FIELDS.map(|(middle, width, prior)| {
+                    summed(law, i, &|x| density(x, (middle, wider * width, prior)))
+                })
+            };
             (0..N).flat_map(of).collect()
+        };
+        let weigh = |i: usize, own: &mut Vec<f64>| {
+            own.clear();
+            WEIGHTS.iter().for_each(|of_law| own.extend_from_slice(of_law[i]));
         };
         let near = Near::new([vec![1, 3], vec![0], vec![], vec![2]].into_iter(), 2);
         let data = Data {
-            blocks: &Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES),
+            blocks: &Blocks::new(&candidates, LAWS.len(), weigh, KEPT_BYTES),
             near: &near,
             prior,
             field: &field(none, sums),
             alone_sum: &alone_sum,
+            ln_laws: &LAWS.map(libm::log),
             metric_df: METRIC_DF,
             scales: &SCALES,
             narrow_scales: NARROW_SCALES,
@@ -213,6 +225,7 @@ impl State {
         let shape = Shape::new(NU, self.psi.clone(), base, N);
         let mut chain = Chain::new(&data, shape, self.labels.clone(), &self.choice, rng.clone());
         (chain.cohesion, chain.scale, chain.level) = (self.cohesion, self.scale, self.level);
+        chain.reader.law = self.law;
         chain.field_shares.clone_from(&self.field_shares);
         chain.rebuild();
         chain.sweep();
@@ -220,6 +233,7 @@ impl State {
         assert!(chain.draw_shape());
         *rng = chain.rng.clone();
         (self.cohesion, self.scale, self.level) = (chain.cohesion, chain.scale, chain.level);
+        self.law = chain.reader.law;
         self.field_shares = chain.field_shares.clone();
         self.psi = chain.shape.psi.clone();
         (self.labels, self.choice) = (chain.labels.clone(), (0..N).map(|i| chain.choice(i)).collect());
@@ -257,14 +271,19 @@ impl State {
             self.level as f64 * in_field.min(1.0),
             self.level as f64 * in_field,
             grouped(0) * libm::log(far + 0.1),
+            self.law as f64,
+            self.law as f64 * in_field,
+            self.law as f64 * together(0, 1),
+            self.law as f64 * grouped(3) * f64::from(self.choice[3]),
         ]
     }
 }
 
-/// The field with these sums of every object, by how much wider its densities are.
-fn field(none: f64, sums: impl Fn(f64) -> Vec<f64>) -> Field {
+/// The field with these sums of every object, by the law of the errors and how much wider its densities
+/// are.
+fn field(none: f64, sums: impl Fn(usize, f64) -> Vec<f64>) -> Field {
     let level = |(wider, widest): (f64, f64)| Level {
-        sums: sums(wider),
+        sums: vec![sums(0, wider), sums(1, wider)],
         narrow: Narrowness::new(vec![1.0, 0.2, 0.2, 1.5], widest, Q),
     };
     Field::new(N, none, LEVELS.map(level).to_vec(), FIELDS.map(|(_, _, prior)| prior).to_vec())

@@ -18,6 +18,7 @@ mod consensus;
 mod diagnostics;
 mod draws;
 mod embedded;
+mod errors;
 mod extent;
 mod field;
 mod matrix;
@@ -43,6 +44,7 @@ use cluster::weigh_alone;
 pub use consensus::CoClustering;
 pub use diagnostics::{Diagnostics, ENOUGH_AGREEMENT, ENOUGH_DRAWS, ENOUGH_RECURRENCE};
 pub use draws::Draw;
+pub use errors::Errors;
 use extent::Extent;
 use field::{Field, Level};
 pub use model::{ClusterParts, Model, ModelError, ModelParts, Prediction};
@@ -89,6 +91,7 @@ pub struct Marginal {
     spread: Option<f64>,
     learn: bool,
     penalty_strength: f64,
+    tails: Option<usize>,
     chains: usize,
     burn: usize,
     keep: usize,
@@ -108,6 +111,7 @@ impl Default for Marginal {
             spread: None,
             learn: true,
             penalty_strength: PENALTY_STRENGTH,
+            tails: None,
             chains: 4,
             burn: 40,
             keep: 140,
@@ -190,6 +194,8 @@ pub struct Posterior {
     pub singleton_weight: f64,
     /// The power, its mean over the draws.
     pub power: f64,
+    /// What was learned of the errors, where candidates were drawn with heavy tails.
+    pub errors: Option<Errors>,
 }
 
 impl Posterior {
@@ -216,6 +222,8 @@ struct Trace {
     alpha: f64,
     singleton_weight: f64,
     power: f64,
+    /// How many draws were under each law of the errors.
+    laws: Vec<f64>,
 }
 
 impl Marginal {
@@ -240,6 +248,11 @@ impl Marginal {
         learn: bool;
         /// What a penalty of 1 costs in log likelihood.
         penalty_strength: f64;
+        /// Of how many measured quantities the candidates were drawn with heavy tails
+        /// ([`Sampler::Tails`](crate::uncertainty::Sampler)), if they were: then the law of the errors is
+        /// learned ([`Errors`]), and penalties are half the squared distance from what was measured, in
+        /// quoted errors.
+        tails: Option<usize>;
         /// Split and merge moves tried after every sweep.
         moves: usize;
         /// Clusters that the chains begin with.
@@ -350,7 +363,9 @@ impl Marginal {
             psi[f * q + f] = of(self.spread.unwrap_or(LEAST_SPREAD));
         }
         let mut penalties = Vec::new();
-        let blocks = Blocks::new(objects, |i, own| self.weigh(objects, i, &mut penalties, own), kept);
+        let ln_laws = if self.tails.is_some() { errors::ln_prior() } else { vec![0.0] };
+        let laws = ln_laws.len();
+        let blocks = Blocks::new(objects, laws, |i, own| self.weigh(objects, i, &mut penalties, own), kept);
         let base = extent.base()?;
         let (means, robust) = (objects.means(), extent.robust());
         let smooth: Vec<Smooth> = match self.field_prior > 0.0 {
@@ -363,17 +378,19 @@ impl Marginal {
         let field = match smooth.first() {
             Some(first) => {
                 let weigh = |i, spare: &mut Vec<f64>, own: &mut Vec<f64>| self.weigh(objects, i, spare, own);
-                let level = |of: &Smooth| Level { sums: of.sums(objects, weigh), narrow: of.narrowness() };
+                let level =
+                    |of: &Smooth| Level { sums: of.sums(objects, laws, weigh), narrow: of.narrowness() };
                 Field::new(n, 1.0 - self.field_prior, smooth.iter().map(level).collect(), first.prior())
             }
             None => Field::none(n),
         };
-        let First { alone_sum, likeliest, points } = First::new(&blocks, &base);
+        let First { alone_sum, likeliest, points } = First::new(&blocks, &base, laws);
         let data = Data {
             blocks: &blocks,
             near: &near,
             prior: &prior,
             alone_sum: &alone_sum,
+            ln_laws: &ln_laws,
             metric_df,
             scales: &scales,
             narrow_scales: smooth.last().map_or(scales.len(), |smooth| {
@@ -409,24 +426,41 @@ impl Marginal {
             .collect();
         drop(beginnings);
         drop((blocks, near, prior, points, likeliest));
-        let counts = Counts { tally, smooth, weights: &|i, spare, own| self.weigh(objects, i, spare, own) };
-        Ok(summarise(objects, traces, counts, self.merge_cost))
+        let errors = self.tails.map(|values| {
+            let draws = (self.chains * self.keep) as f64;
+            let of = |law: usize| traces.iter().map(|trace| trace.laws[law]).sum::<f64>() / draws;
+            Errors { values, shares: (0..laws).map(of).collect() }
+        });
+        let weights = |i, spare: &mut Vec<f64>, own: &mut Vec<f64>| match &errors {
+            None => self.weigh(objects, i, spare, own),
+            Some(errors) => {
+                objects.load_penalties(i, spare);
+                errors.weigh(spare, self.penalty_strength, own);
+            }
+        };
+        let counts = Counts { tally, smooth, weights: &weights };
+        let found = summarise(objects, traces, counts, self.merge_cost);
+        Ok(Posterior { errors, ..found })
     }
 
-    /// The weights of all candidates beforehand, sum 1 for every object.
+    /// The weights of all candidates beforehand, sum 1 for every object; errors are as quoted.
     pub fn weights(&self, objects: &dyn Objects) -> Vec<f64> {
         let mut weights = Vec::with_capacity(objects.total());
         let (mut penalties, mut own) = (Vec::new(), Vec::new());
         for i in 0..objects.objects() {
             self.weigh(objects, i, &mut penalties, &mut own);
-            weights.extend_from_slice(&own);
+            weights.extend_from_slice(&own[..objects.count(i)]);
         }
         weights
     }
 
-    /// Those of object `i`, into `weights`; its penalties into `penalties`.
+    /// Those of object `i`, into `weights`, under one law of the errors after another; its penalties
+    /// into `penalties`.
     fn weigh(&self, objects: &dyn Objects, i: usize, penalties: &mut Vec<f64>, weights: &mut Vec<f64>) {
         objects.load_penalties(i, penalties);
+        if let Some(values) = self.tails {
+            return errors::weigh(penalties, self.penalty_strength, values, weights);
+        }
         let least = penalties.iter().copied().fold(f64::INFINITY, f64::min);
         weights.clear();
         weights.extend(penalties.iter().map(|p| libm::exp(-self.penalty_strength * (p - least))));
@@ -469,6 +503,7 @@ impl Marginal {
             alpha: 0.0,
             singleton_weight: 0.0,
             power: 0.0,
+            laws: vec![0.0; chain.data.ln_laws.len()],
         };
         for _ in 0..self.keep {
             chain.step(self.moves);
@@ -495,6 +530,7 @@ impl Marginal {
                 trace.alpha += libm::log(chain.cohesion.alpha);
                 trace.singleton_weight += libm::log(chain.cohesion.singleton_weight);
                 trace.power += chain.cohesion.power;
+                trace.laws[chain.reader.law] += 1.0;
             }
             tick();
         }
@@ -505,25 +541,30 @@ impl Marginal {
 
 /// What is known of every object before the chains begin.
 struct First {
-    /// What it has alone: the sum over candidates of weight and base density.
-    alone_sum: Vec<f64>,
+    /// What it has alone, under each law of the errors: the sum over candidates of weight and base
+    /// density.
+    alone_sum: Vec<Vec<f64>>,
     /// The candidate of the largest weight, and its features.
     likeliest: Vec<u32>,
     points: Points,
 }
 
 impl First {
-    fn new(blocks: &Blocks<'_>, base: &Base) -> Self {
+    fn new(blocks: &Blocks<'_>, base: &Base, laws: usize) -> Self {
         let (n, q) = (blocks.objects(), base.features());
-        let (mut alone_sum, mut likeliest) = (Vec::with_capacity(n), Vec::with_capacity(n));
+        let (mut alone_sum, mut likeliest) = (vec![Vec::with_capacity(n); laws], Vec::with_capacity(n));
         let mut points = vec![0.0; n * q];
         let (mut reader, mut lanes, mut sorted) = (Reader::default(), Vec::new(), Vec::new());
         for (i, point) in points.chunks_exact_mut(q).enumerate() {
             reader.load(blocks, i);
+            for (law, sums) in alone_sum.iter_mut().enumerate() {
+                reader.law = law;
+                weigh_alone(base, reader.own(blocks, i), &mut lanes);
+                blocks.in_order(i, &lanes, &mut sorted);
+                sums.push(sorted.iter().sum());
+            }
+            reader.law = 0;
             let own = reader.own(blocks, i);
-            weigh_alone(base, own, &mut lanes);
-            blocks.in_order(i, &lanes, &mut sorted);
-            alone_sum.push(sorted.iter().sum());
             blocks.in_order(i, own.all_weights(), &mut sorted);
             let best = largest(&sorted);
             likeliest.push(best);

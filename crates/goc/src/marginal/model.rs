@@ -32,6 +32,7 @@
 
 use rayon::prelude::*;
 
+use super::errors::Errors;
 use super::extent::Extent;
 use super::matrix::{cholesky, ln_det, lower_inverse};
 use super::shape::BASE_DF;
@@ -68,6 +69,8 @@ pub struct ModelParts {
     pub power: f64,
     /// What a penalty of 1 costs in log likelihood.
     pub penalty_strength: f64,
+    /// What was learned of the errors, where candidates were drawn with heavy tails.
+    pub errors: Option<Errors>,
     /// The middle of the base density.
     pub base_middle: Vec<f64>,
     /// Its scale, q x q.
@@ -259,6 +262,7 @@ impl Model {
             singleton_weight: posterior.singleton_weight,
             power: posterior.power,
             penalty_strength: marginal.penalty_strength,
+            errors: posterior.errors.clone(),
             base_middle,
             base_scale,
         })
@@ -283,6 +287,14 @@ impl Model {
             parts.penalty_strength >= 0.0,
             "a finite number not below 0",
         )?;
+        if let Some(errors) = &parts.errors {
+            number("values", errors.values as f64, errors.values > 0, "at least 1")?;
+            let laws = errors.shares.len();
+            number("laws", laws as f64, laws == Errors::LAWS, "as many as this version knows")?;
+            for share in &errors.shares {
+                number("a law's share", *share, *share >= 0.0, "a finite number not below 0")?;
+            }
+        }
         number("nu", parts.nu as f64, parts.nu >= q, "at least the number of features")?;
         check(&parts.base_middle, "the base density's middle", q, q)?;
         check(&parts.base_scale, "the base density's scale", q, q * q)?;
@@ -324,6 +336,11 @@ impl Model {
         Ok(Self { parts, base, next, field })
     }
 
+    /// The same for candidates that were not drawn with heavy tails.
+    pub fn without_errors(&self) -> Self {
+        Self { parts: ModelParts { errors: None, ..self.parts.clone() }, ..self.clone() }
+    }
+
     /// What the model is made of.
     pub fn parts(&self) -> &ModelParts {
         &self.parts
@@ -356,11 +373,16 @@ impl Model {
         let mut ln = vec![f64::NEG_INFINITY; (k + 2) * m];
         let (mut x, mut moved) = (vec![0.0; q], vec![0.0; q]);
         let ln_alpha = libm::log(self.parts.alpha * self.parts.singleton_weight);
+        let strength = self.parts.penalty_strength;
+        let mut weights = Vec::new();
+        if let Some(errors) = &self.parts.errors {
+            errors.weigh(penalties, strength, &mut weights);
+        }
         for j in 0..m {
             for (slot, column) in x.iter_mut().zip(values.chunks_exact(m)) {
                 *slot = column[j];
             }
-            let ln_weight = -self.parts.penalty_strength * penalties[j];
+            let ln_weight = weights.get(j).map_or(-strength * penalties[j], |weight| libm::log(*weight));
             for (c, (student, ln_join, ln_base)) in self.next.iter().enumerate() {
                 let share = 1.0 / (self.parts.clusters[c].size as f64 + 1.0);
                 for f in 0..q {

@@ -167,7 +167,7 @@ mod tests {
         }
         let candidates = builder.build().unwrap();
         let weights = vec![1.0 / 30.0; candidates.total()];
-        let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
+        let blocks = Blocks::new(&candidates, 1, of_all(&candidates, &weights), KEPT_BYTES);
         let (mut reader, mut extents) = (Reader::default(), Extents::default());
         // Twenty clusters of one to fifty members, of which three go again.
         let mut clusters = vec![Cluster::empty(q); 20];

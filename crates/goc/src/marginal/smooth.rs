@@ -48,21 +48,21 @@ const WIDTHS: [f64; 3] = [1.0, 4.0, 16.0];
 
 /// A normal density: `exp(ln_scale - |low (x - middle)|^2 / 2)`.
 #[derive(Clone, Debug)]
-struct Normal {
+pub(super) struct Normal {
     middle: Vec<f64>,
     low: Vec<f64>,
     ln_scale: f64,
 }
 
 impl Normal {
-    fn new(middle: Vec<f64>, covariance: &[f64]) -> Option<Self> {
+    pub(super) fn new(middle: Vec<f64>, covariance: &[f64]) -> Option<Self> {
         let q = middle.len();
         let l = cholesky(covariance, q)?;
         let ln_scale = -0.5 * (q as f64 * libm::log(2.0 * std::f64::consts::PI) + ln_det(&l, q));
         Some(Self { middle, low: lower_inverse(&l, q), ln_scale })
     }
 
-    fn ln_density(&self, x: &[f64]) -> f64 {
+    pub(super) fn ln_density(&self, x: &[f64]) -> f64 {
         let q = x.len();
         let row = |r: usize| (0..=r).map(|f| self.low[r * q + f] * (x[f] - self.middle[f])).sum::<f64>();
         self.ln_scale - 0.5 * (0..q).map(|r| row(r) * row(r)).sum::<f64>()
@@ -218,31 +218,36 @@ impl Smooth {
         spare.iter().zip(shares).map(|(density, share)| density * share).sum()
     }
 
-    /// For every object the sums over its candidates of weight and each density, object after
-    /// object.
+    /// For every law of the errors and every object the sums over its candidates of weight and each
+    /// density, object after object. `weigh` puts the weights under all laws into the last vector.
     pub(super) fn sums(
         &self,
         objects: &dyn Objects,
+        laws: usize,
         weigh: impl Fn(usize, &mut Vec<f64>, &mut Vec<f64>) + Sync,
-    ) -> Vec<f64> {
+    ) -> Vec<Vec<f64>> {
         let q = objects.features();
         let of = |(values, spare, weights, x): &mut (Vec<f64>, Vec<f64>, Vec<f64>, Vec<f64>), i: usize| {
             objects.load(i, values);
             weigh(i, spare, weights);
             x.resize(q, 0.0);
-            let m = weights.len();
+            let m = weights.len() / laws;
             let own = self.own(i);
-            let (mut sums, mut densities) = (vec![0.0; self.len()], vec![0.0; self.len()]);
+            let (mut sums, mut densities) = (vec![0.0; laws * self.len()], vec![0.0; self.len()]);
             for j in 0..m {
                 x.iter_mut().enumerate().for_each(|(f, x)| *x = values[f * m + j]);
                 self.densities(x, Some(&own), &mut densities);
-                sums.iter_mut().zip(&densities).for_each(|(sum, d)| *sum += weights[j] * d);
+                for (law, sums) in sums.chunks_exact_mut(densities.len()).enumerate() {
+                    let weight = weights[law * m + j];
+                    sums.iter_mut().zip(&densities).for_each(|(sum, d)| *sum += weight * d);
+                }
             }
             sums
         };
         let rows: Vec<Vec<f64>> =
             (0..objects.objects()).into_par_iter().map_init(Default::default, of).collect();
-        rows.concat()
+        let part = |law: usize| law * self.len()..(law + 1) * self.len();
+        (0..laws).map(|law| rows.iter().flat_map(|row| &row[part(law)]).copied().collect()).collect()
     }
 }
 

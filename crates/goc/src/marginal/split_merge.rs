@@ -202,10 +202,10 @@ impl Chain<'_> {
         self.reader.own(blocks, i).copy_place(seed, &mut place);
         let mut group = Cluster::empty(self.shape.q);
         group.add(&place, &self.shape);
-        let mut ln_weights = libm::log(blocks.weight(i, seed));
+        let mut ln_weights = libm::log(blocks.weight(self.reader.law, i, seed));
         let mut ln_field = libm::log(self.field_sums[i]);
-        let mut ln_to_group =
-            ln_weights + self.shape.base.ln_density(&place) - libm::log(self.data.alone_sum[i]);
+        let mut ln_to_group = ln_weights + self.shape.base.ln_density(&place)
+            - libm::log(self.data.alone_sum[self.reader.law][i]);
         // As if all others were in the field: any number will do that both ways have in common.
         let field_join = self.field_join(in_field - 1, 1);
         let mut weighed = vec![[0.0; LANES]; blocks.most()];

@@ -202,6 +202,7 @@ pub(super) fn summarise(
         alpha: libm::exp(alpha / total),
         singleton_weight: libm::exp(singleton_weight / total),
         power: power / total,
+        errors: None,
     }
 }
 

@@ -80,8 +80,8 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
         .map(|((i, j), w)| w * shape.base.density(&candidates.candidate(i, j)))
         .collect();
     let offsets = candidates.offsets();
-    let alone_sum: Vec<f64> = (0..n).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect();
-    let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
+    let alone_sum = [(0..n).map(|i| alone[offsets[i]..offsets[i + 1]].iter().sum()).collect::<Vec<f64>>()];
+    let blocks = Blocks::new(&candidates, 1, of_all(&candidates, &weights), KEPT_BYTES);
     let near = Near::new([vec![1, 2], vec![0], vec![], vec![2, 4, 0], vec![0, 1, 2, 3]].into_iter(), 4);
     let field = Field::none(n);
     let data = Data {
@@ -90,6 +90,7 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
         prior: &prior,
         field: &field,
         alone_sum: &alone_sum,
+        ln_laws: &[0.0],
         metric_df: 4.0,
         scales: &[4.0],
         narrow_scales: 1,
@@ -263,7 +264,7 @@ fn with_a_field_the_draws_follow_the_law_by_enumeration() {
     let sums = [[0.05, 0.2], [0.15, 0.01], [0.08, 0.08], [0.02, 0.12], [0.1, 0.03]];
     let shares = [0.7, 1.6];
     let narrow = Narrowness::new(vec![1.0, 0.0, 0.0, 1.0], 0.8, 2);
-    let level = Level { sums: sums.concat(), narrow: narrow.clone() };
+    let level = Level { sums: vec![sums.concat()], narrow: narrow.clone() };
     let field = Field::new(n, 0.4, vec![level], shares.to_vec());
     // The mean of the product of the field's densities over the shares: a sum over which density
     // each object has.
@@ -312,13 +313,13 @@ fn with_a_field_the_draws_follow_the_law_by_enumeration() {
         law.insert(labels, sum * of_field(&loose) * ln.exp());
     }
     let total: f64 = law.values().sum();
-    let blocks = Blocks::new(&candidates, of_all(&candidates, &weights), KEPT_BYTES);
+    let blocks = Blocks::new(&candidates, 1, of_all(&candidates, &weights), KEPT_BYTES);
     let offsets = candidates.offsets();
     let alone = |i: usize| -> f64 {
         let of = |j| weights[offsets[i] + j] * shape.base.density(&candidates.candidate(i, j));
         (0..candidates.count(i)).map(of).sum()
     };
-    let alone_sum: Vec<f64> = (0..n).map(alone).collect();
+    let alone_sum = [(0..n).map(alone).collect::<Vec<f64>>()];
     let near = Near::new([vec![1, 2], vec![0], vec![], vec![2, 4, 0], vec![0, 1, 2, 3]].into_iter(), 4);
     let data = Data {
         blocks: &blocks,
@@ -326,6 +327,7 @@ fn with_a_field_the_draws_follow_the_law_by_enumeration() {
         prior: &prior,
         field: &field,
         alone_sum: &alone_sum,
+        ln_laws: &[0.0],
         metric_df: 4.0,
         scales: &[4.0],
         narrow_scales: 1,
@@ -416,4 +418,42 @@ fn parameters_out_of_range_are_named() {
     for (model, message) in cases {
         assert_eq!(model.run(&candidates, 1).unwrap_err().to_string(), message);
     }
+}
+
+/// Five groups of thirty with quoted errors of 0.03 to 0.3, whose errors are `factor` times as large. Were they all alike, large errors could not be told from wide
+/// groups.
+fn with_tails(factor: f64) -> Candidates {
+    use crate::uncertainty::{
+        Object, Penalty, Propagation, Sampler, Size, UncertaintySet, transform::Identity,
+    };
+    use rand_distr::{Distribution, StandardNormal};
+    let rng = &mut stream(5, 0);
+    let mut normal = || -> f64 { StandardNormal.sample(rng) };
+    let objects: Vec<Object> = (0..150)
+        .map(|i| {
+            let group = (i % 5) as f64;
+            let places = [2.0 * group, (3.0 * group) % 5.0];
+            let error = [0.03, 0.1, 0.3][i / 5 % 3];
+            let seen = places.map(|x| x + 0.05 * normal() + error * factor * normal());
+            let set = UncertaintySet::cuboid(&seen, &[error; 2], Size::sigmas(2.0).unwrap()).unwrap();
+            Object::new(i as u64, set)
+        })
+        .collect();
+    let identity = Identity::new(2);
+    let propagation =
+        Propagation::new(&identity).sampler(Sampler::Tails).draws(101).penalty(Penalty::Surprise);
+    let mut builder = CandidatesBuilder::new(2);
+    propagation.seed(1).propagate_into(&objects, &mut builder, &mut []).unwrap();
+    builder.build().unwrap()
+}
+
+#[test]
+fn errors_that_are_too_small_are_found_and_honest_ones_are_left_alone() {
+    let marginal = Marginal::default().penalty_strength(1.0).tails(Some(2)).length(2, 40, 60);
+    let learned = |factor| marginal.run(&with_tails(factor), 1).unwrap().errors.unwrap();
+    let honest = learned(1.0);
+    assert!(honest.factor() < 1.05 && honest.bad() < 0.05, "{honest:?}");
+    // What lies farthest off is taken for objects alone, so that the factor comes out too small.
+    let small = learned(2.0);
+    assert!((1.4..2.4).contains(&small.factor()) && small.bad() < 0.1, "{small:?}");
 }

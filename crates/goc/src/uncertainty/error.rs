@@ -125,6 +125,9 @@ pub enum SetError {
         /// The value found.
         value: f64,
     },
+    /// Heavy tails around errors that are not normal.
+    #[error("draws with heavy tails (tails) need normal errors")]
+    TailsOfOthers,
     /// A coordinate the set does not have.
     #[error("there is no coordinate {coordinate}: the set has {dimension}, counted from 0")]
     NoSuchCoordinate {

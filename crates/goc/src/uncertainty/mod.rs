@@ -76,7 +76,7 @@ pub use penalty::Penalty;
 pub use prior::LnPrior;
 pub use propagate::{PropagateError, Propagation, WhenAllRejected};
 pub use report::{Losses, Reasons, Report};
-pub use sampler::Sampler;
+pub use sampler::{STUDENT_DF, Sampler, TAIL_FACTOR, TAIL_SHARE};
 pub use set::{Density, UncertaintySet};
 pub use size::Size;
 

@@ -6,6 +6,7 @@
 //! | `Sobol` | evenly spread over the set (low discrepancy): fewer holes at the same number |
 //! | `Grid` | one coordinate in even steps through the set, the others uniform over what is left of it: what the authors ran |
 //! | `Density` | independent draws from the error distribution itself, *not* cut off at the set |
+//! | `Tails` | most of them the same, the others with heavy tails: Student's t of [`STUDENT_DF`] degrees of freedom with errors [`TAIL_FACTOR`] times as large |
 //!
 //! # Uniform over a body
 //! Cube: each direction on its own. Ball: a normal vector gives the direction, `w^(1/k)` with uniform `w` the radius. Cross-polytope (l1 ball):
@@ -52,7 +53,22 @@ pub enum Sampler {
     },
     /// Independent draws from the error distribution, not cut off at the set.
     Density,
+    /// Most of them the same, some with heavy tails, for errors that may be too small.
+    Tails,
 }
+
+/// Degrees of freedom of the tails of [`Sampler::Tails`]: the fewest whole ones whose errors have a
+/// variance.
+pub const STUDENT_DF: f64 = 3.0;
+
+/// The share of draws from the tails, and what errors are multiplied by there.
+pub const TAIL_SHARE: f64 = 0.3;
+/// See [`TAIL_SHARE`].
+pub const TAIL_FACTOR: f64 = 2.0;
+
+/// What draws with heavy tails multiply all errors by at most, so that they end somewhere: one in
+/// 60 000 draws would be farther.
+const LARGEST_FACTOR: f64 = 45.0;
 
 impl Sampler {
     /// `m` points of `set`, drawn from `stream`.
@@ -92,6 +108,9 @@ impl Sampler {
         mut take: impl FnMut(usize, &[f64]),
     ) -> Result<(), SetError> {
         self.check(set.dimension())?;
+        if *self == Sampler::Tails && set.density() != Density::Normal {
+            return Err(SetError::TailsOfOthers);
+        }
         let k = set.rank();
         let (mut u, mut cube) = (vec![0.0; k], vec![0.0; k]);
         let mut z = set.centre().to_vec();
@@ -111,14 +130,15 @@ impl Sampler {
                 (Sampler::Grid { .. }, Some(slice)) => {
                     slice.point(set, grid_step(j, m), rng, &mut u, &mut z);
                 }
-                (Sampler::Density, _) if set.density() != Density::Uniform => {
+                (Sampler::Density | Sampler::Tails, _) if set.density() != Density::Uniform => {
                     for slot in &mut u {
                         *slot = match set.density() {
                             Density::Laplace => rng.sample::<f64, _>(Exp1) * sign(rng),
                             _ => rng.sample(StandardNormal),
                         };
                     }
-                    set.add_image(1.0, &u, &mut z);
+                    let factor = if *self == Sampler::Tails { tail_factor(rng) } else { 1.0 };
+                    set.add_image(factor, &u, &mut z);
                 }
                 _ => {
                     uniform(set.body(), rng, &mut u);
@@ -134,6 +154,17 @@ impl Sampler {
 /// Step `j` of `m` from -1 to 1. Whole numbers until the division, so that the steps are symmetric and the middle is 0.
 fn grid_step(j: usize, m: usize) -> f64 {
     if m == 1 { 0.0 } else { (2.0 * j as f64 - (m - 1) as f64) / (m - 1) as f64 }
+}
+
+/// What a normal vector is multiplied by. In the tails, for Student's law, that is the root of the degrees
+/// of freedom over a chi-square.
+fn tail_factor(rng: &mut Stream) -> f64 {
+    if rng.random::<f64>() >= TAIL_SHARE {
+        return 1.0;
+    }
+    let chi_square: f64 =
+        (0..STUDENT_DF as usize).map(|_| rng.sample::<f64, _>(StandardNormal).powi(2)).sum();
+    TAIL_FACTOR * (STUDENT_DF / chi_square).sqrt().min(LARGEST_FACTOR)
 }
 
 fn sign(rng: &mut Stream) -> f64 {
@@ -345,9 +376,34 @@ mod tests {
     }
 
     #[test]
+    fn some_draws_have_the_tails_of_the_t_distribution_with_three_degrees_of_freedom() {
+        let set = UncertaintySet::cuboid(&[1.0, 2.0], &[0.5, 3.0], Size::sigmas(2.0).unwrap()).unwrap();
+        let points = Sampler::Tails.points(&set, 40_000, &mut stream(1, 1)).unwrap();
+        let away = |z: &[f64]| [(z[0] - 1.0) / 0.5, (z[1] - 2.0) / 3.0];
+        let share = |of: &dyn Fn([f64; 2]) -> bool| {
+            points.rows().filter(|z| of(away(z))).count() as f64 / points.len() as f64
+        };
+        // 0.7 times that of scipy.stats.norm, 0.3 times that of scipy.stats.t(3, scale=2): below 1,
+        // 0.6827 and 0.3486; below 6.364, 1 and 0.9500. And both are beyond 3 far more often together
+        // than apart, as one factor is common.
+        for c in 0..2 {
+            assert!((share(&|z| z[c].abs() < 1.0) - 0.5825).abs() < 0.01);
+            assert!((share(&|z| z[c].abs() < 6.364) - 0.9850).abs() < 0.003);
+        }
+        let (one, both) = (share(&|z| z[0].abs() > 3.0), share(&|z| z[0].abs() > 3.0 && z[1].abs() > 3.0));
+        assert!(both > 5.0 * one * one, "{one} {both}");
+    }
+
+    #[test]
     fn all_exact_gives_the_measured_value_from_every_sampler() {
         let set = UncertaintySet::cuboid(&[1.0, 2.0], &[0.0, 0.0], Size::eta(0.1).unwrap()).unwrap();
-        for sampler in [Sampler::Uniform, Sampler::Sobol, Sampler::Grid { coordinate: 1 }, Sampler::Density] {
+        for sampler in [
+            Sampler::Uniform,
+            Sampler::Sobol,
+            Sampler::Grid { coordinate: 1 },
+            Sampler::Density,
+            Sampler::Tails,
+        ] {
             let points = sampler.points(&set, 3, &mut stream(1, 1)).unwrap();
             assert_eq!(points.values(), [1.0, 2.0, 1.0, 2.0, 1.0, 2.0]);
         }

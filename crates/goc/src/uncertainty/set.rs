@@ -140,8 +140,8 @@ impl UncertaintySet {
         check_finite("value", centre)?;
         let set = Self { centre: centre.to_vec(), body, density, frame, rho };
         for (coordinate, &value) in centre.iter().enumerate() {
-            // Draws from a density reach beyond the set, though never 50 errors.
-            let half_width = set.half_width(coordinate).max(50.0 * set.error(coordinate));
+            // Draws from a density reach beyond the set, though never 500 errors.
+            let half_width = set.half_width(coordinate).max(500.0 * set.error(coordinate));
             if !(value.abs() + half_width).is_finite() {
                 return Err(SetError::TooWide { coordinate, value, half_width });
             }

@@ -32,10 +32,12 @@ pub struct SamplingArgs {
     #[arg(short = 'm', long, value_name = "N", default_value_t = Sampling::DRAWS, value_parser = at_least_one())]
     pub draws: usize,
 
-    /// How they are drawn: uniform, sobol (evenly spread), grid:COLUMN (one value in even steps, the others uniform) or
-    /// density (from the error distribution, not cut off at the set)
-    #[arg(long, default_value = "uniform")]
-    pub sampler: SamplerName,
+    /// How they are drawn: uniform, sobol (evenly spread), grid:COLUMN (one value in even steps, the others uniform),
+    /// density (from the error distribution, not cut off at the set) or tails (the same with heavy tails for some, for the
+    /// marginal mixture, which learns how far quoted errors hold)
+    /// [default: uniform; tails for goc stars --method marginal]
+    #[arg(long)]
+    pub sampler: Option<SamplerName>,
 
     /// What is known of the distances of stars beforehand: volume:REACH (as many in every volume, none beyond REACH kpc) or edsd:LENGTH
     /// (their density falls with that scale length, kpc); points are taken from the set in proportion to it
@@ -63,6 +65,11 @@ pub struct SamplingArgs {
 }
 
 impl SamplingArgs {
+    /// Whether they say how large the sets are.
+    pub fn says_size(&self) -> bool {
+        self.sigmas.is_some() || self.eta.is_some() || self.radius.is_some()
+    }
+
     /// What they say, checked.
     pub fn sampling(&self) -> Result<Sampling> {
         let size = match (self.sigmas, self.eta, self.radius) {
@@ -74,7 +81,7 @@ impl SamplingArgs {
             shape: self.shape,
             size: size.map_err(|error| usage!("{error}"))?,
             draws: self.draws,
-            sampler: self.sampler.clone(),
+            sampler: self.sampler.clone().unwrap_or_default(),
             distance_prior: self.distance_prior,
             transform: self.transform,
             space: self.space,

@@ -21,6 +21,7 @@ fn parts() -> ModelParts {
         singleton_weight: 1.0,
         power: 0.5,
         penalty_strength: 2.0,
+        errors: None,
         base_middle: vec![0.3, 0.2],
         base_scale: vec![4.0, 0.5, 0.5, 3.0],
     }
