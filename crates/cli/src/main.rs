@@ -3,7 +3,7 @@
 //! One file or folder per command under `commands/`. What several need stands beside:
 //! [`long_table`], [`measured_table`] and [`star_table`] are the flags that say which columns are
 //! what, [`which_table`] those that choose among the tables of a file, [`output`] those that say where a table goes, [`choices`] parses values of flags, [`console`] talks to people, [`failure`] decides the
-//! exit code, [`interrupt`] ends the command when it is told to. Rules, names and defaults are in
+//! exit code, [`interrupt`] ends the command when it is told to, [`out_of_memory`] when there is none left. Rules, names and defaults are in
 //! `goc-pipeline`.
 
 #[macro_use]
@@ -16,6 +16,7 @@ mod console;
 mod interrupt;
 mod long_table;
 mod measured_table;
+mod out_of_memory;
 mod output;
 mod star_table;
 mod which_table;
@@ -102,6 +103,7 @@ const MOST_THREADS: usize = 4096;
 
 fn run(goc: Goc) -> Result<()> {
     interrupt::listen().map_err(|e| failed!("cannot listen for signals: {e}"))?;
+    out_of_memory::listen().map_err(|e| failed!("cannot listen for signals: {e}"))?;
     if let Some(threads) = goc.threads {
         if threads == 0 {
             return Err(usage!("--threads must be at least 1"));
