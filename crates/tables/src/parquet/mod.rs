@@ -16,6 +16,7 @@
 
 mod carried;
 mod fence;
+mod pages;
 mod read;
 mod write;
 

@@ -20,6 +20,7 @@ use parquet::file::reader::ChunkReader;
 
 use super::carried::{Carried, Left, Shared};
 use super::fence::fenced;
+use super::pages;
 use super::{ASTROPY, about_storage};
 use crate::column::Origin;
 use crate::ecsv::header;
@@ -98,6 +99,7 @@ fn read_fenced<R: ChunkReader + 'static>(
     let groups = plain.metadata().row_groups().iter();
     let unpacked = groups.map(|group| u64::try_from(group.total_byte_size()).unwrap_or(0));
     place.check_memory(&format!("{rows} rows"), unpacked.fold(0, u64::saturating_add))?;
+    pages::check(&reader, plain.metadata(), &place)?;
     let pairs = file.key_value_metadata().cloned().unwrap_or_default();
     let mask = ProjectionMask::roots(plain.parquet_schema(), roots);
     let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(reader.clone(), plain.clone())
@@ -153,6 +155,12 @@ fn read_fenced<R: ChunkReader + 'static>(
 pub(super) fn undecoded(place: &Place, said: &str) -> TableError {
     if said.contains("CRC checksum mismatch") {
         return damaged(place, "the checksum of a page is wrong");
+    }
+    // Of an encrypted column the description is encrypted too, and so is not where it is looked for.
+    if said.contains("Required field type_ is missing") {
+        let problem =
+            "columns of the Parquet file are encrypted, or it is damaged; write it without encryption";
+        return place.clone().malformed(problem);
     }
     damaged(place, said)
 }
