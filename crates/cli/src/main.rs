@@ -63,6 +63,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // Where this cannot be, memory that ends is an abort, as it is everywhere else.
+    let _ = out_of_memory::listen();
     let parsed = numbers_may_be_negative(Goc::command())
         .try_get_matches()
         .and_then(|matches| Goc::from_arg_matches(&matches));
@@ -103,7 +105,6 @@ const MOST_THREADS: usize = 4096;
 
 fn run(goc: Goc) -> Result<()> {
     interrupt::listen().map_err(|e| failed!("cannot listen for signals: {e}"))?;
-    out_of_memory::listen().map_err(|e| failed!("cannot listen for signals: {e}"))?;
     if let Some(threads) = goc.threads {
         if threads == 0 {
             return Err(usage!("--threads must be at least 1"));
@@ -111,11 +112,12 @@ fn run(goc: Goc) -> Result<()> {
         if threads > MOST_THREADS {
             return Err(usage!("--threads is {threads}, but at most {MOST_THREADS} make sense"));
         }
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build_global()
-            .map_err(|e| failed!("cannot start {threads} threads: {e}"))?;
     }
+    // Now, where it can fail: the pool that is made when it is first used panics without the memory.
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(goc.threads.unwrap_or(0))
+        .build_global()
+        .map_err(|e| failed!("cannot start threads, memory may be short: {e}"))?;
     let existing = if goc.no_clobber { Existing::Keep } else { Existing::Replace };
     match goc.command {
         Command::Demo(demo) => perform(demo, existing),

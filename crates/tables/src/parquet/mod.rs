@@ -32,6 +32,12 @@ const ASTROPY: &str = "table_meta_yaml";
 /// Where astropy keeps the length of a text column, before the column's name.
 const ASTROPY_LENGTH: &str = "table::len::";
 
+/// The system has no memory left for the work of a crate below.
+fn no_memory(file: &std::path::Path, doing: &'static str) -> crate::TableError {
+    let source = std::io::ErrorKind::OutOfMemory.into();
+    crate::TableError::Io { file: file.to_path_buf(), doing, source }
+}
+
 /// Keys that describe the storage and not the table: Arrow's schema, pandas' index, astropy's notes.
 fn about_storage(key: &str) -> bool {
     key == "ARROW:schema" || key == "pandas" || key == ASTROPY || key.starts_with(ASTROPY_LENGTH)

@@ -19,9 +19,9 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::ChunkReader;
 
 use super::carried::{Carried, Left, Shared};
-use super::fence::fenced;
+use super::fence::{Broken, fenced};
 use super::pages;
-use super::{ASTROPY, about_storage};
+use super::{ASTROPY, about_storage, no_memory};
 use crate::column::Origin;
 use crate::ecsv::header;
 use crate::error::{Place, Result, TableError};
@@ -37,8 +37,13 @@ pub(super) const BATCH: usize = 1 << 16;
 pub(crate) fn read<R: ChunkReader + 'static>(reader: R, file: Option<&Path>, carry: bool) -> Result<Table> {
     let origin = Arc::new(Origin { file: file.map(Path::to_path_buf), first_line: None });
     check_ends(&reader, &origin.place())?;
-    fenced(|| read_fenced(Shared(Arc::new(reader)), &origin, carry)).unwrap_or_else(|| {
-        Err(origin.place().malformed("the Parquet data are damaged; fetch or write the file again"))
+    fenced(|| read_fenced(Shared(Arc::new(reader)), &origin, carry)).unwrap_or_else(|broken| {
+        Err(match broken {
+            Broken::Memory => no_memory(file.unwrap_or(Path::new("memory")), "read"),
+            Broken::Unexpected => {
+                origin.place().malformed("the Parquet data are damaged; fetch or write the file again")
+            }
+        })
     })
 }
 

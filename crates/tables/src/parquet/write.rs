@@ -17,7 +17,8 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 use super::carried::Carried;
-use super::{ASTROPY, ASTROPY_LENGTH, about_storage};
+use super::fence::{Broken, fenced};
+use super::{ASTROPY, ASTROPY_LENGTH, about_storage, no_memory};
 use crate::ecsv::header;
 use crate::error::{Place, Result, TableError};
 use crate::table::Stored;
@@ -46,6 +47,15 @@ pub(crate) fn check(table: &Table, path: &Path) -> Result<()> {
 
 /// Writes the table.
 pub(crate) fn write<W: Write + Send>(table: &Table, out: &mut W, path: &Path) -> Result<()> {
+    match fenced(|| write_fenced(table, out, path)) {
+        Ok(written) => written,
+        Err(Broken::Memory) => Err(no_memory(path, "write")),
+        // Nothing that is told beforehand: a fault of ours or of the crates.
+        Err(Broken::Unexpected) => panic!("{}: the Parquet writer panicked", path.display()),
+    }
+}
+
+fn write_fenced<W: Write + Send>(table: &Table, out: &mut W, path: &Path) -> Result<()> {
     check(table, path)?;
     let failed = |error: ParquetError| TableError::Io {
         file: path.to_path_buf(),
