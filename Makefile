@@ -1,7 +1,7 @@
 # goc: make demo shows it, make test proves it. Both fetch the crates they need; Rust itself must be there.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-.PHONY: demo test test-browser test-python faults fuzz foreign bench benchmark-real reproduce toolchain clean
+.PHONY: demo test test-browser test-python faults fuzz foreign limits deny miri bench benchmark-real reproduce toolchain clean
 
 export CARGO_TERM_COLOR ?= auto
 DATA := $(or $(GOC_DATA),../shared/data)
@@ -9,6 +9,7 @@ DATA := $(or $(GOC_DATA),../shared/data)
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 VENV := .venv/bench
 PYTHON := .venv/test/bin/python
+TOOLS := .venv/tools
 
 demo: toolchain ## simulate stars, make candidates, cluster, score, a page to look at: into ./goc-demo/
 	cargo build --release --locked -p goc-cli
@@ -27,13 +28,15 @@ test-browser: toolchain ## the report page in a real Chromium, which it installs
 	cargo test --workspace --locked --test command --no-run
 	tests/browser/run
 
-test-python: toolchain ## the wheel, built and tested in a virtual environment of its own
+test-python: toolchain ## the wheel and files of other programs, in a virtual environment of its own
 	rm -rf .venv/test .venv/wheels
 	python3 -m venv .venv/test
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r python/requirements-test.txt
 	cargo test --workspace --locked --test command --no-run
 	cd python && ../.venv/test/bin/maturin build --quiet --profile dev --locked --interpreter ../$(PYTHON) -o ../.venv/wheels
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps .venv/wheels/*.whl
+	cargo build --workspace --locked --quiet --example convert
+	$(PYTHON) tests/foreign/foreign.py $(TARGET)/debug/examples/convert
 	$(PYTHON) -m pytest -q --import-mode=importlib -p no:cacheprovider python/tests
 
 faults: toolchain ## every command killed, starved and denied (TRIALS=1000): the old or the new file, nothing else
@@ -44,10 +47,23 @@ fuzz: toolchain ## all that reads, fuzzed for SECONDS=60 each, led by coverage; 
 	python3 fuzz/run.py --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)
 
 foreign: toolchain ## every table below DIR (none: odd variants made here) read by goc and by astropy or pyarrow, compared
-	cargo build --locked --quiet -p goc-tables --example convert
+	cargo build --workspace --locked --quiet --example convert
 	@test -x .venv/foreign/bin/python || python3 -m venv .venv/foreign
 	.venv/foreign/bin/pip install --quiet --disable-pip-version-check $$(grep -E '^(astropy|numpy|pyarrow)==' python/requirements-test.txt)
 	.venv/foreign/bin/python tests/foreign/foreign.py $(TARGET)/debug/examples/convert $(DIR)
+
+limits: toolchain ## how long every method takes at 1e3, 1e4 and 1e5 objects of 3, 10 and 30 features (SECONDS=60 each)
+	cargo build --release --locked --quiet -p goc-cli
+	python3 tests/limits/limits.py $(TARGET)/release/goc --seconds $(or $(SECONDS),60)
+
+deny: toolchain ## licences, bans and sources of all dependencies, by cargo-deny (installed here if there is none)
+	@command -v cargo-deny >/dev/null || test -x $(TOOLS)/bin/cargo-deny || cargo install --quiet --locked --root $(TOOLS) cargo-deny
+	export PATH="$$PATH:$(CURDIR)/$(TOOLS)/bin"; cargo deny --locked check licenses bans sources; \
+	if cargo deny --locked fetch db >/dev/null 2>&1; then cargo deny --locked check advisories; \
+	else echo "advisories: not checked, their database cannot be reached"; fi
+
+miri: toolchain ## the command's own tests under Miri, for the unsafe code there is: needs a nightly toolchain with miri
+	CARGO_TARGET_DIR="$(TARGET)/miri" cargo +nightly miri test --locked -p goc-cli --bin goc
 
 bench: toolchain ## every hot path beside its rival, as ratios
 	@test -x $(VENV)/bin/python || python3 -m venv $(VENV)

@@ -38,6 +38,10 @@ def parquet(folder):
     arrays["date"] = pa.array(range(37), pa.date32())
     arrays["decimal"] = pa.array(range(37)).cast(pa.decimal128(21, 2))
     arrays["list"] = pa.array([[1.0, 2.0]] * 37)
+    arrays["fixed"] = pa.array([[k, k + 1] for k in range(37)], pa.list_(pa.int32(), 2))
+    arrays["record"] = pa.array([{"a": k, "b": None if k % 3 else f"{k}"} for k in range(37)])
+    arrays["raw"] = pa.array([bytes([k, 255]) for k in range(37)])
+    arrays["time"] = pa.array(range(37), pa.timestamp("us", "Europe/Madrid"))
     table = pa.table(arrays)
     for compression, version, page in itertools.product(
         ["none", "snappy", "gzip", "zstd", "lz4", "brotli"], ["1.0", "2.4", "2.6"], ["1.0", "2.0"]

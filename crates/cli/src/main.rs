@@ -3,7 +3,7 @@
 //! One file or folder per command under `commands/`. What several need stands beside:
 //! [`long_table`], [`measured_table`] and [`star_table`] are the flags that say which columns are
 //! what, [`which_table`] those that choose among the tables of a file, [`output`] those that say where a table goes, [`choices`] parses values of flags, [`console`] talks to people, [`failure`] decides the
-//! exit code, [`interrupt`] ends the command when it is told to. Rules, names and defaults are in
+//! exit code, [`interrupt`] ends the command when it is told to, [`out_of_memory`] when there is none left. Rules, names and defaults are in
 //! `goc-pipeline`.
 
 #[macro_use]
@@ -16,6 +16,7 @@ mod console;
 mod interrupt;
 mod long_table;
 mod measured_table;
+mod out_of_memory;
 mod output;
 mod star_table;
 mod which_table;
@@ -62,6 +63,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // Where this cannot be, memory that ends is an abort, as it is everywhere else.
+    let _ = out_of_memory::listen();
     let parsed = numbers_may_be_negative(Goc::command())
         .try_get_matches()
         .and_then(|matches| Goc::from_arg_matches(&matches));
@@ -109,11 +112,12 @@ fn run(goc: Goc) -> Result<()> {
         if threads > MOST_THREADS {
             return Err(usage!("--threads is {threads}, but at most {MOST_THREADS} make sense"));
         }
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build_global()
-            .map_err(|e| failed!("cannot start {threads} threads: {e}"))?;
     }
+    // Now, where it can fail: the pool that is made when it is first used panics without the memory.
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(goc.threads.unwrap_or(0))
+        .build_global()
+        .map_err(|e| failed!("cannot start threads, memory may be short: {e}"))?;
     let existing = if goc.no_clobber { Existing::Keep } else { Existing::Replace };
     match goc.command {
         Command::Demo(demo) => perform(demo, existing),

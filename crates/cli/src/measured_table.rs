@@ -8,7 +8,7 @@ use goc_galaxy::catalogue::schema::StarColumns;
 use goc_pipeline::long_table::MISSING;
 use goc_pipeline::table_columns::TableColumns;
 use goc_pipeline::{BadRows, Measured, MeasuredColumns, QuotedErrors, Shape};
-use goc_tables::{Missing, Table};
+use goc_tables::{Format, Missing, Table};
 
 use crate::choices::words;
 use crate::console::Console;
@@ -86,8 +86,13 @@ impl MeasuredArgs {
 
     /// Reads the table.
     pub fn open(&self) -> Result<Table> {
+        self.open_for(None)
+    }
+
+    /// Reads the table, of which every column is to go into a file of format `to`.
+    pub fn open_for(&self, to: Option<Format>) -> Result<Table> {
         self.quoted.parsed()?; // before the table is read for nothing
-        Ok(goc_pipeline::open_which(&self.input, &self.which.which(), &Console::default())?)
+        Ok(goc_pipeline::open_for(&self.input, &self.which.which(), to, &Console::default())?)
     }
 
     /// What messages call the table.

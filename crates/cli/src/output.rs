@@ -40,6 +40,14 @@ impl OutputArgs {
         self.output.as_deref().filter(|path| !is_standard_output(path))
     }
 
+    /// The format of the table, where it is known and one is written at all.
+    pub fn format(&self, json: bool) -> Option<Format> {
+        match self.file() {
+            Some(path) => Format::asked(path, self.format).ok().map(|(format, _)| format),
+            None => self.format.filter(|_| !json),
+        }
+    }
+
     /// Refuses a table that the format cannot hold, before work is done for it.
     pub fn check_can_hold(&self, table: &Table) -> Result<()> {
         match (self.file(), self.format) {

@@ -132,15 +132,15 @@ macro_rules! targets {
     };
 }
 
-// So many rounds that each takes five to ten seconds.
+// So many rounds that all of them together take a minute of one core.
 targets! {
-    csv 500_000
-    ecsv 50_000
-    votable 80_000
-    fits 50_000
-    parquet 200_000
-    potential 4_000
-    model 200_000
-    words 500_000
-    page 3_000
+    csv 1_200_000
+    ecsv 120_000
+    votable 200_000
+    fits 120_000
+    parquet 500_000
+    potential 10_000
+    model 500_000
+    words 1_200_000
+    page 7_500
 }

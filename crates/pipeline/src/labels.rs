@@ -166,6 +166,17 @@ impl Dataset {
         self.features.iter().enumerate().map(column).collect()
     }
 
+    /// What the label table will hold, as far as that is known before a fit: for a format that has no
+    /// place for it.
+    pub fn known_columns(&self) -> Made<Table> {
+        let n = self.candidates.objects();
+        let mut columns = vec![self.object_column()];
+        columns.extend(["label", "distance"].map(|name| Column::new(name, Data::F64(vec![0.0; n]))));
+        columns.extend(self.feature_columns(&vec![0.0; n * self.features.len()], None));
+        columns.extend(self.truth_column());
+        Ok(Table::new(columns)?)
+    }
+
     /// The true groups, as numbers where all of them are.
     pub fn truth_column(&self) -> Option<Column> {
         let truth = self.truth.as_ref()?;

@@ -66,7 +66,7 @@ pub use judge::counted;
 pub use measured::{Measured, MeasuredColumns};
 pub use names::{BackgroundName, FeatureMapName, MethodName, OracleName, PenaltyScale, SetDistanceName};
 #[cfg(feature = "tables")]
-pub use open::{open, open_which};
+pub use open::{open, open_for, open_which};
 pub use prepared::Prepared;
 pub use quoted_errors::{Inflation, QuotedErrors};
 pub use sampling::{Loss, Origin, Sampling, Transformation, star_candidates};

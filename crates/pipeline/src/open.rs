@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use goc_tables::{Missing, Table, Which};
+use goc_tables::{Format, Missing, Skipped, Table, Which};
 
 use crate::dataset::Dataset;
 use crate::error::Result;
@@ -47,9 +47,6 @@ impl Dataset {
     }
 }
 
-/// Columns that a remark names, at most.
-const NAMED: usize = 10;
-
 /// Reads a table that has rows. What the file has beside them is said.
 pub fn open(path: &Path, watch: &dyn Watch) -> Result<Table> {
     open_which(path, &Which::First, watch)
@@ -57,26 +54,42 @@ pub fn open(path: &Path, watch: &dyn Watch) -> Result<Table> {
 
 /// The same for one of the tables of a file.
 pub fn open_which(path: &Path, which: &Which, watch: &dyn Watch) -> Result<Table> {
-    let table = goc_tables::read_which(path, which)?;
-    let left_out = left_out(&table);
-    match (&left_out, table.columns().is_empty(), table.rows()) {
-        (Some(left_out), true, _) => Err(failed!("{}: no column can be used: {left_out}", path.display())),
-        (_, _, 0) => Err(failed!("{}: the table has no rows", path.display())),
-        (Some(left_out), ..) => {
-            watch.note(&format!("{}: left out on reading: {left_out}", path.display()));
-            Ok(table)
-        }
-        (None, ..) => Ok(table),
-    }
+    look(goc_tables::read_which(path, which)?, path, watch)
 }
 
-/// What the file has and the table has not, with the reasons.
-fn left_out(table: &Table) -> Option<String> {
-    let skipped = table.skipped();
-    let named = skipped.iter().take(NAMED).map(|skipped| format!("{} ({})", skipped.name, skipped.reason));
-    let mut text = named.collect::<Vec<_>>().join(", ");
-    if skipped.len() > NAMED {
-        text.push_str(&format!(", and {} more", skipped.len() - NAMED));
+/// The same for a table whose rows are written again: from FITS to FITS and from Parquet to Parquet
+/// every column goes along, those too that cannot be looked at.
+pub fn open_for(path: &Path, which: &Which, to: Option<Format>, watch: &dyn Watch) -> Result<Table> {
+    if to != Some(Format::of(path)?.0) {
+        return open_which(path, which, watch);
     }
-    (!skipped.is_empty()).then_some(text)
+    look(goc_tables::read_carrying(path, which)?, path, watch)
+}
+
+fn look(table: Table, path: &Path, watch: &dyn Watch) -> Result<Table> {
+    let unseen: Vec<&Skipped> = table.skipped().iter().chain(table.carried()).collect();
+    if table.columns().is_empty() && !unseen.is_empty() {
+        return Err(failed!("{}: no column can be used: {}", path.display(), listed(&unseen)));
+    }
+    if table.rows() == 0 {
+        return Err(failed!("{}: the table has no rows", path.display()));
+    }
+    if !table.skipped().is_empty() {
+        let left_out = listed(&table.skipped().iter().collect::<Vec<_>>());
+        watch.note(&format!("{}: left out on reading: {left_out}", path.display()));
+    }
+    Ok(table)
+}
+
+/// All of them, those of one reason together.
+fn listed(skipped: &[&Skipped]) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for skipped in skipped {
+        match reasons.iter_mut().find(|(reason, _)| *reason == skipped.reason) {
+            Some((_, names)) => names.push(&skipped.name),
+            None => reasons.push((&skipped.reason, vec![&skipped.name])),
+        }
+    }
+    let texts = reasons.iter().map(|(reason, names)| format!("{} ({reason})", names.join(", ")));
+    texts.collect::<Vec<_>>().join(", ")
 }

@@ -1,10 +1,13 @@
-//! Reads a table and writes it in another format, by the endings of the names.
+//! Reads a table and writes it in another format, by the endings of the names; in the same format every
+//! column goes along, those of arrays too.
 //!
 //! `cargo run --release -p goc-tables --example convert -- stars.fits stars.parquet`
 
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
+
+use goc_tables::{Format, Which};
 
 fn main() -> ExitCode {
     let names: Vec<String> = std::env::args().skip(1).collect();
@@ -23,7 +26,11 @@ fn main() -> ExitCode {
 
 fn convert(from: &Path, to: &Path) -> Result<(), goc_tables::TableError> {
     let begin = Instant::now();
-    let table = goc_tables::read(from)?;
+    let table = if Format::of(from)?.0 == Format::of(to)?.0 {
+        goc_tables::read_carrying(from, &Which::First)?
+    } else {
+        goc_tables::read(from)?
+    };
     eprintln!("read {} rows, {} columns in {:.2?}", table.rows(), table.columns().len(), begin.elapsed());
     for skipped in table.skipped() {
         eprintln!("left out `{}`: {}", skipped.name, skipped.reason);

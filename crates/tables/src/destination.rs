@@ -110,6 +110,18 @@ pub fn abandon_writing() {
     std::mem::forget(unfinished);
 }
 
+/// The same where nothing may be waited for or allocated: for a program that has no memory left. A
+/// file that is made or renamed at this very moment stays.
+pub fn abandon_writing_at_once() {
+    if let Ok(mut unfinished) = UNFINISHED.try_lock() {
+        for path in unfinished.iter() {
+            let _ = fs::remove_file(path); // there is nobody left to tell
+        }
+        unfinished.clear();
+        std::mem::forget(unfinished);
+    }
+}
+
 /// A file that is not complete; removed when dropped.
 struct Temporary(PathBuf);
 

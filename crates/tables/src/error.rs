@@ -59,11 +59,12 @@ impl Place {
         TableError::CutOff { place: self, missing: missing.into() }
     }
 
-    /// Refuses what needs more memory than the system gives at once: better now than an abort
-    /// later.
+    /// Refuses what needs more memory than is free, or than the system gives at once: better now
+    /// than an abort later.
     pub(crate) fn check_memory(&self, what: &str, bytes: u64) -> Result<()> {
         let mut probe = Vec::<u8>::new();
-        let given = usize::try_from(bytes).is_ok_and(|bytes| probe.try_reserve_exact(bytes).is_ok());
+        let given = goc_memory::check(bytes).is_ok()
+            && usize::try_from(bytes).is_ok_and(|bytes| probe.try_reserve_exact(bytes).is_ok());
         // Asked for and given back at once; the compiler is not to leave it out.
         std::hint::black_box(&mut probe);
         if given {
@@ -152,7 +153,7 @@ pub enum TableError {
     /// A table that is too large for this machine.
     #[error(
         "{place}{what} need {}, more memory than there is; read fewer, or use a larger machine",
-        amount(*.bytes)
+        goc_memory::amount(*.bytes)
     )]
     Memory {
         /// Where.
@@ -252,14 +253,6 @@ fn no_column(file: &Option<PathBuf>, wanted: &str, near: &[String], columns: &[S
         text.push_str(&format!("; there are: {}", columns.join(", ")));
     }
     text
-}
-
-/// An amount of memory, for people.
-fn amount(bytes: u64) -> String {
-    match bytes {
-        0..1_000_000_000 => format!("{:.0} MB", (bytes as f64 / 1e6).max(1.0)),
-        _ => format!("{:.1} GB", bytes as f64 / 1e9),
-    }
 }
 
 /// A number as it is, anything else in quotes, so that blanks and an empty text can be seen.

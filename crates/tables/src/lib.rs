@@ -42,11 +42,11 @@ mod which;
 mod yaml;
 
 pub use column::{Column, Data};
-pub use destination::abandon_writing;
+pub use destination::{abandon_writing, abandon_writing_at_once};
 pub use error::{Place, TableError, near_names};
 pub use file::{
-    check_can_hold, check_can_hold_as, from_bytes, from_bytes_which, read, read_which, to_bytes, write,
-    write_as, write_bytes, write_text,
+    check_can_hold, check_can_hold_as, from_bytes, from_bytes_which, read, read_carrying, read_which,
+    to_bytes, write, write_as, write_bytes, write_text,
 };
 pub use files::{Existing, Files};
 pub use format::Format;

@@ -37,7 +37,22 @@ pub struct Table {
     columns: Vec<Column>,
     metadata: Vec<(String, String)>,
     skipped: Vec<Skipped>,
+    carried: Vec<Skipped>,
+    stored: Stored,
     source: Option<PathBuf>,
+}
+
+/// Columns that have no place in a table of single values, as the format stores them: they go into a
+/// file of the same format as they are.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Stored {
+    /// There are none.
+    #[default]
+    Nothing,
+    /// Of a FITS file.
+    Fits(crate::fits::Carried),
+    /// Of a Parquet file.
+    Parquet(crate::parquet::Carried),
 }
 
 /// Equal columns and metadata, wherever the tables came from.
@@ -81,13 +96,18 @@ impl Table {
         self.columns.iter().find(|column| column.name() == name)
     }
 
+    /// Whether there is a column of this name, among those that are only carried along too.
+    pub fn has(&self, name: &str) -> bool {
+        self.column(name).is_some() || self.carried.iter().any(|carried| carried.name == name)
+    }
+
     /// The column of this name; else an error that lists the columns there are and suggests near names,
     /// or says why the column was left out on reading.
     pub fn require(&self, name: &str) -> Result<&Column> {
         if let Some(column) = self.column(name) {
             return Ok(column);
         }
-        if let Some(skipped) = self.skipped.iter().find(|skipped| skipped.name == name) {
+        if let Some(skipped) = self.skipped.iter().chain(&self.carried).find(|skipped| skipped.name == name) {
             return Err(TableError::Skipped {
                 place: Place { file: self.source.clone(), ..Place::default() }.column(name),
                 reason: skipped.reason.clone(),
@@ -105,7 +125,7 @@ impl Table {
     /// Adds a column at the end; the first one sets the number of rows.
     pub fn push(&mut self, column: Column) -> Result<()> {
         check_name(&column)?;
-        if self.column(column.name()).is_some() {
+        if self.has(column.name()) {
             return Err(duplicate(&column));
         }
         if !self.columns.is_empty() {
@@ -137,6 +157,32 @@ impl Table {
     /// What the file has and the table has not, with reasons; never dropped in silence.
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
+    }
+
+    /// Columns that cannot be looked at and go into a file of the same format as they are
+    /// ([`read_carrying`](crate::read_carrying)), with the reasons.
+    pub fn carried(&self) -> &[Skipped] {
+        &self.carried
+    }
+
+    pub(crate) fn stored(&self) -> &Stored {
+        &self.stored
+    }
+
+    /// Carries these columns along, which are stored like this.
+    pub(crate) fn carry(
+        &mut self,
+        columns: impl Iterator<Item = (String, String)>,
+        stored: Stored,
+    ) -> Result<()> {
+        for (name, reason) in columns {
+            if self.has(&name) {
+                return Err(TableError::Duplicate { place: Place::default().column(&name) });
+            }
+            self.carried.push(Skipped { name, reason });
+        }
+        self.stored = stored;
+        Ok(())
     }
 
     /// The file the table was read from, so that messages can name it.

@@ -383,3 +383,41 @@ fn the_word_null_in_a_votables_column_of_numbers_is_no_value() {
     let table = from_bytes(text.as_bytes(), Format::VoTable).unwrap();
     assert_eq!(texts(&table, "x"), ["null", "2.5"]);
 }
+
+/// A file on a disk, since only those are carried on.
+fn on_disk(name: &str, bytes: &[u8]) -> (tempfile::TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    (folder, path)
+}
+
+#[test]
+fn what_a_table_cannot_hold_is_carried_to_a_file_of_the_same_format() {
+    for (name, bytes) in [("odd.fits", golden!("odd.fits")), ("snappy.parquet", golden!("snappy.parquet"))] {
+        let (folder, path) = on_disk(name, bytes);
+        let plain = goc_tables::read(&path).unwrap();
+        let mut table = goc_tables::read_carrying(&path, &Which::First).unwrap();
+        assert_eq!(table.names(), plain.names(), "{name}");
+        // Of what was left out, the columns; other tables of the file stay behind.
+        let both = [table.carried(), table.skipped()].concat();
+        assert_eq!(both, plain.skipped(), "{name}");
+        assert!(table.carried().len() >= 3, "{name}");
+        // Asked for, it says why; its name is taken.
+        let first = table.carried()[0].name.clone();
+        assert!(matches!(table.require(&first), Err(TableError::Skipped { .. })), "{name}");
+        let new = |name: &str| goc_tables::Column::new(name, Data::F64(vec![1.5; plain.rows()]));
+        assert!(matches!(table.push(new(&first)), Err(TableError::Duplicate { .. })), "{name}");
+        table.push(new("goc_new")).unwrap();
+        // Twice through a file it is what it was, to the byte.
+        let (once, twice) = (folder.path().join(format!("1{name}")), folder.path().join(format!("2{name}")));
+        goc_tables::write(&table, &once).unwrap();
+        let again = goc_tables::read_carrying(&once, &Which::First).unwrap();
+        assert_eq!((again.carried(), again.columns().len()), (table.carried(), table.columns().len()));
+        goc_tables::write(&again, &twice).unwrap();
+        assert!(std::fs::read(once).unwrap() == std::fs::read(twice).unwrap(), "{name}");
+        // No other format takes it in silence.
+        let said = goc_tables::write(&table, &folder.path().join("x.csv")).unwrap_err().to_string();
+        assert!(said.contains(&first) && said.contains("only the format that it comes from"), "{said}");
+    }
+}

@@ -74,7 +74,8 @@ impl Work for Actions {
     fn run(self) -> Result<()> {
         self.output.check(self.json)?;
         let (missing, model) = (Missing::parse(&self.missing)?, self.stars.model()?);
-        let mut table = goc_pipeline::open_which(&self.input, &self.which.which(), &Console::default())?;
+        let to = self.output.format(self.json);
+        let mut table = goc_pipeline::open_for(&self.input, &self.which.which(), to, &Console::default())?;
         check_room(&table, self.new_names(), &self.prefix, &self.output)?;
         let source = self.input.display().to_string();
         let columns = TableColumns::new(&table, &source);
@@ -212,12 +213,12 @@ pub fn check_room<'n>(
 /// The name with the prefix; refuses one that is there already.
 fn new_name(table: &Table, name: &str, prefix: &str) -> Result<String> {
     let name = format!("{prefix}{name}");
-    match table.column(&name) {
-        Some(_) => Err(usage!(
+    if table.has(&name) {
+        return Err(usage!(
             "the table has a column `{name}` already; use another --prefix, such as --prefix new_"
-        )),
-        None => Ok(name),
+        ));
     }
+    Ok(name)
 }
 
 /// Adds a column under its name with the prefix; refuses one that is there already.

@@ -27,6 +27,16 @@ use crate::output::OutputArgs;
 use crate::star_table::StarArgs;
 use crate::which_table::WhichArgs;
 
+/// The columns that are added to the stars, beside the features.
+const LABEL: &str = "label";
+const RUNNER_UP: &str = "runner_up";
+const CANDIDATES: &str = "candidates";
+const NOTE: &str = "note";
+/// As the label table has them, where it does.
+const PLAIN: [&str; 6] = ["probability", "runner_up_probability", "alone", "field", "distance", "penalty"];
+/// How sure the labels are, where that was asked for.
+const SURE: [&str; 6] = ["stability", "cluster_stability", "recurrence", "log_odds", "p_value", "q_value"];
+
 /// Group stars: catalogue with errors in, the same rows with label and actions out
 #[derive(Args)]
 #[command(after_help = "Example: goc stars gaia.fits --k 50 -o groups.fits\n\
@@ -116,15 +126,15 @@ impl Work for Stars {
             ..MeasuredArgs::of_stars(self.input.clone())
         };
         let space = sampling.star_space()?.unwrap_or_default();
-        let table = args.open()?;
+        let table = args.open_for(self.output.format(self.json))?;
         let source = args.source();
         let columns = model.require_observed(&TableColumns::new(&table, &source), &Console::default())?;
         let measured = args.measure(&table, sampling.shape, Some((&columns, model.angles)))?;
         let f = model.transformation(&columns, model.space(space)?, sampling.distance_prior)?;
-        // Some methods add more; these they all do.
-        let always = ["label", "distance", "candidates", "note"];
+        // Whatever any method adds: beside new labels an older probability would mislead.
         let features = f.features.iter().map(|feature| feature.name.as_str());
-        check_room(&table, always.into_iter().chain(features), &self.prefix, &self.output)?;
+        let new = [LABEL, RUNNER_UP, CANDIDATES, NOTE].into_iter().chain(PLAIN).chain(SURE).chain(features);
+        check_room(&table, new, &self.prefix, &self.output)?;
         let (dataset, origin) = sampling.sample(&measured, &f, self.fit.seed, &Console::default())?;
         drop(measured);
         console::write_asked(&self.candidates, || candidate_table(&dataset, &origin, &[]).map(Some))?;
@@ -145,22 +155,19 @@ impl Work for Stars {
         let notes = origin.notes();
         let mut out = table;
         let mut columns = vec![spread_labels(&labels, &row_of)?];
-        if let Some(runner_up) = labels.column("runner_up") {
+        if let Some(runner_up) = labels.column(RUNNER_UP) {
             columns.push(spread_runner_up(runner_up, &row_of)?);
         }
-        let sure = ["stability", "cluster_stability", "recurrence", "log_odds", "p_value", "q_value"];
-        let plain = ["probability", "runner_up_probability", "alone", "field", "distance", "penalty"];
-        let names = plain.into_iter().chain(features.iter().map(String::as_str)).chain(sure);
+        let names = PLAIN.into_iter().chain(features.iter().map(String::as_str)).chain(SURE);
         for column in names.filter_map(|name| labels.column(name)) {
             let values = column.numbers()?;
             let spread = row_of.iter().map(|i| i.map_or(f64::NAN, |i: usize| values[i])).collect();
             let spread = optional(column.name(), column.unit().unwrap_or_default(), spread)?;
             columns.push(spread.with_description(column.description().unwrap_or("of the chosen candidate")));
         }
-        columns.push(
-            Column::new("candidates", Data::I32(kept)).with_description("candidates that the star has"),
-        );
-        columns.push(Column::new("note", Data::Text(notes)).with_description("what was dropped, and why"));
+        columns
+            .push(Column::new(CANDIDATES, Data::I32(kept)).with_description("candidates that the star has"));
+        columns.push(Column::new(NOTE, Data::Text(notes)).with_description("what was dropped, and why"));
         for column in columns {
             push(&mut out, column, &self.prefix)?;
         }
@@ -184,15 +191,15 @@ fn spread_runner_up(column: &Column, row_of: &[Option<usize>]) -> Result<Column>
     let value = |i: &Option<usize>| i.filter(|&i| !column.is_null(i)).map(|i| column.text(i).parse::<i32>());
     let found: Vec<Option<i32>> = row_of.iter().map(|i| value(i).and_then(Result::ok)).collect();
     let valid = found.iter().map(Option::is_some).collect();
-    let spread = Column::new("runner_up", Data::I32(found.iter().map(|v| v.unwrap_or(-1)).collect()));
+    let spread = Column::new(RUNNER_UP, Data::I32(found.iter().map(|v| v.unwrap_or(-1)).collect()));
     Ok(spread.with_description(column.description().unwrap_or_default()).with_valid(valid)?)
 }
 
 /// The label of each row of the input, null for a star that was not clustered.
 fn spread_labels(labels: &goc_tables::Table, row_of: &[Option<usize>]) -> Result<Column> {
-    let label = labels.require("label")?.integers()?;
+    let label = labels.require(LABEL)?.integers()?;
     let spread = row_of.iter().map(|i| i.map_or(-1, |i| label[i] as i32)).collect();
-    let column = Column::new("label", Data::I32(spread))
+    let column = Column::new(LABEL, Data::I32(spread))
         .with_description("group, from 0; -1: in no group; empty: not clustered");
     Ok(column.with_valid(row_of.iter().map(Option::is_some).collect())?)
 }

@@ -282,3 +282,105 @@ fn a_table_on_a_terminal_is_harmless_and_in_a_pipe_exact() {
     let (code, sent) = on_a_terminal(&desk, "cluster c.csv --features x --k 2 --format parquet");
     assert_eq!((code, sent.as_str()), (Some(2), ""));
 }
+
+#[test]
+fn whatever_the_label_table_cannot_hold_is_refused_before_the_work() {
+    // A mixture of so many sweeps would take hours.
+    let long = "--method marginal --chains 4 --burn 100000000 --keep 100000000";
+    let desk = Desk::with(&[
+        ("ids.csv", &LONG.replace("a,", "größe,")),
+        ("names.csv", &LONG.replace("x", "größe")),
+        ("truth.csv", "object,x,truth\na,0.5,größe\nb,1.5,q\nc,5.5,q\n"),
+        ("s.csv", &STARS.replace("_error\n1", "_error,goc_probability\n1").replace(",1\n", ",1,0.5\n")),
+    ]);
+    for name in ["ids", "names", "truth"] {
+        let run = desk.goc(&format!("cluster {name}.csv {long} -o l.fits"));
+        assert_eq!(run.code, 1, "{}", run.err);
+        assert!(run.err.contains("größe") && run.err.contains("ASCII"), "{}", run.err);
+    }
+    // The label, and what goes with it: an older probability beside a new label would mislead.
+    let run = desk.goc(&format!("stars s.csv -m 3 {long} -o o.csv"));
+    assert_eq!(run.code, 2, "{}", run.err);
+    assert!(run.err.contains("has a column `goc_probability` already"), "{}", run.err);
+    assert_eq!(desk.files(), ["ids.csv", "names.csv", "s.csv", "truth.csv"]);
+}
+
+/// Whatever the limit on the memory: all of the work, or an error that says so and nothing left.
+#[cfg(target_os = "linux")]
+#[test]
+fn where_memory_ends_the_command_says_so_and_leaves_nothing() {
+    let columns = 20_000;
+    let wide = |first: &str, cell: &str| format!("{first}{}\n", format!(",{cell}").repeat(columns));
+    let names: String = (0..columns).map(|c| format!(",w{c}")).collect();
+    let (header, rows) = STARS.split_once('\n').unwrap();
+    let rows: String = rows.lines().map(|row| wide(row, "1.5")).collect();
+    let desk = Desk::with(&[("wide.csv", &format!("{header}{names}\n{rows}"))]);
+    desk.done("stars wide.csv --k 1 -m 3 -o whole.parquet");
+    let (mut whole, mut failed) = (0, 0);
+    for megabytes in [60, 80, 100, 120, 140, 160, 200, 240, 2000] {
+        let goc = env!("CARGO_BIN_EXE_goc");
+        let line = format!(
+            "ulimit -v {megabytes}000; exec {goc} stars wide.csv --k 1 -m 3 --threads 2 -o out.parquet"
+        );
+        let ran = std::process::Command::new("sh")
+            .args(["-c", &line])
+            .current_dir(desk.path(""))
+            .env_remove("RUST_BACKTRACE")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&ran.stderr);
+        match ran.status.code() {
+            Some(0) => {
+                whole += 1;
+                assert_eq!(desk.bytes("out.parquet"), desk.bytes("whole.parquet"));
+                std::fs::remove_file(desk.path("out.parquet")).unwrap();
+            }
+            Some(1) => {
+                failed += 1;
+                assert!(said.contains("memory") || said.contains("threads"), "{megabytes} MB: {said}");
+            }
+            code => panic!("{megabytes} MB: {code:?}: {said}"),
+        }
+        assert_eq!(desk.files(), ["whole.parquet", "wide.csv"], "{megabytes} MB: {said}");
+    }
+    assert!(whole > 0 && failed > 0, "{whole} {failed}");
+}
+
+/// The stars as FITS, with a column of two numbers a star, and what those bytes are.
+fn stars_with_arrays(desk: &Desk) -> Vec<u8> {
+    desk.put("s.csv", STARS.as_bytes());
+    let mut table = desk.table("s.csv");
+    let cells = ["abcdefghABCDEFGH", "ijklmnopIJKLMNOP", "qrstuvwxQRSTUVWX"];
+    let texts = cells.iter().map(ToString::to_string).collect();
+    table.push(goc_tables::Column::new("spectrum", goc_tables::Data::Text(texts)).with_unit("Jy")).unwrap();
+    let mut bytes = goc_tables::to_bytes(&table, goc_tables::Format::Fits).unwrap();
+    // Sixteen characters are the bytes of two doubles; no test data come to harm.
+    let at = bytes.windows(5).position(|found| found == b"'16A ").unwrap();
+    bytes[at..at + 5].copy_from_slice(b"'2D  ");
+    desk.put("arrays.fits", &bytes);
+    cells.concat().into_bytes()
+}
+
+#[test]
+fn columns_of_arrays_go_from_fits_to_fits_as_they_are() {
+    let desk = Desk::new();
+    let cells = stars_with_arrays(&desk);
+    for command in ["stars arrays.fits --k 2 -m 3 -o out.fits", "actions arrays.fits -o out.fits"] {
+        let run = desk.done(command);
+        assert!(!run.err.contains("left out"), "{}", run.err);
+        let written = desk.bytes("out.fits");
+        for cell in cells.chunks(16) {
+            assert!(written.windows(16).any(|found| found == cell), "{command}");
+        }
+        let table = goc_tables::read(&desk.path("out.fits")).unwrap();
+        assert_eq!(table.skipped()[0].name, "spectrum");
+        let header = String::from_utf8_lossy(&written).into_owned();
+        assert!(header.contains("TFORM12 = '2D") && header.contains("TUNIT12 = 'Jy"), "{command}");
+    }
+    // Another format has no place for them: they are named.
+    let run = desk.done("stars arrays.fits --k 2 -m 3 -o out.parquet");
+    assert!(run.err.contains("left out on reading: spectrum (each value is an array of 2)"), "{}", run.err);
+    // A new column does not take the name of one that is carried along.
+    let run = desk.goc("stars arrays.fits --k 2 -m 3 --prefix spec --columns ra=ra -o new.fits");
+    assert_eq!(run.code, 0, "{}", run.err);
+}

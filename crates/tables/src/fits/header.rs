@@ -61,7 +61,25 @@ pub(super) struct Layout {
     /// Bytes after the rows: variable-length arrays.
     pub heap: u64,
     pub fields: Vec<Field>,
-    pub skipped: Vec<(String, String)>,
+    /// Columns without a place in a table of single values.
+    pub left: Vec<Left>,
+}
+
+/// A column that has no place in a table of single values.
+#[derive(Clone, Debug)]
+pub(super) struct Left {
+    /// Its number in the file, from 1.
+    pub n: u64,
+    pub name: String,
+    pub reason: String,
+    /// First byte within a row.
+    pub offset: usize,
+    /// Bytes within a row.
+    pub width: usize,
+    /// Columns before it that have a place.
+    pub after: usize,
+    /// Whether its values are on the heap.
+    pub varies: bool,
 }
 
 /// What a unit holds.
@@ -203,7 +221,10 @@ impl Header {
                         description: self.column_text("TCOMM", n),
                     });
                 }
-                Err(reason) => layout.skipped.push((name, reason)),
+                Err(reason) => {
+                    let (after, varies) = (layout.fields.len(), matches!(letter, b'P' | b'Q'));
+                    layout.left.push(Left { n, name, reason, offset, width, after, varies });
+                }
             }
             offset = offset.checked_add(width).ok_or_else(bad)?;
         }

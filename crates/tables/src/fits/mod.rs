@@ -10,7 +10,7 @@
 //! | `L` `B` `I` `J` `K` `E` `D` `rA` | bool, uint8, int16, int32, int64, float32, float64, string |
 //! | unsigned by `TZERO` (int8, uint16, uint32, uint64) | the next wider signed type; beyond int64: string |
 //! | any other `TSCAL`, `TZERO` | float64 |
-//! | arrays, bits, complex, variable length | left out, with the reason |
+//! | arrays, bits, complex, variable length | left out, with the reason, or carried to another FITS file (`carried`) |
 //!
 //! `TNULL` is null, and so is a logical that is neither true nor false. FITS has no null for floats (NaN
 //! is written and read back as NaN) nor for text (an empty one is written). Text is ASCII and its trailing
@@ -22,10 +22,12 @@
 mod ascii;
 mod binary;
 mod cards;
+mod carried;
 mod header;
 mod read;
 mod write;
 
+pub(crate) use carried::Carried;
 pub(crate) use read::read;
 pub(crate) use write::{check, write};
 

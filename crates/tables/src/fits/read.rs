@@ -1,20 +1,22 @@
 //! Finding the table that is wanted among the units of a file, and reading its rows block by block.
 
 use super::cards::Cards;
+use super::carried::{Carried, Cells};
 use super::header::{Header, Layout, Unit};
 use super::{BLOCK, ascii, binary};
 use crate::ecsv::header as description;
 use crate::error::{Place, Result, TableError};
 use crate::file::Input;
 use crate::gather::Gathered;
+use crate::table::Stored;
 use crate::{Column, Pick, Table, Which};
 
 /// Bytes of rows held at a time.
 const CHUNK: usize = 1 << 20;
 
 /// Reads the unit that is wanted: unless told, the first table. The other tables are listed as
-/// skipped.
-pub(crate) fn read(mut input: Input<'_>, which: &Which) -> Result<Table> {
+/// skipped. `carry`: columns that have no place in a table are kept for another FITS file.
+pub(crate) fn read(mut input: Input<'_>, which: &Which, carry: bool) -> Result<Table> {
     let wanted = match which {
         Which::Hdu(pick) => Some(pick),
         _ => None,
@@ -34,7 +36,7 @@ pub(crate) fn read(mut input: Input<'_>, which: &Which) -> Result<Table> {
             None => kind.is_table(),
         };
         if chosen && found.is_none() {
-            found = Some(read_unit(&mut input, header, unit)?);
+            found = Some(read_unit(&mut input, header, unit, carry)?);
         } else {
             passed.push((unit, header.name().to_string(), kind));
             if !pass(&mut input, &header, unit, found.is_some())? {
@@ -83,9 +85,9 @@ fn none_found(input: &Input<'_>, wanted: Option<&Pick>, units: &[(usize, String,
 }
 
 /// Reads the table that the unit must be.
-fn read_unit(input: &mut Input<'_>, header: Header, unit: usize) -> Result<Table> {
+fn read_unit(input: &mut Input<'_>, header: Header, unit: usize, carry: bool) -> Result<Table> {
     let problem = match header.unit() {
-        Unit::BinaryTable => return read_binary(input, header),
+        Unit::BinaryTable => return read_binary(input, header, carry),
         Unit::AsciiTable => return read_ascii(input, header),
         Unit::CompressedTable => "uncompress it with funpack",
         Unit::Image | Unit::CompressedImage | Unit::Other => "name a table",
@@ -127,22 +129,41 @@ fn next_header(input: &mut Input<'_>, unit: usize) -> Result<Option<Header>> {
     }
 }
 
-fn read_binary(input: &mut Input<'_>, header: Header) -> Result<Table> {
+fn read_binary(input: &mut Input<'_>, header: Header, carry: bool) -> Result<Table> {
     let place = input.place();
     let mut layout = header.layout(&place)?;
-    let held = layout.fields.iter().map(binary::held_bytes).sum();
+    let left = std::mem::take(&mut layout.left);
+    let mut held: u64 = layout.fields.iter().map(binary::held_bytes).sum();
+    if carry {
+        held += left.iter().map(|left| left.width as u64).sum::<u64>();
+    }
     let room = room(&layout, layout.fields.len(), held, &place)?;
     let mut columns: Vec<Gathered> = layout.fields.iter().map(|f| binary::gathered(f, room)).collect();
-    each_rows(input, &layout, |bytes, _| {
+    let mut carried = Carried::default();
+    if carry {
+        carried.columns = left.iter().map(|left| Cells::new(left, &header, room)).collect();
+    }
+    let keep_heap = carry && left.iter().any(|left| left.varies);
+    let heap = each_rows(input, &layout, keep_heap, |bytes, _| {
         for (column, field) in columns.iter_mut().zip(&layout.fields) {
             binary::take(column, field, bytes, layout.row_bytes);
         }
+        carried.columns.iter_mut().for_each(|cells| cells.take(bytes, layout.row_bytes));
         Ok(())
     })?;
+    if keep_heap {
+        // There may be a gap before it, which nothing points into.
+        let rows = layout.rows.saturating_mul(layout.row_bytes as u64);
+        let begins = header.text("THEAP").map_or(Ok(rows), |_| header.count("THEAP", &place))?;
+        let gap = usize::try_from(begins.saturating_sub(rows)).unwrap_or(usize::MAX);
+        carried.heap = heap.get(gap..).unwrap_or_default().to_vec();
+    }
     let fields = layout.fields.drain(..).map(|field| (field.name, field.unit, field.description));
     let mut table = Table::new(finished(fields, columns)?)?;
-    for (name, reason) in layout.skipped {
-        table.skip(name, reason);
+    if carry && !left.is_empty() {
+        table.carry(left.into_iter().map(|left| (left.name, left.reason)), Stored::Fits(carried))?;
+    } else {
+        left.into_iter().for_each(|left| table.skip(left.name, left.reason));
     }
     describe(table, header)
 }
@@ -153,7 +174,7 @@ fn read_ascii(input: &mut Input<'_>, header: Header) -> Result<Table> {
     let fields = ascii::fields(&header, layout.row_bytes, &place)?;
     let room = room(&layout, fields.len(), fields.iter().map(ascii::Field::held_bytes).sum(), &place)?;
     let mut columns: Vec<Gathered> = fields.iter().map(|field| field.gathered(room)).collect();
-    each_rows(input, &layout, |bytes, first| {
+    each_rows(input, &layout, false, |bytes, first| {
         for (column, field) in columns.iter_mut().zip(&fields) {
             field.take(column, bytes, layout.row_bytes, first, &place)?;
         }
@@ -174,11 +195,13 @@ fn room(layout: &Layout, columns: usize, held: u64, place: &Place) -> Result<usi
 }
 
 /// Reads the data of a table: `take` is given runs of whole rows and the number of the first.
+/// Returns what stands behind the rows, if that is kept.
 fn each_rows(
     input: &mut Input<'_>,
     layout: &Layout,
+    keep_heap: bool,
     mut take: impl FnMut(&[u8], u64) -> Result<()>,
-) -> Result<()> {
+) -> Result<Vec<u8>> {
     let place = input.place();
     let row = layout.row_bytes as u64;
     let body = layout
@@ -204,12 +227,26 @@ fn each_rows(
         take(bytes, done)?;
         done += rows;
     }
-    let after = whole - layout.rows * row;
+    let mut heap = Vec::new();
+    let mut behind = 0;
+    while keep_heap && (heap.len() as u64) < layout.heap {
+        // Piece by piece: a compressed file may claim more than it has.
+        let piece = (layout.heap - heap.len() as u64).min(CHUNK as u64) as usize;
+        place.check_memory("arrays of variable length", piece as u64)?;
+        heap.resize(heap.len() + piece, 0);
+        let from = heap.len() - piece;
+        let got = input.fill(&mut heap[from..])?;
+        behind += got as u64;
+        if got < piece {
+            return Err(cut_off(layout, layout.rows * row + behind, place));
+        }
+    }
+    let after = whole - layout.rows * row - behind;
     let got = input.pass(after)?;
     if got < after {
-        return Err(cut_off(layout, layout.rows * row + got, place));
+        return Err(cut_off(layout, layout.rows * row + behind + got, place));
     }
-    Ok(())
+    Ok(heap)
 }
 
 fn cut_off(layout: &Layout, available: u64, place: Place) -> TableError {

@@ -6,10 +6,12 @@ use std::path::Path;
 
 use super::BLOCK;
 use super::cards::{Writer, printable};
+use super::carried::{Carried, Cells};
 use super::header::{ASTROPY_BEGIN, ASTROPY_END};
 use crate::ecsv::header as description;
 use crate::error::{Place, Result, TableError};
 use crate::file::write_failed;
+use crate::table::Stored;
 use crate::{Column, Data, Table};
 
 /// How one column lies in a row.
@@ -21,32 +23,68 @@ struct Form<'a> {
     null: Option<i64>,
 }
 
-/// Refuses what FITS cannot hold.
-pub(crate) fn check(table: &Table, path: &Path) -> Result<()> {
-    forms(table, path).map(|_| ())
+/// What a row consists of.
+enum Cell<'a> {
+    /// A value of the table.
+    Own(Form<'a>),
+    /// Bytes of the file that the table was read from.
+    Carried(&'a Cells),
 }
 
-fn forms<'a>(table: &'a Table, path: &Path) -> Result<Vec<Form<'a>>> {
-    let place = Place::file(path);
-    if table.columns().len() > 999 {
-        return Err(place
-            .cannot_hold(format!("{} columns; FITS holds 999, Parquet any number", table.columns().len())));
+impl Cell<'_> {
+    fn width(&self) -> usize {
+        match self {
+            Cell::Own(form) => form.width,
+            Cell::Carried(cells) => cells.width,
+        }
     }
-    table.columns().iter().map(|c| form(c, &place)).collect()
+}
+
+/// What is carried along from another FITS file.
+fn carried(table: &Table) -> Option<&Carried> {
+    match table.stored() {
+        Stored::Fits(carried) => Some(carried),
+        _ => None,
+    }
+}
+
+/// Refuses what FITS cannot hold.
+pub(crate) fn check(table: &Table, path: &Path) -> Result<()> {
+    cells(table, path).map(|_| ())
+}
+
+fn cells<'a>(table: &'a Table, path: &Path) -> Result<Vec<Cell<'a>>> {
+    let place = Place::file(path);
+    let carried = carried(table).map_or(&[][..], |carried| &carried.columns);
+    let all = table.columns().len() + carried.len();
+    if all > 999 {
+        return Err(place.cannot_hold(format!("{all} columns; FITS holds 999, Parquet any number")));
+    }
+    let mut cells = Vec::with_capacity(all);
+    for (at, column) in table.columns().iter().enumerate() {
+        cells.extend(carried.iter().filter(|cells| cells.after == at).map(Cell::Carried));
+        cells.push(Cell::Own(form(column, &place)?));
+    }
+    cells.extend(carried.iter().filter(|cells| cells.after >= table.columns().len()).map(Cell::Carried));
+    Ok(cells)
 }
 
 /// Writes the table. Text must be ASCII.
 pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<()> {
-    let forms = forms(table, path)?;
-    let row_bytes: usize = forms.iter().map(|form| form.width).sum();
+    let cells = cells(table, path)?;
+    let row_bytes: usize = cells.iter().map(Cell::width).sum();
+    let heap = carried(table).map_or(&[][..], |carried| &carried.heap);
 
     let failed = write_failed(path);
     out.write_all(&primary()).map_err(&failed)?;
-    out.write_all(&header(table, &forms, row_bytes)).map_err(&failed)?;
+    out.write_all(&header(table, &cells, row_bytes, heap.len())).map_err(&failed)?;
     let mut bytes = Vec::with_capacity((1 << 16) + row_bytes);
     for row in 0..table.rows() {
-        for form in &forms {
-            put(form, row, &mut bytes);
+        for cell in &cells {
+            match cell {
+                Cell::Own(form) => put(form, row, &mut bytes),
+                Cell::Carried(cells) => bytes.extend_from_slice(cells.row(row)),
+            }
         }
         if bytes.len() >= 1 << 16 {
             out.write_all(&bytes).map_err(&failed)?;
@@ -54,7 +92,8 @@ pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<(
         }
     }
     out.write_all(&bytes).map_err(&failed)?;
-    let body = row_bytes * table.rows();
+    out.write_all(heap).map_err(&failed)?;
+    let body = row_bytes * table.rows() + heap.len();
     out.write_all(&vec![0; body.next_multiple_of(BLOCK) - body]).map_err(&failed)
 }
 
@@ -67,18 +106,24 @@ fn primary() -> Vec<u8> {
     writer.finish()
 }
 
-fn header(table: &Table, forms: &[Form<'_>], row_bytes: usize) -> Vec<u8> {
+fn header(table: &Table, cells: &[Cell<'_>], row_bytes: usize, heap: usize) -> Vec<u8> {
     let mut writer = Writer::default();
     writer.text("XTENSION", "BINTABLE");
     writer.number("BITPIX", 8);
     writer.number("NAXIS", 2);
     writer.number("NAXIS1", row_bytes);
     writer.number("NAXIS2", table.rows());
-    writer.number("PCOUNT", 0);
+    writer.number("PCOUNT", heap);
     writer.number("GCOUNT", 1);
-    writer.number("TFIELDS", forms.len());
-    for (at, form) in forms.iter().enumerate() {
-        let n = at + 1;
+    writer.number("TFIELDS", cells.len());
+    for (n, cell) in (1..).zip(cells) {
+        let form = match cell {
+            Cell::Own(form) => form,
+            Cell::Carried(cells) => {
+                cells.describe(n, &mut writer);
+                continue;
+            }
+        };
         writer.text(&format!("TTYPE{n}"), form.column.name());
         let repeat = if form.letter == 'A' { form.width } else { 1 };
         writer.text(&format!("TFORM{n}"), &format!("{repeat}{}", form.letter));

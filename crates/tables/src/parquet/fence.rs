@@ -1,7 +1,7 @@
-//! A fence around the Parquet decoder: its panics become `None`, and say nothing.
+//! A fence around the Parquet crates: their panics become errors, and say nothing by themselves.
 //!
 //! Of a thousand damaged files the decoder refuses most by an error and panics on a few (an assertion on a negative
-//! offset, an absent dictionary). The panic is caught; the standard hook would still print "panicked at",
+//! offset, an absent dictionary); zstd panics where it gets no memory. The panic is caught; the standard hook would still print "panicked at",
 //! which a user would take for a crash, so the hook is asked to be silent for this thread while it is inside.
 
 use std::cell::Cell;
@@ -12,8 +12,17 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work`; `None` when it panicked.
-pub(super) fn fenced<T>(work: impl FnOnce() -> T) -> Option<T> {
+/// How a panic ended the work.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// There was no memory for it.
+    Memory,
+    /// Something that the crates did not expect.
+    Unexpected,
+}
+
+/// Runs `work`, which may panic.
+pub(super) fn fenced<T>(work: impl FnOnce() -> T) -> Result<T, Broken> {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(|| {
         let before = panic::take_hook();
@@ -27,7 +36,12 @@ pub(super) fn fenced<T>(work: impl FnOnce() -> T) -> Option<T> {
     // Whatever `work` held is dropped with the panic: nothing half-changed is seen again.
     let result = panic::catch_unwind(AssertUnwindSafe(work));
     INSIDE.set(outer);
-    result.ok()
+    result.map_err(|said| {
+        let text = said.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| said.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
+        // As zstd's bindings say it.
+        if text.contains("null pointer") { Broken::Memory } else { Broken::Unexpected }
+    })
 }
 
 #[cfg(test)]
@@ -35,9 +49,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_inside_is_none_and_one_outside_is_a_panic() {
-        assert_eq!(fenced(|| 1), Some(1));
-        assert_eq!(fenced(|| -> i32 { panic!("inside") }), None);
+    fn a_panic_inside_is_an_error_and_one_outside_is_a_panic() {
+        assert_eq!(fenced(|| 1), Ok(1));
+        assert_eq!(fenced(|| -> i32 { panic!("inside") }), Err(Broken::Unexpected));
+        let no_memory = || -> i32 { panic!("zstd returned null pointer when creating new context") };
+        assert_eq!(fenced(no_memory), Err(Broken::Memory));
         assert!(!INSIDE.get());
         assert!(panic::catch_unwind(|| panic!("outside, as this test means to")).is_err());
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | bool, uint8, int16, int32, int64, float, double, string (any kind, also dictionaries) | the same |
 //! | int8, uint16, uint32, uint64, half | the next wider type; uint64 beyond int64: string |
-//! | lists, structs, dates and times, decimals, raw bytes | left out, with the reason |
+//! | lists, structs, dates and times, decimals, raw bytes | left out, with the reason, or carried to another Parquet file (`carried`) |
 //!
 //! Nulls are kept for every type. Units and descriptions are the fields' metadata `unit` and `description`; the
 //! table's metadata are the file's key and value pairs. For astropy the same is also written as
@@ -14,10 +14,13 @@
 //! The decoder belongs to another crate and panics on some damaged files, so reading is fenced (`fence`): a
 //! panic becomes an error.
 
+mod carried;
 mod fence;
+mod pages;
 mod read;
 mod write;
 
+pub(crate) use carried::Carried;
 pub(crate) use read::read;
 pub(crate) use write::{check, write};
 
@@ -28,6 +31,12 @@ mod tests;
 const ASTROPY: &str = "table_meta_yaml";
 /// Where astropy keeps the length of a text column, before the column's name.
 const ASTROPY_LENGTH: &str = "table::len::";
+
+/// The system has no memory left for the work of a crate below.
+fn no_memory(file: &std::path::Path, doing: &'static str) -> crate::TableError {
+    let source = std::io::ErrorKind::OutOfMemory.into();
+    crate::TableError::Io { file: file.to_path_buf(), doing, source }
+}
 
 /// Keys that describe the storage and not the table: Arrow's schema, pandas' index, astropy's notes.
 fn about_storage(key: &str) -> bool {

@@ -18,23 +18,32 @@ use parquet::arrow::arrow_reader::{
 use parquet::errors::ParquetError;
 use parquet::file::reader::ChunkReader;
 
-use super::fence::fenced;
-use super::{ASTROPY, about_storage};
+use super::carried::{Carried, Left, Shared};
+use super::fence::{Broken, fenced};
+use super::pages;
+use super::{ASTROPY, about_storage, no_memory};
 use crate::column::Origin;
 use crate::ecsv::header;
 use crate::error::{Place, Result, TableError};
 use crate::gather::Values;
+use crate::table::Stored;
 use crate::{Column, Data, Table};
 
 /// Rows decoded at a time: large enough for speed, small beside the table.
-const BATCH: usize = 1 << 16;
+pub(super) const BATCH: usize = 1 << 16;
 
-/// Reads the whole file.
-pub(crate) fn read<R: ChunkReader + 'static>(reader: R, file: Option<&Path>) -> Result<Table> {
+/// Reads the whole file. `carry`: columns that have no place in a table are kept for another Parquet
+/// file.
+pub(crate) fn read<R: ChunkReader + 'static>(reader: R, file: Option<&Path>, carry: bool) -> Result<Table> {
     let origin = Arc::new(Origin { file: file.map(Path::to_path_buf), first_line: None });
     check_ends(&reader, &origin.place())?;
-    fenced(|| read_fenced(reader, &origin)).unwrap_or_else(|| {
-        Err(origin.place().malformed("the Parquet data are damaged; fetch or write the file again"))
+    fenced(|| read_fenced(Shared(Arc::new(reader)), &origin, carry)).unwrap_or_else(|broken| {
+        Err(match broken {
+            Broken::Memory => no_memory(file.unwrap_or(Path::new("memory")), "read"),
+            Broken::Unexpected => {
+                origin.place().malformed("the Parquet data are damaged; fetch or write the file again")
+            }
+        })
     })
 }
 
@@ -60,7 +69,11 @@ fn check_ends<R: ChunkReader>(reader: &R, place: &Place) -> Result<()> {
     Ok(())
 }
 
-fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Result<Table> {
+fn read_fenced<R: ChunkReader + 'static>(
+    reader: Shared<R>,
+    origin: &Arc<Origin>,
+    carry: bool,
+) -> Result<Table> {
     let place = origin.place();
     let failed = |error| explain(error, &place);
     let annotated = ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new()).map_err(failed)?;
@@ -77,23 +90,24 @@ fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Res
         return Err(damaged(&place, &problem));
     }
 
-    let (mut roots, mut gathered, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut roots, mut gathered, mut left) = (Vec::new(), Vec::new(), Vec::new());
     for (at, field) in plain.schema().fields().iter().enumerate() {
         match Gathering::new(field, rows, &place)? {
             Ok(gathering) => {
                 roots.push(at);
                 gathered.push(gathering);
             }
-            Err(reason) => skipped.push((field.name().clone(), reason)),
+            Err(reason) => left.push(Left { at, after: roots.len(), name: field.name().clone(), reason }),
         }
     }
     // Unpacked, the values take about as much as the table that is made of them.
     let groups = plain.metadata().row_groups().iter();
     let unpacked = groups.map(|group| u64::try_from(group.total_byte_size()).unwrap_or(0));
     place.check_memory(&format!("{rows} rows"), unpacked.fold(0, u64::saturating_add))?;
+    pages::check(&reader, plain.metadata(), &place)?;
     let pairs = file.key_value_metadata().cloned().unwrap_or_default();
     let mask = ProjectionMask::roots(plain.parquet_schema(), roots);
-    let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(reader, plain.clone())
+    let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(reader.clone(), plain.clone())
         .with_projection(mask)
         .with_batch_size(BATCH)
         .build()
@@ -102,13 +116,7 @@ fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Res
         return Err(damaged(&place, "its columns are not those of its schema"));
     }
     for batch in batches {
-        let batch = batch.map_err(|error| match error.to_string() {
-            // The decoder compares the sums of pages that have one.
-            said if said.contains("CRC checksum mismatch") => {
-                damaged(&place, "the checksum of a page is wrong")
-            }
-            said => damaged(&place, &said),
-        })?;
+        let batch = batch.map_err(|error| undecoded(&place, &error.to_string()))?;
         for (gathering, array) in gathered.iter_mut().zip(batch.columns()) {
             gathering.take(array.as_ref(), &place)?;
         }
@@ -130,8 +138,11 @@ fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Res
         });
     }
     let mut table = Table::new(columns)?.with_origin(origin);
-    for (name, reason) in skipped {
-        table.skip(name, reason);
+    if carry && !left.is_empty() {
+        let stored = Carried::read(reader, &annotated, &left, &place)?;
+        table.carry(left.into_iter().map(|left| (left.name, left.reason)), Stored::Parquet(stored))?;
+    } else {
+        left.into_iter().for_each(|left| table.skip(left.name, left.reason));
     }
     for pair in pairs.iter().filter(|pair| !about_storage(&pair.key)) {
         table.set_metadata(&pair.key, pair.value.as_deref().unwrap_or_default());
@@ -145,11 +156,25 @@ fn read_fenced<R: ChunkReader + 'static>(reader: R, origin: &Arc<Origin>) -> Res
     Ok(table)
 }
 
-fn damaged(place: &Place, problem: &str) -> TableError {
+/// What the decoder says of a page. It compares the sums of those that have one.
+pub(super) fn undecoded(place: &Place, said: &str) -> TableError {
+    if said.contains("CRC checksum mismatch") {
+        return damaged(place, "the checksum of a page is wrong");
+    }
+    // Of an encrypted column the description is encrypted too, and so is not where it is looked for.
+    if said.contains("Required field type_ is missing") {
+        let problem =
+            "columns of the Parquet file are encrypted, or it is damaged; write it without encryption";
+        return place.clone().malformed(problem);
+    }
+    damaged(place, said)
+}
+
+pub(super) fn damaged(place: &Place, problem: &str) -> TableError {
     place.clone().malformed(format!("the Parquet data are damaged: {problem}; fetch or write the file again"))
 }
 
-fn explain(error: ParquetError, place: &Place) -> TableError {
+pub(super) fn explain(error: ParquetError, place: &Place) -> TableError {
     match error {
         ParquetError::EOF(what) => place.clone().cut_off(what),
         ParquetError::NYI(what) => place

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array, RecordBatch,
-    RecordBatchOptions, StringArray, UInt8Array,
+    Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array,
+    RecordBatch, RecordBatchOptions, StringArray, UInt8Array,
 };
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
@@ -16,9 +16,12 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
-use super::{ASTROPY, ASTROPY_LENGTH, about_storage};
+use super::carried::Carried;
+use super::fence::{Broken, fenced};
+use super::{ASTROPY, ASTROPY_LENGTH, about_storage, no_memory};
 use crate::ecsv::header;
 use crate::error::{Place, Result, TableError};
+use crate::table::Stored;
 use crate::{Column, Data, Table};
 
 /// Rows copied at a time.
@@ -28,6 +31,10 @@ const BATCH: usize = 1 << 16;
 /// keeps both for every column at once. 100 000 columns of two rows take 3.6 GB and 15 s with them,
 /// 0.5 GB and 2 s without.
 const WIDE: usize = 5000;
+
+/// Bytes that the writer holds for one column of a wide table, beside its values: measured, and a
+/// little more.
+const WIDE_COLUMN: u64 = 5000;
 
 /// Refuses what Parquet cannot hold.
 pub(crate) fn check(table: &Table, path: &Path) -> Result<()> {
@@ -40,13 +47,29 @@ pub(crate) fn check(table: &Table, path: &Path) -> Result<()> {
 
 /// Writes the table.
 pub(crate) fn write<W: Write + Send>(table: &Table, out: &mut W, path: &Path) -> Result<()> {
+    match fenced(|| write_fenced(table, out, path)) {
+        Ok(written) => written,
+        Err(Broken::Memory) => Err(no_memory(path, "write")),
+        // Nothing that is told beforehand: a fault of ours or of the crates.
+        Err(Broken::Unexpected) => panic!("{}: the Parquet writer panicked", path.display()),
+    }
+}
+
+fn write_fenced<W: Write + Send>(table: &Table, out: &mut W, path: &Path) -> Result<()> {
     check(table, path)?;
     let failed = |error: ParquetError| TableError::Io {
         file: path.to_path_buf(),
         doing: "write",
         source: std::io::Error::other(error),
     };
-    let fields: Vec<Field> = table.columns().iter().map(field).collect();
+    let nothing = Carried::default();
+    let carried = match table.stored() {
+        Stored::Parquet(carried) => carried,
+        _ => &nothing,
+    };
+    let own = table.columns().iter().map(|column| Arc::new(field(column))).collect();
+    let others = carried.fields.iter().map(|(after, field)| (*after, Arc::clone(field)));
+    let fields = merged(own, others);
     let mut pairs: Vec<KeyValue> =
         table.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
     pairs.push(KeyValue::new(ASTROPY.to_string(), header::lines(table, None).join("\n")));
@@ -56,6 +79,11 @@ pub(crate) fn write<W: Write + Send>(table: &Table, out: &mut W, path: &Path) ->
         pairs.iter().map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default())).collect();
     let schema = Arc::new(Schema::new(fields).with_metadata(notes));
     let wide = table.columns().len() > WIDE && table.rows() <= BATCH;
+    if wide {
+        let columns = table.columns().len();
+        Place::file(path)
+            .check_memory(&format!("{columns} columns to be written"), WIDE_COLUMN * columns as u64)?;
+    }
     let compression = if wide { Compression::UNCOMPRESSED } else { Compression::ZSTD(ZstdLevel::default()) };
     let properties = WriterProperties::builder()
         .set_created_by(concat!("goc-tables version ", env!("CARGO_PKG_VERSION")).to_string())
@@ -65,10 +93,14 @@ pub(crate) fn write<W: Write + Send>(table: &Table, out: &mut W, path: &Path) ->
         .build();
     let mut writer =
         ArrowWriter::try_new(&mut *out, Arc::clone(&schema), Some(properties)).map_err(failed)?;
-    let mut from = 0;
+    let (mut from, mut runs) = (0, carried.runs.iter());
     while from < table.rows() {
-        let to = (from + BATCH).min(table.rows());
-        let arrays: Vec<ArrayRef> = table.columns().iter().map(|column| array(column, from, to)).collect();
+        let run = runs.next();
+        let length = run.and_then(|run| run.first()).map_or(BATCH, |array| array.len());
+        let to = (from + length).min(table.rows());
+        let own = table.columns().iter().map(|column| array(column, from, to)).collect();
+        let afters = carried.fields.iter().map(|(after, _)| *after);
+        let arrays = merged(own, afters.zip(run.into_iter().flatten().cloned()));
         let options = RecordBatchOptions::new().with_row_count(Some(to - from));
         let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)
             .map_err(|error| failed(error.into()))?;
@@ -77,6 +109,19 @@ pub(crate) fn write<W: Write + Send>(table: &Table, out: &mut W, path: &Path) ->
     }
     writer.close().map_err(failed)?;
     Ok(())
+}
+
+/// What is the table's own, with the others where they stood: each behind so many of its own.
+fn merged<T>(own: Vec<T>, others: impl Iterator<Item = (usize, T)>) -> Vec<T> {
+    let (mut all, mut others) = (Vec::new(), others.peekable());
+    for (at, mine) in own.into_iter().enumerate() {
+        while let Some((_, other)) = others.next_if(|(after, _)| *after <= at) {
+            all.push(other);
+        }
+        all.push(mine);
+    }
+    all.extend(others.map(|(_, other)| other));
+    all
 }
 
 /// astropy makes texts of a fixed length, and fails on a null when the length is not noted.

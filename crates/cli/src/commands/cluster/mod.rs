@@ -261,6 +261,7 @@ impl Cluster {
             columns.penalty_strength = strength;
         }
         let data = columns.read(&Console::default())?;
+        self.output.check_can_hold(&data.known_columns()?)?;
         let fit = self.fit.run(data, self.trace.is_some())?;
         let labels = fit.label_table()?;
         console::write_asked(&self.k_curve, || fit.auto.curve_table(fit.prepared.data.truth.as_deref()))?;
