@@ -513,6 +513,12 @@ impl Measured {
         })
     }
 
+    /// How many of the values have errors: positions on the sky, which are exact, do not count.
+    pub fn uncertain(&self) -> usize {
+        let has_errors = |column: &&Vec<f64>| self.rows.iter().any(|row| column[*row] > 0.0);
+        self.errors.iter().filter(has_errors).count()
+    }
+
     /// The ellipsoid of a star.
     fn star_ellipsoid(
         &self,

@@ -255,7 +255,7 @@ impl Sampling {
         }
         if heavy && !matches!(self.penalty, PenaltyName::None | PenaltyName::Density) {
             return Err(usage!(
-                "{{sampler}} student goes with {{penalty}} density or none, not {}",
+                "{{sampler}} tails goes with {{penalty}} density or none, not {}",
                 self.penalty
             ));
         }
@@ -322,7 +322,7 @@ impl Sampling {
             features: f.features.clone(),
             extras: extras.map(|(feature, values)| Extra { feature, values }).collect(),
             penalties: match self.penalty {
-                PenaltyName::Density if heavy => PenaltyKind::Tails { values: measured.names.len() },
+                PenaltyName::Density if heavy => PenaltyKind::Tails { values: measured.uncertain() },
                 PenaltyName::Density | PenaltyName::DensityOf(_) => PenaltyKind::LogDensity,
                 PenaltyName::None | PenaltyName::Distance => PenaltyKind::Unknown,
             },
@@ -392,7 +392,7 @@ impl Sampling {
             ("penalty", json!(self.penalty.to_string())),
         ];
         if self.sampler == SamplerName::Tails {
-            settings.push(("measured", json!(measured.names.len())));
+            settings.push(("measured", json!(measured.uncertain())));
         }
         if let Some((_, prior)) = f.prior {
             settings.push(("distance_prior", json!(prior.to_string())));

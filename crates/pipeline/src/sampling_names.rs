@@ -169,7 +169,7 @@ impl fmt::Display for PenaltyName {
 }
 
 /// What messages about candidates name: the command's flag, Python's keyword.
-pub(crate) const WORDS: [(&str, &str, &str); 19] = [
+pub(crate) const WORDS: [(&str, &str, &str); 20] = [
     ("{values}", "--values", "values="),
     ("{errors}", "--errors", "errors="),
     ("{inflate}", "--inflate", "inflate"),
@@ -178,6 +178,7 @@ pub(crate) const WORDS: [(&str, &str, &str); 19] = [
     ("{keep}", "--keep", "keep"),
     ("{transform}", "--transform", "transform"),
     ("{space}", "--space", "space"),
+    ("{sampler}", "--sampler", "sampler"),
     ("{sun}", "--sun", "sun"),
     ("{penalty}", "--penalty", "penalty"),
     ("{potential}", "--potential", "potential"),

@@ -75,11 +75,13 @@ fn every_space_goes_from_a_catalogue_to_labels_figures_and_the_page() {
         assert_eq!(candidates.get_metadata("goc_sun").is_some(), !space.ends_with("uvw"), "{space}");
 
         // The same in two steps; robust scaling, but for actions as before.
-        desk.done(&format!("candidates gaia.csv --space {space} --missing nan -m 15 -o again.parquet"));
+        let two_steps = format!("candidates gaia.csv --space {space} --missing nan -m 15 -o again.parquet");
+        desk.done(&format!("{two_steps} --sampler tails"));
         assert_eq!(
             desk.table("again.parquet").require("penalty").unwrap().numbers().unwrap(),
             candidates.require("penalty").unwrap().numbers().unwrap()
         );
+        desk.done(&two_steps);
         desk.done("cluster again.parquet --k 2 -o l.parquet");
         let labels = desk.table("l.parquet");
         let scale = if space == "actions" { "standard" } else { "robust" };
@@ -177,4 +179,46 @@ fn what_cannot_be_a_space_is_named() {
         assert_eq!(run.code, 2, "{command}: {}", run.err);
         assert!(run.err.contains(said), "{command}: {}", run.err);
     }
+}
+
+#[test]
+fn the_mixture_learns_how_far_quoted_errors_hold_and_others_warn() {
+    let desk = Desk::with(&[("gaia.csv", &two_clusters())]);
+    let short = "--method marginal --chains 2 --burn 10 --keep 20 -m 15";
+    let stars = format!("stars gaia.csv --space xyzuvw {short} --json -o g.fits");
+    let found = desk.json(&stars);
+    assert_eq!((&found["sampler"], &found["measured"]), (&"tails".into(), &4.into()));
+    let factor = found["error_factor"].as_f64().unwrap();
+    assert!((1.0..=2.5).contains(&factor) && found["bad_errors"].is_f64(), "{found}");
+    // Told how, or how large the sets are, it takes the errors at their word.
+    for flag in ["--sampler uniform", "--sigmas 2", "--penalty none", "--shape l1"] {
+        let found = desk.json(&format!("{stars} {flag}"));
+        assert_eq!((&found["sampler"], &found["error_factor"]), (&"uniform".into(), &().into()), "{flag}");
+    }
+
+    let candidates = "candidates gaia.csv --space xyzuvw --missing nan --sampler tails -m 15 -o c.parquet";
+    for (flag, message) in [
+        (
+            "--penalty density:parallax",
+            "--sampler tails goes with --penalty density or none, not density:parallax",
+        ),
+        ("--shape l1", "--sampler tails needs normal errors, not those of the shape l1"),
+    ] {
+        let run = desk.goc(&format!("{candidates} {flag}"));
+        assert!(run.code == 2 && run.err.ends_with(&format!("error: {message}\n")), "{flag}: {}", run.err);
+    }
+    desk.done(candidates);
+    let run = desk.done("cluster c.parquet --k 2 -o l.csv");
+    assert!(run.err.contains("drawn with heavy tails, which only the marginal mixture"), "{}", run.err);
+    // A model keeps what was learned; candidates without tails are weighed as ever.
+    let run =
+        desk.done(&format!("cluster c.parquet {} --save-model m.json -o l.csv", &short[..short.len() - 6]));
+    assert!(run.err.contains("times the quoted ones"), "{}", run.err);
+    assert!(desk.text("m.json").contains("\"errors\""));
+    desk.done("predict m.json c.parquet -o p.csv");
+    desk.done("candidates gaia.csv --space xyzuvw --missing nan -m 15 -o plain.parquet");
+    desk.done("predict m.json plain.parquet -o p.csv");
+    desk.done(&format!("cluster plain.parquet {} --save-model n.json -o l.csv", &short[..short.len() - 6]));
+    let run = desk.done("predict n.json c.parquet -o p.csv");
+    assert!(run.err.contains("those of the model were not"), "{}", run.err);
 }

@@ -248,7 +248,7 @@ impl Marginal {
         learn: bool;
         /// What a penalty of 1 costs in log likelihood.
         penalty_strength: f64;
-        /// Of how many measured quantities the candidates were drawn with heavy tails
+        /// Of how many measured quantities with errors the candidates were drawn with heavy tails
         /// ([`Sampler::Tails`](crate::uncertainty::Sampler)), if they were: then the law of the errors is
         /// learned ([`Errors`]), and penalties are half the squared distance from what was measured, in
         /// quoted errors.

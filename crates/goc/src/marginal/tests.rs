@@ -420,8 +420,8 @@ fn parameters_out_of_range_are_named() {
     }
 }
 
-/// Five groups of thirty with quoted errors of 0.03 to 0.3, whose errors are `factor` times as large. Were they all alike, large errors could not be told from wide
-/// groups.
+/// Five groups of thirty with quoted errors of 0.03 to 0.3, whose errors are `factor` times as large.
+/// Were they all alike, large errors could not be told from wide groups.
 fn with_tails(factor: f64) -> Candidates {
     use crate::uncertainty::{
         Object, Penalty, Propagation, Sampler, Size, UncertaintySet, transform::Identity,
