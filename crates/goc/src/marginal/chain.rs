@@ -30,7 +30,7 @@ use super::field::{Field, pick_ln};
 use super::matrix::{cholesky, inverse, lower_inverse, pick, wishart};
 use super::prior::{Cohesion, PartitionPrior};
 use super::screening::Screening;
-use super::shape::Shape;
+use super::shape::{Likeness, Shape};
 use crate::Stream;
 
 /// Blocks whose bounds sum up to less than this share of the whole are not weighed at first. The
@@ -60,7 +60,9 @@ pub(super) struct Data<'a> {
     pub(super) alone_sum: &'a [Vec<f64>],
     /// The logarithms of the laws' probabilities beforehand.
     pub(super) ln_laws: &'a [f64],
-    /// `Psi ~ Wishart(metric_df, a / metric_df I)`, and whether it is drawn at all.
+    /// How alike covariances may be, all alike beforehand.
+    pub(super) likenesses: &'a [Likeness],
+    /// `Psi / (nu - q - 1) ~ Wishart(metric_df, a / metric_df I)`, and whether it is drawn at all.
     pub(super) metric_df: f64,
     /// The values that `a` may have, ascending, and how many of them beside a field.
     pub(super) scales: &'a [f64],
@@ -598,11 +600,26 @@ impl<'a> Chain<'a> {
         self.rebuild();
     }
 
+    /// Draws how alike the covariances are, whose mean stays, with them integrated out.
+    fn draw_likeness(&mut self) {
+        let likenesses = self.data.likenesses;
+        if likenesses.len() > 1 {
+            let plural = || self.clusters.iter().filter(|cluster| cluster.size > 1);
+            let shapes: Vec<Shape> = likenesses.iter().map(|own| self.shape.as_alike(own)).collect();
+            let ln_of = |shape: &Shape| plural().map(|cluster| cluster.ln_density(shape)).sum();
+            let ln: Vec<f64> = shapes.iter().map(ln_of).collect();
+            if ln.iter().all(|ln: &f64| ln.is_finite()) {
+                self.shape = shapes[pick_ln(&ln, &mut self.rng)].clone();
+            }
+        }
+    }
+
     fn draw_metric(&mut self) -> Option<()> {
+        self.draw_likeness();
         let (q, nu) = (self.shape.q, self.shape.nu as f64);
         let mut sum = vec![0.0; q * q];
         for f in 0..q {
-            sum[f * q + f] = self.data.metric_df / self.scale;
+            sum[f * q + f] = self.data.metric_df / (self.scale * self.shape.expected_times());
         }
         let mut plural = 0.0;
         for cluster in self.clusters.iter().filter(|cluster| cluster.size > 1) {
@@ -625,12 +642,18 @@ impl<'a> Chain<'a> {
     fn draw_scale(&mut self) {
         let (q, df) = (self.shape.q, self.data.metric_df);
         if self.data.scales.len() > 1 {
-            let trace: f64 = (0..q).map(|f| self.shape.psi[f * q + f]).sum();
+            let trace = self.trace_of_expected();
             let scales = &self.data.scales[..self.open_scales(self.in_field)];
             let ln_of = |a: &f64| -0.5 * df * (q as f64 * libm::log(*a) + trace / a);
             let ln: Vec<f64> = scales.iter().map(ln_of).collect();
             self.scale = scales[pick_ln(&ln, &mut self.rng)];
         }
+    }
+
+    /// The trace of the covariance that is expected.
+    fn trace_of_expected(&self) -> f64 {
+        let q = self.shape.q;
+        (0..q).map(|f| self.shape.psi[f * q + f]).sum::<f64>() / self.shape.expected_times()
     }
 
     /// How many of the scales there may be with so many objects in the field.
@@ -674,8 +697,8 @@ impl<'a> Chain<'a> {
     /// sought, by their information; that of [`Field::draw`] is below; their middle is taken.
     pub(super) fn ln_joint(&self) -> f64 {
         let (q, df) = (self.shape.q as f64, self.data.metric_df);
-        let trace: f64 = (0..self.shape.q).map(|f| self.shape.psi[f * self.shape.q + f]).sum();
-        let ln_det = self.shape.ln_det_psi();
+        let trace = self.trace_of_expected();
+        let ln_det = self.shape.ln_det_psi() - q * libm::log(self.shape.expected_times());
         let a = self.scale;
         let prior = 0.5 * (df - q - 1.0) * ln_det - 0.5 * df * (q * libm::log(a) + trace / a);
         let field = 0.5 * (self.ln_field() + self.least_ln_field);

@@ -408,6 +408,7 @@ mod tests {
     use crate::Candidates;
     use crate::candidates::CandidatesBuilder;
     use crate::marginal::matrix::lower_inverse;
+    use crate::marginal::shape::Likeness;
 
     fn shape(q: usize, nu: usize) -> Shape {
         let mut psi = vec![0.1; q * q];
@@ -417,7 +418,7 @@ mod tests {
             wide[f * q + f] = 9.0;
         }
         let base = Base::new((0..q).map(|f| 0.2 * f as f64).collect(), &wide).unwrap();
-        Shape::new(nu, psi, base, 60)
+        Shape::new(&Likeness::new(nu, q, 60), psi, base)
     }
 
     fn point(i: usize, q: usize) -> Vec<f64> {

@@ -67,16 +67,16 @@ impl Narrowness {
 }
 
 impl Field {
-    /// With a probability of `none` that there is no field at all; 1 rules it out. Levels have the
-    /// sums of each object in each of so many densities, object after object.
-    pub(super) fn new(n: usize, none: f64, levels: Vec<Level>, prior: Vec<f64>) -> Self {
+    /// With these logarithms of how likely no field and a field are beforehand. Levels have the sums of
+    /// each object in each of so many densities, object after object.
+    pub(super) fn new(n: usize, ln_none: f64, ln_some: f64, levels: Vec<Level>, prior: Vec<f64>) -> Self {
         let ln_beta = |a: f64, b: f64| libm::lgamma(a) + libm::lgamma(b) - libm::lgamma(a + b);
         let ln_share = (0..=n)
             .map(|field| {
-                let some = (1.0 - none) * libm::exp(ln_beta(field as f64 + 1.0, (n - field) as f64 + 1.0));
+                let ln_some = ln_some + ln_beta(field as f64 + 1.0, (n - field) as f64 + 1.0);
                 match field {
-                    0 => libm::log(none + some),
-                    _ => libm::log(1.0 - none) + ln_beta(field as f64 + 1.0, (n - field) as f64 + 1.0),
+                    0 => ln_none.max(ln_some) + libm::log1p(libm::exp(-(ln_none - ln_some).abs())),
+                    _ => ln_some,
                 }
             })
             .collect();
@@ -86,7 +86,7 @@ impl Field {
     /// None at all, for `n` objects.
     pub(super) fn none(n: usize) -> Self {
         let level = Level { sums: vec![vec![0.0; n]], narrow: Narrowness::any() };
-        Self::new(n, 1.0, vec![level], vec![1.0])
+        Self::new(n, 0.0, f64::NEG_INFINITY, vec![level], vec![1.0])
     }
 
     /// Whether there may be a field.

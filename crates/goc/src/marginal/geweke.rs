@@ -17,7 +17,7 @@ use super::cluster::Cluster;
 use super::field::{Field, Level, Narrowness};
 use super::matrix::{cholesky, inverse, ln_det, pick, wishart};
 use super::prior::{Cohesion, PartitionPrior};
-use super::shape::{Base, Shape};
+use super::shape::{Base, Likeness, Shape};
 use crate::baselines::testing::all_partitions;
 use crate::candidates::CandidatesBuilder;
 use crate::random::stream;
@@ -25,7 +25,8 @@ use crate::{Candidates, Stream};
 
 const Q: usize = 2;
 const N: usize = 4;
-const NU: usize = 6;
+/// How alike covariances may be.
+const NUS: [usize; 2] = [5, 9];
 const METRIC_DF: f64 = 5.0;
 /// The densities of the field, round and normal: where, how wide, and the prior of their shares.
 const FIELDS: [([f64; 2], f64, f64); 2] = [([0.0, 0.0], 1.5, 0.8), ([1.0, -0.5], 0.4, 1.7)];
@@ -49,7 +50,7 @@ const WEIGHTS: [[&[f64]; N]; 2] = [
 const LAWS: [f64; 2] = [0.6, 0.4];
 
 /// How many functions of the state are compared.
-const NUMBERS: usize = 25;
+const NUMBERS: usize = 28;
 
 #[derive(Clone)]
 struct State {
@@ -60,6 +61,7 @@ struct State {
     field_shares: Vec<f64>,
     level: usize,
     choice: Vec<u32>,
+    nu: usize,
     psi: Vec<f64>,
     seen: Vec<[f64; 2]>,
 }
@@ -114,11 +116,12 @@ impl State {
         let choice = WEIGHTS[law].map(|w| pick(w, 1.0, rng) as u32).to_vec();
         let open = if labels.contains(&FIELD) { NARROW_SCALES } else { SCALES.len() };
         let scale = SCALES[pick(&vec![1.0; open], open as f64, rng)];
-        let own = scale / METRIC_DF;
+        let nu = NUS[pick(&[1.0; 2], 2.0, rng)];
+        let own = scale / METRIC_DF * (nu - Q - 1) as f64;
         let psi = wishart(METRIC_DF, &[own, 0.0, 0.0, own], Q, rng).unwrap();
         let seen = vec![[0.0; 2]; N];
         let (field_shares, level) = (shares(rng), pick(&[1.0; 2], 2.0, rng));
-        Self { cohesion, scale, law, labels, field_shares, level, choice, psi, seen }
+        Self { cohesion, scale, law, labels, field_shares, level, choice, nu, psi, seen }
     }
 
     /// Whether no group is too wide beside the field.
@@ -158,7 +161,7 @@ impl State {
         }
         for k in 0..sizes(&self.labels).len() as u32 {
             let members: Vec<usize> = (0..N).filter(|i| self.labels[*i] == k).collect();
-            let precision = wishart(NU as f64, &inverse(&self.psi, Q).unwrap(), Q, rng).unwrap();
+            let precision = wishart(self.nu as f64, &inverse(&self.psi, Q).unwrap(), Q, rng).unwrap();
             let triangle = cholesky(&inverse(&precision, Q).unwrap(), Q).unwrap();
             let residuals: Vec<[f64; 2]> = members.iter().map(|_| normal_pair(&triangle, rng)).collect();
             // A t with five degrees of freedom: a normal over the root of a chi-square.
@@ -210,6 +213,8 @@ impl State {
             WEIGHTS.iter().for_each(|of_law| own.extend_from_slice(of_law[i]));
         };
         let near = Near::new([vec![1, 3], vec![0], vec![], vec![2]].into_iter(), 2);
+        let likenesses = NUS.map(|nu| Likeness::new(nu, Q, N));
+        let own = &likenesses[NUS.iter().position(|nu| *nu == self.nu).unwrap()];
         let data = Data {
             blocks: &Blocks::new(&candidates, LAWS.len(), weigh, KEPT_BYTES),
             near: &near,
@@ -217,12 +222,13 @@ impl State {
             field: &field(none, sums),
             alone_sum: &alone_sum,
             ln_laws: &LAWS.map(libm::log),
+            likenesses: &likenesses,
             metric_df: METRIC_DF,
             scales: &SCALES,
             narrow_scales: NARROW_SCALES,
             learn: true,
         };
-        let shape = Shape::new(NU, self.psi.clone(), base, N);
+        let shape = Shape::new(own, self.psi.clone(), base);
         let mut chain = Chain::new(&data, shape, self.labels.clone(), &self.choice, rng.clone());
         (chain.cohesion, chain.scale, chain.level) = (self.cohesion, self.scale, self.level);
         chain.reader.law = self.law;
@@ -233,7 +239,7 @@ impl State {
         assert!(chain.draw_shape());
         *rng = chain.rng.clone();
         (self.cohesion, self.scale, self.level) = (chain.cohesion, chain.scale, chain.level);
-        self.law = chain.reader.law;
+        (self.nu, self.law) = (chain.shape.nu, chain.reader.law);
         self.field_shares = chain.field_shares.clone();
         self.psi = chain.shape.psi.clone();
         (self.labels, self.choice) = (chain.labels.clone(), (0..N).map(|i| chain.choice(i)).collect());
@@ -275,6 +281,9 @@ impl State {
             self.law as f64 * in_field,
             self.law as f64 * together(0, 1),
             self.law as f64 * grouped(3) * f64::from(self.choice[3]),
+            self.nu as f64,
+            self.nu as f64 * together(0, 1),
+            self.nu as f64 * libm::log(far + 0.1),
         ]
     }
 }
@@ -286,7 +295,7 @@ fn field(none: f64, sums: impl Fn(usize, f64) -> Vec<f64>) -> Field {
         sums: vec![sums(0, wider), sums(1, wider)],
         narrow: Narrowness::new(vec![1.0, 0.2, 0.2, 1.5], widest, Q),
     };
-    Field::new(N, none, LEVELS.map(level).to_vec(), FIELDS.map(|(_, _, prior)| prior).to_vec())
+    Field::new(N, libm::log(none), libm::log(1.0 - none), LEVELS.map(level).to_vec(), FIELDS.map(|(_, _, prior)| prior).to_vec())
 }
 
 /// Labels of clusters from 0 on, in order; the field's stays.

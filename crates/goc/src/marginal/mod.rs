@@ -49,12 +49,14 @@ use extent::Extent;
 use field::{Field, Level};
 pub use model::{ClusterParts, Model, ModelError, ModelParts, Prediction};
 use prior::PartitionPrior;
-use shape::{Base, Shape};
+use shape::{Base, Likeness, Shape};
 use smooth::Smooth;
 use summary::{Counts, Tally, summarise};
 
-/// Degrees of freedom of the clusters' covariances beyond the features, unless told.
-const NU_BEYOND: usize = 7;
+/// Degrees of freedom that the clusters' covariances may have beyond the features, unless told. Few
+/// let wide and narrow clusters stand side by side, many make them alike, which is what little data in
+/// many features can bear.
+const NU_BEYOND: [usize; 5] = [3, 7, 15, 31, 63];
 /// Degrees of freedom of the metric's own prior beyond the features.
 const METRIC_DF_BEYOND: f64 = 2.0;
 
@@ -185,8 +187,11 @@ pub struct Posterior {
     pub diagnostics: Diagnostics,
     /// Drawn labels, chain after chain.
     pub draws: Vec<Draw>,
-    /// The metric `Psi`, its mean over the draws: q x q, row after row.
+    /// The metric `Psi`, of which the covariance that is expected has its mean over the draws: q x q,
+    /// row after row.
     pub metric: Vec<f64>,
+    /// Degrees of freedom of the covariances, their geometric mean over the draws.
+    pub nu: usize,
     /// `alpha`, its geometric mean over the draws: its grid is one of logarithms, and a few draws
     /// of a thousand must not make it large.
     pub alpha: f64,
@@ -216,9 +221,10 @@ struct Trace {
     levels: usize,
     /// Sums over the draws of the shares of the field's densities.
     field_shares: Vec<f64>,
-    /// Sums over the draws of the metric, of the logarithms of `alpha` and the singleton weight,
-    /// and of the power.
+    /// Sums over the draws of the covariance that is expected, of the logarithms of `nu`, `alpha`
+    /// and the singleton weight, and of the power.
     metric: Vec<f64>,
+    ln_nu: f64,
     alpha: f64,
     singleton_weight: f64,
     power: f64,
@@ -347,20 +353,21 @@ impl Marginal {
     ) -> Result<Posterior, MarginalError> {
         let (n, q) = (objects.objects(), objects.features());
         self.check(q)?;
-        let nu = self.nu.unwrap_or(q + NU_BEYOND);
+        let nus = self.nu.map_or_else(|| NU_BEYOND.map(|beyond| q + beyond).to_vec(), |nu| vec![nu]);
+        let likenesses: Vec<Likeness> = nus.iter().map(|nu| Likeness::new(*nu, q, n)).collect();
         let extent = Extent::of(objects);
         let near = near(objects);
         let prior = PartitionPrior::new(n, self.power, self.alpha, self.singleton_weight);
-        // The mean of Psi is A; that of a covariance, Psi / (nu - q - 1).
         let metric_df = q as f64 + METRIC_DF_BEYOND;
-        let of = |spread: f64| spread * spread * (nu - q - 1) as f64;
+        let of = |spread: f64| spread * spread;
         let scales: Vec<f64> = match self.spread {
             Some(spread) => vec![of(spread)],
             None => (0..SPREADS).map(|v| of(LEAST_SPREAD * std::f64::consts::SQRT_2.powi(v))).collect(),
         };
+        let first = &likenesses[likenesses.len() / 4];
         let mut psi = vec![0.0; q * q];
         for f in 0..q {
-            psi[f * q + f] = of(self.spread.unwrap_or(LEAST_SPREAD));
+            psi[f * q + f] = of(self.spread.unwrap_or(LEAST_SPREAD)) * (first.nu - q - 1) as f64;
         }
         let mut penalties = Vec::new();
         let ln_laws = if self.tails.is_some() { errors::ln_prior() } else { vec![0.0] };
@@ -380,7 +387,8 @@ impl Marginal {
                 let weigh = |i, spare: &mut Vec<f64>, own: &mut Vec<f64>| self.weigh(objects, i, spare, own);
                 let level =
                     |of: &Smooth| Level { sums: of.sums(objects, laws, weigh), narrow: of.narrowness() };
-                Field::new(n, 1.0 - self.field_prior, smooth.iter().map(level).collect(), first.prior())
+                let [none, some] = self.ln_field_prior(n, q);
+                Field::new(n, none, some, smooth.iter().map(level).collect(), first.prior())
             }
             None => Field::none(n),
         };
@@ -391,6 +399,7 @@ impl Marginal {
             prior: &prior,
             alone_sum: &alone_sum,
             ln_laws: &ln_laws,
+            likenesses: &likenesses,
             metric_df,
             scales: &scales,
             narrow_scales: smooth.last().map_or(scales.len(), |smooth| {
@@ -400,7 +409,7 @@ impl Marginal {
             learn: self.learn,
             field: &field,
         };
-        let shape = Shape::new(nu, psi, base, n);
+        let shape = Shape::new(first, psi, base);
         let beginnings = Beginnings {
             data: &data,
             shape: &shape,
@@ -441,6 +450,14 @@ impl Marginal {
         let counts = Counts { tally, smooth, weights: &weights };
         let found = summarise(objects, traces, counts, self.merge_cost);
         Ok(Posterior { errors, ..found })
+    }
+
+    /// The logarithms of how likely no field and a field are beforehand. The field's middle and
+    /// covariance are those of the objects, where groups pay for not knowing theirs: so it pays as
+    /// well, by Schwarz's rule `ln n / 2` for each number that was taken from the data.
+    fn ln_field_prior(&self, n: usize, q: usize) -> [f64; 2] {
+        let cost = 0.5 * (q * (q + 3) / 2) as f64 * libm::log(n as f64);
+        [libm::log(1.0 - self.field_prior), libm::log(self.field_prior) - cost]
     }
 
     /// The weights of all candidates beforehand, sum 1 for every object; errors are as quoted.
@@ -500,6 +517,7 @@ impl Marginal {
             levels: 0,
             field_shares: vec![0.0; chain.field_shares.len()],
             metric: vec![0.0; chain.shape.psi.len()],
+            ln_nu: 0.0,
             alpha: 0.0,
             singleton_weight: 0.0,
             power: 0.0,
@@ -525,8 +543,9 @@ impl Marginal {
                 }
                 trace.ln_densities.push(chain.ln_density());
                 for (sum, psi) in trace.metric.iter_mut().zip(&chain.shape.psi) {
-                    *sum += psi;
+                    *sum += psi / chain.shape.expected_times();
                 }
+                trace.ln_nu += libm::log(chain.shape.nu as f64);
                 trace.alpha += libm::log(chain.cohesion.alpha);
                 trace.singleton_weight += libm::log(chain.cohesion.singleton_weight);
                 trace.power += chain.cohesion.power;

@@ -36,7 +36,7 @@ use super::errors::Errors;
 use super::extent::Extent;
 use super::matrix::{cholesky, ln_det, lower_inverse};
 use super::shape::BASE_DF;
-use super::{Marginal, NU_BEYOND, Posterior};
+use super::{Marginal, Posterior};
 use crate::objects::Objects;
 
 /// One cluster of a model.
@@ -257,7 +257,7 @@ impl Model {
             clusters,
             field,
             metric: posterior.metric.clone(),
-            nu: marginal.nu.unwrap_or(q + NU_BEYOND),
+            nu: posterior.nu,
             alpha: posterior.alpha,
             singleton_weight: posterior.singleton_weight,
             power: posterior.power,

@@ -144,7 +144,7 @@ mod tests {
     use super::super::blocks::{Blocks, Extents, KEPT_BYTES, Reader, of_all};
     use super::super::cluster::weigh_all;
     use super::super::matrix::{cholesky, lower_inverse};
-    use super::super::shape::{Base, Shape};
+    use super::super::shape::{Base, Likeness, Shape};
     use super::*;
     use crate::candidates::CandidatesBuilder;
 
@@ -153,7 +153,7 @@ mod tests {
         let q = 3;
         let psi = vec![0.3, 0.1, 0.0, 0.1, 0.5, -0.1, 0.0, -0.1, 0.2];
         let base = Base::new(vec![0.0; q], &[9.0, 0.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 9.0]).unwrap();
-        let shape = Shape::new(7, psi, base, 100);
+        let shape = Shape::new(&Likeness::new(7, q, 100), psi, base);
         let low = lower_inverse(&cholesky(&shape.psi, q).unwrap(), q);
         let place = |i: usize| -> Vec<f64> {
             (0..q).map(|f| 3.0 * libm::sin((i * (f + 2)) as f64 + f as f64)).collect()

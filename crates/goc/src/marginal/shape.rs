@@ -61,6 +61,31 @@ impl Base {
     }
 }
 
+/// How alike the clusters' covariances are: `nu` degrees of freedom, and what follows from that.
+#[derive(Clone, Debug)]
+pub(super) struct Likeness {
+    /// At least q + 2, so that covariances have a mean.
+    pub(super) nu: usize,
+    /// By the number of members: what of the t density's constant does not depend on where they
+    /// are.
+    constants: Arc<[f64]>,
+}
+
+impl Likeness {
+    /// For clusters of at most `most` members in `q` features.
+    pub(super) fn new(nu: usize, q: usize, most: usize) -> Self {
+        let constant = |n: usize| {
+            let (n, half) = (n as f64, q as f64 / 2.0);
+            let twice = nu as f64 + n;
+            libm::exp(
+                libm::lgamma(twice / 2.0) - libm::lgamma(twice / 2.0 - half)
+                    + half * libm::log(n / ((n + 1.0) * std::f64::consts::PI)),
+            )
+        };
+        Self { nu, constants: (0..=most).map(constant).collect() }
+    }
+}
+
 /// What all clusters share.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
@@ -78,21 +103,23 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// For clusters of at most `most` members.
-    pub(super) fn new(nu: usize, psi: Vec<f64>, base: Base, most: usize) -> Self {
-        let q = base.q;
-        let constant = |n: usize| {
-            let (n, half) = (n as f64, q as f64 / 2.0);
-            let twice = nu as f64 + n;
-            libm::exp(
-                libm::lgamma(twice / 2.0) - libm::lgamma(twice / 2.0 - half)
-                    + half * libm::log(n / ((n + 1.0) * std::f64::consts::PI)),
-            )
-        };
-        let constants = (0..=most).map(constant).collect();
+    /// With this metric, `Psi`.
+    pub(super) fn new(likeness: &Likeness, psi: Vec<f64>, base: Base) -> Self {
+        let (q, nu, constants) = (base.q, likeness.nu, likeness.constants.clone());
         let mut shape = Self { q, nu, psi: Vec::new(), triangle: Vec::new(), base, constants };
         shape.set_psi(psi);
         shape
+    }
+
+    /// What the metric is in covariances that are expected: `E Sigma = Psi / (nu - q - 1)`.
+    pub(super) fn expected_times(&self) -> f64 {
+        (self.nu - self.q - 1) as f64
+    }
+
+    /// Covariances with the same mean, that are as alike as this says.
+    pub(super) fn as_alike(&self, likeness: &Likeness) -> Self {
+        let times = (likeness.nu - self.q - 1) as f64 / self.expected_times();
+        Self::new(likeness, self.psi.iter().map(|v| v * times).collect(), self.base.clone())
     }
 
     /// `ln |Psi|`.

@@ -132,6 +132,7 @@ pub(super) fn summarise(
             *sum += psi;
         }
     }
+    let traces_ln_nu: f64 = traces.iter().map(|trace| trace.ln_nu).sum();
     let alpha: f64 = traces.iter().map(|trace| trace.alpha).sum();
     let singleton_weight: f64 = traces.iter().map(|trace| trace.singleton_weight).sum();
     let power: f64 = traces.iter().map(|trace| trace.power).sum();
@@ -142,8 +143,9 @@ pub(super) fn summarise(
     let levels: usize = traces.iter().map(|trace| trace.levels).sum();
     let draws: Vec<Draw> = traces.into_iter().flat_map(|trace| trace.draws).collect();
     let total = draws.len() as f64;
+    let nu = libm::exp(traces_ln_nu / total).round() as usize;
     for sum in &mut metric {
-        *sum /= total;
+        *sum *= (nu - q - 1) as f64 / total;
     }
     let share = |times: Vec<u32>| -> Vec<f64> { times.iter().map(|t| f64::from(*t) / total).collect() };
     let (mut in_field, mut without) = (vec![0; n], vec![0; n]);
@@ -199,6 +201,7 @@ pub(super) fn summarise(
         diagnostics,
         draws,
         metric,
+        nu,
         alpha: libm::exp(alpha / total),
         singleton_weight: libm::exp(singleton_weight / total),
         power: power / total,

@@ -7,7 +7,7 @@ use super::chain::{Chain, Data, FIELD};
 use super::cluster::Cluster;
 use super::field::{Field, Level, Narrowness};
 use super::prior::{Cohesion, PartitionPrior};
-use super::shape::{Base, Shape};
+use super::shape::{Base, Likeness, Shape};
 use super::*;
 use crate::baselines::testing::all_partitions;
 use crate::candidates::CandidatesBuilder;
@@ -71,7 +71,7 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
     let model = Marginal::default();
     let weights = model.weights(&candidates);
     let base = Base::new(vec![1.0, 0.4], &[4.0, 0.5, 0.5, 2.0]).unwrap();
-    let shape = Shape::new(6, vec![1.2, 0.3, 0.3, 0.8], base, 5);
+    let shape = Shape::new(&Likeness::new(6, 2, 5), vec![1.2, 0.3, 0.3, 0.8], base);
     let (cohesion, n) = (Cohesion { alpha: 1.5, singleton_weight: 0.7, power: 0.5 }, candidates.objects());
     let prior = PartitionPrior::new(n, Some(0.5), Some(cohesion.alpha), Some(cohesion.singleton_weight));
     let alone: Vec<f64> = (0..n)
@@ -91,6 +91,7 @@ fn compare_with_enumeration(sweeps: bool, moves: usize, draws: usize) {
         field: &field,
         alone_sum: &alone_sum,
         ln_laws: &[0.0],
+        likenesses: &[],
         metric_df: 4.0,
         scales: &[4.0],
         narrow_scales: 1,
@@ -257,7 +258,7 @@ fn with_a_field_the_draws_follow_the_law_by_enumeration() {
     let n = candidates.objects();
     let weights = Marginal::default().weights(&candidates);
     let base = Base::new(vec![1.0, 0.4], &[4.0, 0.5, 0.5, 2.0]).unwrap();
-    let shape = Shape::new(6, vec![0.6, 0.1, 0.1, 0.4], base, 5);
+    let shape = Shape::new(&Likeness::new(6, 2, 5), vec![0.6, 0.1, 0.1, 0.4], base);
     let cohesion = Cohesion { alpha: 0.8, singleton_weight: 0.7, power: 0.5 };
     let prior = PartitionPrior::new(n, Some(0.5), Some(cohesion.alpha), Some(cohesion.singleton_weight));
     // What two densities say of each object, and the Dirichlet prior of their shares.
@@ -265,7 +266,7 @@ fn with_a_field_the_draws_follow_the_law_by_enumeration() {
     let shares = [0.7, 1.6];
     let narrow = Narrowness::new(vec![1.0, 0.0, 0.0, 1.0], 0.8, 2);
     let level = Level { sums: vec![sums.concat()], narrow: narrow.clone() };
-    let field = Field::new(n, 0.4, vec![level], shares.to_vec());
+    let field = Field::new(n, libm::log(0.4), libm::log(0.6), vec![level], shares.to_vec());
     // The mean of the product of the field's densities over the shares: a sum over which density
     // each object has.
     let of_field = |members: &[usize]| -> f64 {
@@ -328,6 +329,7 @@ fn with_a_field_the_draws_follow_the_law_by_enumeration() {
         field: &field,
         alone_sum: &alone_sum,
         ln_laws: &[0.0],
+        likenesses: &[],
         metric_df: 4.0,
         scales: &[4.0],
         narrow_scales: 1,
