@@ -51,6 +51,8 @@ const WIDTHS: [f64; 3] = [1.0, 4.0, 16.0];
 pub(super) struct Normal {
     middle: Vec<f64>,
     low: Vec<f64>,
+    /// The diagonal of the inverse covariance, `low' low`.
+    narrowness: Vec<f64>,
     ln_scale: f64,
 }
 
@@ -59,7 +61,9 @@ impl Normal {
         let q = middle.len();
         let l = cholesky(covariance, q)?;
         let ln_scale = -0.5 * (q as f64 * libm::log(2.0 * std::f64::consts::PI) + ln_det(&l, q));
-        Some(Self { middle, low: lower_inverse(&l, q), ln_scale })
+        let low = lower_inverse(&l, q);
+        let narrowness = (0..q).map(|f| (f..q).map(|r| low[r * q + f] * low[r * q + f]).sum()).collect();
+        Some(Self { middle, low, narrowness, ln_scale })
     }
 
     pub(super) fn ln_density(&self, x: &[f64]) -> f64 {
@@ -67,6 +71,104 @@ impl Normal {
         let row = |r: usize| (0..=r).map(|f| self.low[r * q + f] * (x[f] - self.middle[f])).sum::<f64>();
         self.ln_scale - 0.5 * (0..q).map(|r| row(r) * row(r)).sum::<f64>()
     }
+
+    /// The density at `x` and at its images behind edges, each that feature's place less `x`: what
+    /// would lie beyond an edge is folded back. Images behind several edges are taken as if features were
+    /// independent.
+    fn folded(&self, x: &[f64], images: &[(usize, f64)]) -> f64 {
+        let q = x.len();
+        if images.is_empty() {
+            return libm::exp(self.ln_density(x));
+        }
+        let row = |r: usize| (0..=r).map(|f| self.low[r * q + f] * (x[f] - self.middle[f])).sum::<f64>();
+        let mut sum = 0.0;
+        // low' low (x - middle)
+        let mut slope = [0.0; MOST_FOLDED];
+        for r in 0..q {
+            let y = row(r);
+            sum += y * y;
+            for f in 0..=r {
+                slope[f] += self.low[r * q + f] * y;
+            }
+        }
+        if sum > FAR {
+            return 0.0;
+        }
+        let mut density = libm::exp(self.ln_scale - 0.5 * sum);
+        for &(f, step) in images {
+            let away = step * slope[f] + 0.5 * step * step * self.narrowness[f];
+            if away < NEGLIGIBLE {
+                density *= 1.0 + libm::exp(-away);
+            }
+        }
+        density
+    }
+}
+
+/// What lies farther from a kernel than the root of this, in its widths, has nothing of it; an image so
+/// much less likely (in the logarithm) than the place itself adds nothing.
+const FAR: f64 = 120.0;
+const NEGLIGIBLE: f64 = 12.0;
+
+/// With more features than this nothing is folded: everything lies near some edge.
+const MOST_FOLDED: usize = 8;
+
+/// Where a feature's objects end: the outermost, without those that lie by themselves far out.
+#[derive(Clone, Debug)]
+struct Edges {
+    low: Vec<f64>,
+    high: Vec<f64>,
+    /// How near to an edge it matters.
+    reach: Vec<f64>,
+}
+
+/// A place lies by itself where its neighbours inwards are so many times farther than theirs.
+const BY_ITSELF: f64 = 4.0;
+
+impl Edges {
+    /// Of these objects, for kernels with this covariance.
+    fn new(places: &Points, kernel: &[f64]) -> Self {
+        let q = places.features();
+        let mut edges = Self { low: vec![0.0; q], high: vec![0.0; q], reach: vec![0.0; q] };
+        for f in 0..q {
+            let mut values: Vec<f64> = (0..places.len()).map(|i| places.row(i)[f]).collect();
+            values.sort_unstable_by(f64::total_cmp);
+            edges.low[f] = end(&values);
+            values.iter_mut().for_each(|v| *v = -*v);
+            values.reverse();
+            edges.high[f] = -end(&values);
+            edges.reach[f] = 2.0 * kernel[f * q + f].sqrt();
+        }
+        edges
+    }
+
+    /// The images of `x` behind the edges that it is near; none where it is outside.
+    fn images(&self, x: &[f64], images: &mut Vec<(usize, f64)>) -> bool {
+        images.clear();
+        for (f, x) in x.iter().enumerate() {
+            for step in [2.0 * (self.low[f] - x), 2.0 * (self.high[f] - x)] {
+                if step.abs() < 2.0 * self.reach[f] {
+                    images.push((f, step));
+                }
+            }
+        }
+        (0..x.len()).all(|f| self.low[f] <= x[f] && x[f] <= self.high[f])
+    }
+}
+
+/// Where ascending values begin, but for those that lie by themselves.
+fn end(values: &[f64]) -> f64 {
+    let n = values.len();
+    let some = (n / 200).max(3);
+    let mut first = 0;
+    while first + 2 * some < n / 20 {
+        let (near, next) = (values[first + some] - values[first], values[first + 2 * some] - values[first + some]);
+        if near <= BY_ITSELF * next {
+            break;
+        }
+        first += 1;
+    }
+    values.get(first).copied().unwrap_or(0.0)
 }
 
 /// Neighbours that are one kernel.
@@ -110,6 +212,8 @@ pub(super) struct Smooth {
     places: Points,
     /// The covariance of a kernel.
     kernel: Vec<f64>,
+    /// Where kernels end.
+    edges: Option<Edges>,
     /// The inverse of the objects' covariance, and the width of kernels in its units.
     inverse: Vec<f64>,
     bandwidth: f64,
@@ -160,6 +264,7 @@ impl Smooth {
             base: base.clone(),
             cell_of,
             places: places.clone(),
+            edges: (q <= MOST_FOLDED && super::tune("FOLD", "1") == "1").then(|| Edges::new(places, &kernel)),
             kernel,
             inverse: inverse(covariance, q)?,
             bandwidth: h,
@@ -197,17 +302,20 @@ impl Smooth {
 
     /// All densities at `x`; `own` is left out of the cell it is in.
     fn densities(&self, x: &[f64], own: Option<&(usize, Option<Cell>)>, densities: &mut [f64]) {
-        let cells = self.cells.iter().map(|cell| &cell.kernel);
-        for (slot, density) in densities.iter_mut().zip(cells.chain(&self.clouds)) {
+        let mut images = Vec::new();
+        let inside = self.edges.as_ref().is_none_or(|edges| edges.images(x, &mut images));
+        for (slot, cell) in densities.iter_mut().zip(&self.cells) {
+            *slot = if inside { cell.kernel.folded(x, &images) } else { 0.0 };
+        }
+        for (slot, density) in densities[self.cells.len()..].iter_mut().zip(&self.clouds) {
             *slot = libm::exp(density.ln_density(x));
         }
         if let Some(last) = densities.last_mut() {
             *last = libm::exp(self.base.ln_density(x));
         }
         if let Some((own, left)) = own {
-            let part =
-                |left: &Cell| left.count / self.cells[*own].count * libm::exp(left.kernel.ln_density(x));
-            densities[*own] = left.as_ref().map_or(0.0, part);
+            let part = |left: &Cell| left.count / self.cells[*own].count * left.kernel.folded(x, &images);
+            densities[*own] = left.as_ref().filter(|_| inside).map_or(0.0, part);
         }
     }
 
