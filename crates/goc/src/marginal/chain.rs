@@ -580,9 +580,9 @@ impl<'a> Chain<'a> {
                 return f64::NEG_INFINITY;
             }
             let members = (0..).zip(&self.labels).filter(|(_, label)| **label == FIELD);
-            members
-                .map(|(i, _)| libm::log(self.data.field.sum(self.reader.law, level, i, &self.field_shares)))
-                .sum()
+            let each = members
+                .map(|(i, _)| libm::log(self.data.field.sum(self.reader.law, level, i, &self.field_shares)));
+            levels[level].ln_prior + each.sum::<f64>()
         };
         let ln: Vec<f64> = (0..levels.len()).map(ln_of).collect();
         self.level = pick_ln(&ln, &mut self.rng);
@@ -702,7 +702,8 @@ impl<'a> Chain<'a> {
         let a = self.scale;
         let prior = 0.5 * (df - q - 1.0) * ln_det - 0.5 * df * (q * libm::log(a) + trace / a);
         let field = 0.5 * (self.ln_field() + self.least_ln_field);
-        self.ln_groups() + field + prior + 0.5 * (q + 1.0) * ln_det + self.entropy
+        let level = self.data.field.levels()[self.level].ln_prior;
+        self.ln_groups() + field + level + prior + 0.5 * (q + 1.0) * ln_det + self.entropy
     }
 
     /// `ln p` of labels, given the cohesion.

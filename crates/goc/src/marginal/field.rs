@@ -35,6 +35,8 @@ pub(super) struct Level {
     pub(super) sums: Vec<Vec<f64>>,
     /// How wide groups may be beside it.
     pub(super) narrow: Narrowness,
+    /// The logarithm of how likely it is beforehand, beside others.
+    pub(super) ln_prior: f64,
 }
 
 /// How wide a group may be beside a field: the mean square distance of its members from their mean,
@@ -85,7 +87,7 @@ impl Field {
 
     /// None at all, for `n` objects.
     pub(super) fn none(n: usize) -> Self {
-        let level = Level { sums: vec![vec![0.0; n]], narrow: Narrowness::any() };
+        let level = Level { sums: vec![vec![0.0; n]], narrow: Narrowness::any(), ln_prior: 0.0 };
         Self::new(n, 0.0, f64::NEG_INFINITY, vec![level], vec![1.0])
     }
 

@@ -56,7 +56,7 @@ use summary::{Counts, Tally, summarise};
 /// Degrees of freedom that the clusters' covariances may have beyond the features, unless told. Few
 /// let wide and narrow clusters stand side by side, many make them alike, which is what little data in
 /// many features can bear.
-const NU_BEYOND: [usize; 5] = [3, 7, 15, 31, 63];
+const NU_BEYOND: [usize; 5] = [5, 10, 20, 40, 80];
 /// Degrees of freedom of the metric's own prior beyond the features.
 const METRIC_DF_BEYOND: f64 = 2.0;
 
@@ -353,7 +353,7 @@ impl Marginal {
     ) -> Result<Posterior, MarginalError> {
         let (n, q) = (objects.objects(), objects.features());
         self.check(q)?;
-        let nus = self.nu.map_or_else(|| tune("NUS", "7,15,31,63").split(',').map(|b| q + b.parse::<usize>().unwrap()).collect(), |nu| vec![nu]);
+        let nus = self.nu.map_or_else(|| NU_BEYOND.map(|beyond| q + beyond).to_vec(), |nu| vec![nu]);
         let likenesses: Vec<Likeness> = nus.iter().map(|nu| Likeness::new(*nu, q, n)).collect();
         let extent = Extent::of(objects);
         let near = near(objects);
@@ -364,7 +364,7 @@ impl Marginal {
             Some(spread) => vec![of(spread)],
             None => (0..SPREADS).map(|v| of(LEAST_SPREAD * std::f64::consts::SQRT_2.powi(v))).collect(),
         };
-        let first = &likenesses[likenesses.iter().position(|l| l.nu >= q + 7).unwrap_or(0)];
+        let first = &likenesses[0];
         let mut psi = vec![0.0; q * q];
         for f in 0..q {
             psi[f * q + f] = of(self.spread.unwrap_or(LEAST_SPREAD)) * (first.nu - q - 1) as f64;
@@ -377,8 +377,13 @@ impl Marginal {
         let (means, robust) = (objects.means(), extent.robust());
         let smooth: Vec<Smooth> = match self.field_prior > 0.0 {
             true => {
-                let of = |wider: &f64| Smooth::new(&means, &extent.middle, &robust, &base, *wider);
-                tune("LEVELS", "0.6,0.8,1,1.25,1.5").split(',').map(|b| of(&b.parse::<f64>().unwrap())).collect::<Option<_>>().unwrap_or_default()
+                // With edges, where features are few enough, beside those without.
+                let mut all: Vec<Smooth> = Vec::new();
+                for ends in [false, true].into_iter().take(if q > smooth::MOST_ENDING { 1 } else { 2 }) {
+                    let of = |wider: &f64| Smooth::new(&means, &extent.middle, &robust, &base, *wider, ends);
+                    all.extend(smooth::LEVELS.iter().map(of).collect::<Option<Vec<_>>>().unwrap_or_default());
+                }
+                all
             }
             false => Vec::new(),
         };
@@ -386,7 +391,11 @@ impl Marginal {
             Some(first) => {
                 let weigh = |i, spare: &mut Vec<f64>, own: &mut Vec<f64>| self.weigh(objects, i, spare, own);
                 let level =
-                    |of: &Smooth| Level { sums: of.sums(objects, laws, weigh), narrow: of.narrowness() };
+                    |of: &Smooth| Level {
+                    sums: of.sums(objects, laws, weigh),
+                    narrow: of.narrowness(),
+                    ln_prior: of.ln_prior(),
+                };
                 let [none, some] = self.ln_field_prior(n, q);
                 Field::new(n, none, some, smooth.iter().map(level).collect(), first.prior())
             }
@@ -456,7 +465,7 @@ impl Marginal {
     /// covariance are those of the objects, where groups pay for not knowing theirs: so it pays as
     /// well, by Schwarz's rule `ln n / 2` for each number that was taken from the data.
     fn ln_field_prior(&self, n: usize, q: usize) -> [f64; 2] {
-        let cost = tune("OCCAM", "0.5").parse::<f64>().unwrap() * (q * (q + 3) / 2) as f64 * libm::log(n as f64);
+        let cost = 0.5 * (q * (q + 3) / 2) as f64 * libm::log(n as f64);
         [libm::log(1.0 - self.field_prior), libm::log(self.field_prior) - cost]
     }
 
@@ -622,7 +631,3 @@ fn largest(weights: &[f64]) -> u32 {
 mod geweke;
 #[cfg(test)]
 mod tests;
-
-pub(crate) fn tune(name: &str, default: &str) -> String {
-    std::env::var(format!("GOC_{name}")).unwrap_or_else(|_| default.to_string())
-}

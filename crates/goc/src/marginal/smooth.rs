@@ -15,6 +15,12 @@
 //! the kernels miss in many features would be taken for groups of one. An object is left out of its
 //! own density.
 //!
+//! Catalogues end: at a distance, at a velocity, where somebody drew a box. A kernel beyond such an edge
+//! has what is not there, and just within it too little is left, which passes for groups along the edge.
+//! So a second set of densities has *edges* at the outermost objects in each feature, but for those that
+//! lie by themselves far out. What a kernel has beyond an edge is folded back, as if the edge were a
+//! mirror. The chain draws whether there are edges, with how wide the kernels are.
+//!
 //! Many objects are put into at most [`CELLS`] cells of neighbours, by halves, and each cell is one
 //! kernel with the covariance of its objects added: as smooth, and the cost for an object does not
 //! depend on how many there are.
@@ -31,11 +37,10 @@ use crate::objects::Objects;
 const CELLS: usize = 256;
 
 /// How much wider than the best of one normal cloud the kernels may be. Narrow ones describe faint
-/// groups as field, wide ones leave bumps of the field that pass for groups; so it is drawn. (Fixed at
-/// 1.25, 1.6 and 2 the AMI of made sets was 0.710, 0.751, 0.636 for moving groups in six features,
-/// 0.382, 0.457, 0.489 for their velocities alone, and 0.764, 0.763, 0.757 with a third field stars,
-/// where precision of "in a group" fell from 0.87 to 0.85 and 0.82.)
-pub(super) const LEVELS: [f64; 3] = [1.0, 1.25, 1.5];
+/// groups as field, wide ones leave bumps of the field that pass for groups; so it is drawn. (Chosen on
+/// made sets, AMI: up to 1.5 mocks with a third field stars have 0.764 and velocities of moving groups
+/// 0.916, up to 2 they have 0.764 and 0.918.)
+pub(super) const LEVELS: [f64; 3] = [1.0, 1.5, 2.0];
 
 /// The Dirichlet prior of the shares: what all kernels have together, and each plain cloud. Little,
 /// so that the shares follow those who are field, not those who are in groups. (With 30 and 300 for
@@ -51,8 +56,8 @@ const WIDTHS: [f64; 3] = [1.0, 4.0, 16.0];
 pub(super) struct Normal {
     middle: Vec<f64>,
     low: Vec<f64>,
-    /// The diagonal of the inverse covariance, `low' low`.
-    narrowness: Vec<f64>,
+    /// The variance in each feature.
+    variances: Vec<f64>,
     ln_scale: f64,
 }
 
@@ -61,9 +66,8 @@ impl Normal {
         let q = middle.len();
         let l = cholesky(covariance, q)?;
         let ln_scale = -0.5 * (q as f64 * libm::log(2.0 * std::f64::consts::PI) + ln_det(&l, q));
-        let low = lower_inverse(&l, q);
-        let narrowness = (0..q).map(|f| (f..q).map(|r| low[r * q + f] * low[r * q + f]).sum()).collect();
-        Some(Self { middle, low, narrowness, ln_scale })
+        let variances = (0..q).map(|f| covariance[f * q + f]).collect();
+        Some(Self { middle, low: lower_inverse(&l, q), variances, ln_scale })
     }
 
     pub(super) fn ln_density(&self, x: &[f64]) -> f64 {
@@ -72,46 +76,29 @@ impl Normal {
         self.ln_scale - 0.5 * (0..q).map(|r| row(r) * row(r)).sum::<f64>()
     }
 
-    /// The density at `x` and at its images behind edges, each that feature's place less `x`: what
-    /// would lie beyond an edge is folded back. Images behind several edges are taken as if features were
-    /// independent.
+    /// The density at `x` with what lies beyond edges folded back. An image of `x` behind an edge is that
+    /// feature and its place less `x`. By each feature's own law: that is exact for one edge, and for
+    /// several where features are independent.
     fn folded(&self, x: &[f64], images: &[(usize, f64)]) -> f64 {
-        let q = x.len();
-        if images.is_empty() {
-            return libm::exp(self.ln_density(x));
-        }
-        let row = |r: usize| (0..=r).map(|f| self.low[r * q + f] * (x[f] - self.middle[f])).sum::<f64>();
-        let mut sum = 0.0;
-        // low' low (x - middle)
-        let mut slope = [0.0; MOST_FOLDED];
-        for r in 0..q {
-            let y = row(r);
-            sum += y * y;
-            for f in 0..=r {
-                slope[f] += self.low[r * q + f] * y;
-            }
-        }
-        if sum > FAR {
+        let ln_density = self.ln_density(x);
+        if ln_density < self.ln_scale - FAR {
             return 0.0;
         }
-        let mut density = libm::exp(self.ln_scale - 0.5 * sum);
-        for &(f, step) in images {
-            let away = step * slope[f] + 0.5 * step * step * self.narrowness[f];
-            if away < NEGLIGIBLE {
-                density *= 1.0 + libm::exp(-away);
-            }
-        }
-        density
+        let beyond = |&(f, step): &(usize, f64)| {
+            let away = step * (x[f] - self.middle[f] + 0.5 * step) / self.variances[f];
+            if away > 0.0 && away < NEGLIGIBLE { 1.0 + libm::exp(-away) } else { 1.0 }
+        };
+        libm::exp(ln_density) * images.iter().map(beyond).product::<f64>()
     }
 }
 
-/// What lies farther from a kernel than the root of this, in its widths, has nothing of it; an image so
-/// much less likely (in the logarithm) than the place itself adds nothing.
-const FAR: f64 = 120.0;
+/// What is so much less dense than the middle of a kernel (in the logarithm) has nothing of it; an image
+/// that is so much less likely than the place itself adds nothing.
+const FAR: f64 = 60.0;
 const NEGLIGIBLE: f64 = 12.0;
 
-/// With more features than this nothing is folded: everything lies near some edge.
-const MOST_FOLDED: usize = 8;
+/// With more features than this there are no edges: everything lies near some.
+pub(super) const MOST_ENDING: usize = 8;
 
 /// Where a feature's objects end: the outermost, without those that lie by themselves far out.
 #[derive(Clone, Debug)]
@@ -228,6 +215,7 @@ impl Smooth {
         covariance: &[f64],
         base: &Base,
         wider: f64,
+        ends: bool,
     ) -> Option<Self> {
         let (n, q) = (places.len(), middle.len());
         let clouds: Option<Vec<Normal>> = WIDTHS
@@ -239,10 +227,10 @@ impl Smooth {
         let h = wider * bandwidth(n, q);
         let kernel: Vec<f64> = covariance.iter().map(|v| h * h * v).collect();
         let mut order: Vec<u32> = (0..n as u32).collect();
-        let mut ends = Vec::new();
-        halve(places, &mut order, 0, CELLS, &mut ends);
-        let (mut cells, mut cell_of, mut from) = (Vec::with_capacity(ends.len()), vec![0; n], 0);
-        for to in ends {
+        let mut cell_ends = Vec::new();
+        halve(places, &mut order, 0, CELLS, &mut cell_ends);
+        let (mut cells, mut cell_of, mut from) = (Vec::with_capacity(cell_ends.len()), vec![0; n], 0);
+        for to in cell_ends {
             let own = &order[from..to];
             let count = own.len() as f64;
             let mean: Vec<f64> =
@@ -264,12 +252,19 @@ impl Smooth {
             base: base.clone(),
             cell_of,
             places: places.clone(),
-            edges: (q <= MOST_FOLDED && super::tune("FOLD", "1") == "1").then(|| Edges::new(places, &kernel)),
+            edges: ends.then(|| Edges::new(places, &kernel)),
             kernel,
             inverse: inverse(covariance, q)?,
             bandwidth: h,
             width: h * ((0..q).map(|f| covariance[f * q + f]).sum::<f64>() / q as f64).sqrt(),
         })
+    }
+
+    /// The logarithm of how likely it is beforehand, beside others. Edges are taken from the outermost
+    /// objects, which come as near to the true ones as `1 / n`: each costs `ln n`.
+    pub(super) fn ln_prior(&self) -> f64 {
+        let edges = self.edges.as_ref().map_or(0, |edges| edges.low.len() + edges.high.len());
+        -(edges as f64) * libm::log(self.cell_of.len() as f64)
     }
 
     /// How many densities there are.

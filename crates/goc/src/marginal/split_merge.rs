@@ -22,6 +22,10 @@ use super::chain::{Chain, FIELD};
 use super::cluster::{Cluster, weigh_all};
 use super::matrix::pick;
 
+/// How many of the objects near it a new group may be gathered from: few for a small group, that no others
+/// come between.
+const REACHES: [usize; 3] = [10, 25, usize::MAX];
+
 /// One pair in so many is drawn from all objects.
 const ANYWHERE: usize = 5;
 
@@ -182,8 +186,9 @@ impl Chain<'_> {
     fn found_or_dissolve(&mut self, i: usize, j: usize, members: &mut Vec<Vec<usize>>) {
         let (ki, founds) = (self.labels[i], self.labels[i] == FIELD);
         let concerned = |l: &usize| *l != j && (self.labels[*l] == FIELD || self.labels[*l] == ki);
-        let mut rest: Vec<usize> =
-            self.data.near.around(i).iter().map(|l| *l as usize).filter(concerned).collect();
+        let around = self.data.near.around(i);
+        let of = REACHES[self.rng.random_range(0..REACHES.len())].min(around.len());
+        let rest: Vec<usize> = around[..of].iter().map(|l| *l as usize).filter(concerned).collect();
         let mut in_field = self.in_field;
         if !founds {
             let size = self.clusters[ki as usize].size;
@@ -191,9 +196,6 @@ impl Chain<'_> {
                 return;
             }
             in_field += size;
-        }
-        for a in (1..rest.len()).rev() {
-            rest.swap(a, self.rng.random_range(0..=a));
         }
         let blocks = self.data.blocks;
         self.reader.load(blocks, i);

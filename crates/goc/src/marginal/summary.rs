@@ -156,7 +156,7 @@ pub(super) fn summarise(
     let (field, without) = (share(in_field), share(without));
     let alone: Vec<f64> = without.iter().zip(&field).map(|(without, field)| without - field).collect();
     // Where there is no field, an object alone is a cluster of one.
-    let apart: Vec<bool> = without.iter().map(|p| has_field && *p > super::tune("NONE", "0.6").parse::<f64>().unwrap()).collect();
+    let apart: Vec<bool> = without.iter().map(|p| has_field && *p > IN_NO_GROUP).collect();
     let (partition, in_no_group) = match together.estimate(&draws, merge_cost, &apart) {
         partition if has_field => {
             let fleeting = fleeting(&partition, &draws);
@@ -250,7 +250,7 @@ fn recurrence(partition: &Partition, draws: &[Draw]) -> Vec<f64> {
 /// Who is in a group that does not come back: small, and seldom seen twice.
 fn fleeting(partition: &Partition, draws: &[Draw]) -> Vec<bool> {
     let (back, sizes) = (recurrence(partition, draws), partition.sizes());
-    let of = |label: &u32| sizes[*label as usize] <= super::tune("FEW", "5").parse::<usize>().unwrap() && back[*label as usize] < super::tune("BACK", "0.4").parse::<f64>().unwrap();
+    let of = |label: &u32| sizes[*label as usize] <= FEW && back[*label as usize] < COMES_BACK;
     partition.labels().iter().map(of).collect()
 }
 
