@@ -30,8 +30,8 @@ const NUS: [usize; 2] = [5, 9];
 const METRIC_DF: f64 = 5.0;
 /// The densities of the field, round and normal: where, how wide, and the prior of their shares.
 const FIELDS: [([f64; 2], f64, f64); 2] = [([0.0, 0.0], 1.5, 0.8), ([1.0, -0.5], 0.4, 1.7)];
-/// How much wider these may be, and how wide a group may be beside each.
-const LEVELS: [(f64, f64); 2] = [(0.6, 0.4), (1.0, 0.9)];
+/// How much wider these may be, how wide a group may be beside each, and the prior of each.
+const LEVELS: [(f64, f64, f64); 2] = [(0.6, 0.4, 0.7), (1.0, 0.9, 0.3)];
 /// The base density's scale matrix and its triangle.
 const WIDE: [f64; 4] = [4.0, 1.0, 1.0, 2.25];
 const MIDDLE: [f64; 2] = [0.5, -0.25];
@@ -120,7 +120,7 @@ impl State {
         let own = scale / METRIC_DF * (nu - Q - 1) as f64;
         let psi = wishart(METRIC_DF, &[own, 0.0, 0.0, own], Q, rng).unwrap();
         let seen = vec![[0.0; 2]; N];
-        let (field_shares, level) = (shares(rng), pick(&[1.0; 2], 2.0, rng));
+        let (field_shares, level) = (shares(rng), pick(&LEVELS.map(|level| level.2), 1.0, rng));
         Self { cohesion, scale, law, labels, field_shares, level, choice, nu, psi, seen }
     }
 
@@ -291,9 +291,10 @@ impl State {
 /// The field with these sums of every object, by the law of the errors and how much wider its densities
 /// are.
 fn field(none: f64, sums: impl Fn(usize, f64) -> Vec<f64>) -> Field {
-    let level = |(wider, widest): (f64, f64)| Level {
+    let level = |(wider, widest, prior): (f64, f64, f64)| Level {
         sums: vec![sums(0, wider), sums(1, wider)],
         narrow: Narrowness::new(vec![1.0, 0.2, 0.2, 1.5], widest, Q),
+        ln_prior: libm::log(prior),
     };
     Field::new(N, libm::log(none), libm::log(1.0 - none), LEVELS.map(level).to_vec(), FIELDS.map(|(_, _, prior)| prior).to_vec())
 }

@@ -383,3 +383,65 @@ fn halve(places: &Points, order: &mut [u32], first: usize, cells: usize, ends: &
     halve(places, left, first, cells / 2, ends);
     halve(places, right, first + half, cells - cells / 2, ends);
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+
+    use super::*;
+    use crate::random::stream;
+
+    /// Objects that fill a box evenly, and one that lies far out.
+    fn filled_box() -> Points {
+        let rng = &mut stream(1, 0);
+        let mut rows: Vec<[f64; 2]> =
+            (0..1500).map(|_| [rng.random::<f64>(), 2.0 * rng.random::<f64>()]).collect();
+        rows.push([40.0, 1.0]);
+        Points::from_rows(&rows).unwrap()
+    }
+
+    fn smooth(places: &Points, ends: bool) -> Smooth {
+        let base = Base::new(vec![0.5, 1.0], &[0.1, 0.0, 0.0, 0.4]).unwrap();
+        Smooth::new(places, &[0.5, 1.0], &[1.0 / 12.0, 0.0, 0.0, 1.0 / 3.0], &base, 1.0, ends).unwrap()
+    }
+
+    /// The density of all kernels together.
+    fn kernels(of: &Smooth, x: [f64; 2]) -> f64 {
+        let n = of.cell_of.len() as f64;
+        let mut densities = vec![0.0; of.len()];
+        of.densities(&x, None, &mut densities);
+        of.cells.iter().zip(&densities).map(|(cell, density)| cell.count / n * density).sum()
+    }
+
+    #[test]
+    fn a_filled_box_is_as_dense_at_its_edges_as_within() {
+        let places = filled_box();
+        let (plain, with_edges) = (smooth(&places, false), smooth(&places, true));
+        for x in [[0.5, 1.0], [0.01, 1.0], [0.99, 0.4], [0.5, 1.98]] {
+            let density = kernels(&with_edges, x);
+            assert!((density / 0.5 - 1.0).abs() < 0.25, "{x:?}: {density}");
+        }
+        assert!(kernels(&plain, [0.01, 1.0]) < 0.35);
+        assert_eq!(kernels(&with_edges, [-0.02, 1.0]), 0.0);
+        assert!(with_edges.ln_prior() < -4.0 * 7.0 && plain.ln_prior() == 0.0);
+    }
+
+    #[test]
+    fn with_edges_the_kernels_still_have_the_sum_1() {
+        let of = smooth(&filled_box(), true);
+        let steps = 200;
+        let at = |step: i32| (f64::from(step) + 0.5) / f64::from(steps);
+        let all: f64 = (0..steps)
+            .flat_map(|a| (0..steps).map(move |b| [at(a), 2.0 * at(b)]))
+            .map(|x| kernels(&of, x) * 2.0 / f64::from(steps * steps))
+            .sum();
+        // What the kernel of the one far out has lies outside.
+        assert!((0.98..1.001).contains(&all), "{all}");
+    }
+
+    #[test]
+    fn what_lies_by_itself_is_beyond_the_edge() {
+        let edges = smooth(&filled_box(), true).edges.unwrap();
+        assert!((0.98..1.0).contains(&edges.high[0]) && (0.0..0.02).contains(&edges.low[0]), "{edges:?}");
+    }
+}

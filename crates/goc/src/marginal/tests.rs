@@ -265,7 +265,7 @@ fn with_a_field_the_draws_follow_the_law_by_enumeration() {
     let sums = [[0.05, 0.2], [0.15, 0.01], [0.08, 0.08], [0.02, 0.12], [0.1, 0.03]];
     let shares = [0.7, 1.6];
     let narrow = Narrowness::new(vec![1.0, 0.0, 0.0, 1.0], 0.8, 2);
-    let level = Level { sums: vec![sums.concat()], narrow: narrow.clone() };
+    let level = Level { sums: vec![sums.concat()], narrow: narrow.clone(), ln_prior: 0.0 };
     let field = Field::new(n, libm::log(0.4), libm::log(0.6), vec![level], shares.to_vec());
     // The mean of the product of the field's densities over the shares: a sum over which density
     // each object has.
@@ -458,4 +458,18 @@ fn errors_that_are_too_small_are_found_and_honest_ones_are_left_alone() {
     // What lies farthest off is taken for objects alone, so that the factor comes out too small.
     let small = learned(2.0);
     assert!((1.4..2.4).contains(&small.factor()) && small.bad() < 0.1, "{small:?}");
+}
+
+#[test]
+fn a_box_that_is_filled_evenly_has_no_groups_along_its_edges() {
+    let rng = &mut stream(5, 0);
+    let mut rows: Vec<[f64; 3]> = (0..500).map(|_| [(); 3].map(|()| rand::RngExt::random(rng))).collect();
+    let group = |_| [0.3, 0.6, 0.5].map(|x: f64| x + 0.02 * (rand::RngExt::random::<f64>(rng) - 0.5));
+    rows.extend((0..15).map(group).collect::<Vec<_>>());
+    let candidates = Candidates::from_points(&Points::from_rows(&rows).unwrap()).unwrap();
+    let scaler = Scaler::fit(Scaling::Robust, &candidates).unwrap();
+    let found = Marginal::default().length(4, 30, 60).run(&scaler.apply(candidates), 1).unwrap();
+    let strays = (0..500).filter(|i| !found.in_no_group[*i]).count();
+    assert!(found.in_no_group[500..].iter().all(|alone| !alone), "the group is not found");
+    assert!(strays < 15, "{strays} of the box in groups");
 }
