@@ -87,49 +87,8 @@ fn main() -> Result<(), made::Failure> {
     Ok(())
 }
 
-fn add(&mut self, probability: f64, came_true: f64) {
-        let bin = ((probability * BINS as f64) as usize).min(BINS - 1);
-        for (sum, value) in self.bins[bin].iter_mut().zip([1.0, probability, came_true]) {
-            *sum += value;
-        }
-    }
-
-    fn error(&self) -> f64 {
-        let total: f64 = self.bins.iter().map(|bin| bin[0]).sum();
-        self.bins.iter().map(|[_, said, was]| (said - was).abs()).sum::<f64>() / total
-    }
-
-    fn print(&self, name: &str) {
-        println!("\n{name}: expected calibration error {:.3}\n", self.error());
-        println!("| said | came true | how many |\n|---|---|---|");
-        for [count, said, was] in self.bins.iter().filter(|bin| bin[0] > 0.0) {
-            println!("| {:.2} | {:.2} | {count} |", said / count, was / count);
-        }
-    }
-}
-
-fn main() -> Result<(), made::Failure> {
-    let finder = Arc::new(ActionFinder::milky_way(Variant::Authors)?);
-    let valid = MockParams::default().check()?;
-    let [mut together, mut membership, mut alone] = [(); 3].map(|()| Calibration::default());
-    for seed in SEEDS {
-        let mock = valid.draw(finder.potential().as_ref(), seed, &|_| {})?;
-        let (candidates, truth) = made::candidates(&mock, &finder, seed)?;
-        let found = Marginal::default().run(&made::roots(&candidates)?, 1)?;
-        add(&found, &truth, [&mut together, &mut membership, &mut alone]);
-        eprintln!("mock {seed} of {SEEDS:?}");
-    }
-    let kinds = [("together", &together), ("membership", &membership), ("alone", &alone)];
-    for (name, calibration) in kinds {
-        calibration.print(name);
-    }
-    if let Some(path) = std::env::args().nth(1) {
-        goc_tables::write(&table(&kinds)?, std::path::Path::new(&path))?;
-    }
-    Ok(())
-}
-
-fn add(found: &Posterior, truth: &[i64], [together, membership, in_none, field]: &mut [Calibration; 4]) {
+fn add(found: &Posterior, truth: &[i64], own: &mut [Calibration; 4]) {
+    let [together, membership, in_none, field] = own;
     let labels = found.partition.labels();
     let same = |i: usize, j: usize| f64::from(u8::from(truth[i] == truth[j]));
     for i in 0..truth.len() {

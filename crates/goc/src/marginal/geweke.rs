@@ -296,7 +296,13 @@ fn field(none: f64, sums: impl Fn(usize, f64) -> Vec<f64>) -> Field {
         narrow: Narrowness::new(vec![1.0, 0.2, 0.2, 1.5], widest, Q),
         ln_prior: libm::log(prior),
     };
-    Field::new(N, libm::log(none), libm::log(1.0 - none), LEVELS.map(level).to_vec(), FIELDS.map(|(_, _, prior)| prior).to_vec())
+    Field::new(
+        N,
+        libm::log(none),
+        libm::log(1.0 - none),
+        LEVELS.map(level).to_vec(),
+        FIELDS.map(|(_, _, prior)| prior).to_vec(),
+    )
 }
 
 /// Labels of clusters from 0 on, in order; the field's stays.

@@ -390,14 +390,21 @@ impl Marginal {
         let field = match smooth.first() {
             Some(first) => {
                 let weigh = |i, spare: &mut Vec<f64>, own: &mut Vec<f64>| self.weigh(objects, i, spare, own);
-                let level =
-                    |of: &Smooth| Level {
-                    sums: of.sums(objects, laws, weigh),
+                // With edges after those without: the same kernels.
+                let (plain, ending) = smooth.split_at(smooth.len().min(smooth::LEVELS.len()));
+                let mut sums: [Vec<_>; 2] = Default::default();
+                for (at, of) in plain.iter().enumerate() {
+                    let found = of.sums(ending.get(at), objects, laws, weigh);
+                    sums.iter_mut().zip(found).for_each(|(all, sums)| all.push(sums));
+                }
+                let level = |(of, sums): (&Smooth, Vec<Vec<f64>>)| Level {
+                    sums,
                     narrow: of.narrowness(),
                     ln_prior: of.ln_prior(),
                 };
+                let levels = smooth.iter().zip(sums.into_iter().flatten()).map(level).collect();
                 let [none, some] = self.ln_field_prior(n, q);
-                Field::new(n, none, some, smooth.iter().map(level).collect(), first.prior())
+                Field::new(n, none, some, levels, first.prior())
             }
             None => Field::none(n),
         };

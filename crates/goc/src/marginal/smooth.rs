@@ -76,19 +76,21 @@ impl Normal {
         self.ln_scale - 0.5 * (0..q).map(|r| row(r) * row(r)).sum::<f64>()
     }
 
-    /// The density at `x` with what lies beyond edges folded back. An image of `x` behind an edge is that
-    /// feature and its place less `x`. By each feature's own law: that is exact for one edge, and for
-    /// several where features are independent.
-    fn folded(&self, x: &[f64], images: &[(usize, f64)]) -> f64 {
+    /// The same, and 0 where it is next to nothing.
+    fn density(&self, x: &[f64]) -> f64 {
         let ln_density = self.ln_density(x);
-        if ln_density < self.ln_scale - FAR {
-            return 0.0;
-        }
+        if ln_density < self.ln_scale - FAR { 0.0 } else { libm::exp(ln_density) }
+    }
+
+    /// What the density at `x` is to be multiplied by where that which lies beyond edges is folded back.
+    /// An image of `x` behind an edge is that feature and its place less `x`. By each feature's own law:
+    /// that is exact for one edge, and for several where features are independent.
+    fn folded(&self, x: &[f64], images: &[(usize, f64)]) -> f64 {
         let beyond = |&(f, step): &(usize, f64)| {
             let away = step * (x[f] - self.middle[f] + 0.5 * step) / self.variances[f];
             if away > 0.0 && away < NEGLIGIBLE { 1.0 + libm::exp(-away) } else { 1.0 }
         };
-        libm::exp(ln_density) * images.iter().map(beyond).product::<f64>()
+        images.iter().map(beyond).product()
     }
 }
 
@@ -149,7 +151,8 @@ fn end(values: &[f64]) -> f64 {
     let some = (n / 200).max(3);
     let mut first = 0;
     while first + 2 * some < n / 20 {
-        let (near, next) = (values[first + some] - values[first], values[first + 2 * some] - values[first + some]);
+        let (near, next) =
+            (values[first + some] - values[first], values[first + 2 * some] - values[first + some]);
         if near <= BY_ITSELF * next {
             break;
         }
@@ -297,20 +300,38 @@ impl Smooth {
 
     /// All densities at `x`; `own` is left out of the cell it is in.
     fn densities(&self, x: &[f64], own: Option<&(usize, Option<Cell>)>, densities: &mut [f64]) {
-        let mut images = Vec::new();
-        let inside = self.edges.as_ref().is_none_or(|edges| edges.images(x, &mut images));
         for (slot, cell) in densities.iter_mut().zip(&self.cells) {
-            *slot = if inside { cell.kernel.folded(x, &images) } else { 0.0 };
+            *slot = cell.kernel.density(x);
         }
-        for (slot, density) in densities[self.cells.len()..].iter_mut().zip(&self.clouds) {
-            *slot = libm::exp(density.ln_density(x));
+        for (slot, cloud) in densities[self.cells.len()..].iter_mut().zip(&self.clouds) {
+            *slot = libm::exp(cloud.ln_density(x));
         }
         if let Some(last) = densities.last_mut() {
             *last = libm::exp(self.base.ln_density(x));
         }
         if let Some((own, left)) = own {
-            let part = |left: &Cell| left.count / self.cells[*own].count * left.kernel.folded(x, &images);
-            densities[*own] = left.as_ref().filter(|_| inside).map_or(0.0, part);
+            let part = |left: &Cell| left.count / self.cells[*own].count * left.kernel.density(x);
+            densities[*own] = left.as_ref().map_or(0.0, part);
+        }
+        self.fold(x, own, densities);
+    }
+
+    /// Lets the kernels end at the edges, if there are any.
+    fn fold(&self, x: &[f64], own: Option<&(usize, Option<Cell>)>, densities: &mut [f64]) {
+        let Some(edges) = &self.edges else { return };
+        let mut images = Vec::new();
+        if !edges.images(x, &mut images) {
+            densities[..self.cells.len()].fill(0.0);
+        } else if !images.is_empty() {
+            for (at, (density, cell)) in densities.iter_mut().zip(&self.cells).enumerate() {
+                let kernel = match own {
+                    Some((own, Some(left))) if at == *own => &left.kernel,
+                    _ => &cell.kernel,
+                };
+                if *density > 0.0 {
+                    *density *= kernel.folded(x, &images);
+                }
+            }
         }
     }
 
@@ -322,35 +343,46 @@ impl Smooth {
     }
 
     /// For every law of the errors and every object the sums over its candidates of weight and each
-    /// density, object after object. `weigh` puts the weights under all laws into the last vector.
+    /// density, object after object; and the same of `ending`, the same kernels with edges, where it is
+    /// given. `weigh` puts the weights under all laws into the last vector.
     pub(super) fn sums(
         &self,
+        ending: Option<&Self>,
         objects: &dyn Objects,
         laws: usize,
         weigh: impl Fn(usize, &mut Vec<f64>, &mut Vec<f64>) + Sync,
-    ) -> Vec<Vec<f64>> {
+    ) -> Vec<Vec<Vec<f64>>> {
         let q = objects.features();
+        let kinds = 1 + usize::from(ending.is_some());
         let of = |(values, spare, weights, x): &mut (Vec<f64>, Vec<f64>, Vec<f64>, Vec<f64>), i: usize| {
             objects.load(i, values);
             weigh(i, spare, weights);
             x.resize(q, 0.0);
             let m = weights.len() / laws;
             let own = self.own(i);
-            let (mut sums, mut densities) = (vec![0.0; laws * self.len()], vec![0.0; self.len()]);
+            let mut sums = vec![0.0; kinds * laws * self.len()];
+            let mut densities = vec![0.0; kinds * self.len()];
             for j in 0..m {
                 x.iter_mut().enumerate().for_each(|(f, x)| *x = values[f * m + j]);
-                self.densities(x, Some(&own), &mut densities);
-                for (law, sums) in sums.chunks_exact_mut(densities.len()).enumerate() {
-                    let weight = weights[law * m + j];
-                    sums.iter_mut().zip(&densities).for_each(|(sum, d)| *sum += weight * d);
+                let (plain, folded) = densities.split_at_mut(self.len());
+                self.densities(x, Some(&own), plain);
+                if let Some(ending) = ending {
+                    folded.copy_from_slice(plain);
+                    ending.fold(x, Some(&own), folded);
+                }
+                for (at, sums) in sums.chunks_exact_mut(self.len()).enumerate() {
+                    let weight = weights[at % laws * m + j];
+                    let own = &densities[at / laws * self.len()..][..self.len()];
+                    sums.iter_mut().zip(own).for_each(|(sum, d)| *sum += weight * d);
                 }
             }
             sums
         };
         let rows: Vec<Vec<f64>> =
             (0..objects.objects()).into_par_iter().map_init(Default::default, of).collect();
-        let part = |law: usize| law * self.len()..(law + 1) * self.len();
-        (0..laws).map(|law| rows.iter().flat_map(|row| &row[part(law)]).copied().collect()).collect()
+        let part = |at: usize| at * self.len()..(at + 1) * self.len();
+        let of_law = |at: usize| rows.iter().flat_map(|row| &row[part(at)]).copied().collect();
+        (0..kinds).map(|kind| (0..laws).map(|law| of_law(kind * laws + law)).collect()).collect()
     }
 }
 
