@@ -81,7 +81,8 @@ words! {
 impl MethodName {
     /// Whether it needs no K.
     pub fn finds_k(self) -> bool {
-        let density = matches!(self, Self::Fdbscan | Self::Foptics | Self::HdbscanDraws | Self::SignificantLinkage);
+        let density =
+            matches!(self, Self::Fdbscan | Self::Foptics | Self::HdbscanDraws | Self::SignificantLinkage);
         density || matches!(self, Self::Affinity | Self::Marginal | Self::ExtremeDeconvolution)
     }
 

@@ -88,7 +88,8 @@ impl Foptics {
             let (method, name, must) = ("foptics", "min_points", "at least 1");
             return Err(MethodError::Parameter { method, name, value: 0.0, must });
         }
-        let worlds = enumerate(candidates, self.worlds).unwrap_or_else(|| draw(candidates, self.worlds, seed));
+        let worlds =
+            enumerate(candidates, self.worlds).unwrap_or_else(|| draw(candidates, self.worlds, seed));
         let worlds: Vec<(Points, f64)> =
             worlds.iter().map(|world| (candidates.chosen(&world.choice), world.probability)).collect();
         let (core, reach) = expected(&worlds, self.min_points);
@@ -223,22 +224,90 @@ mod tests {
         // scikit-learn 1.9.1, OPTICS(min_samples=4): ordering_, core_distances_, reachability_, and cluster_optics_dbscan.
         let candidates = Candidates::from_points(&plain()).unwrap();
         let walk = Foptics::new(4).walk(&candidates, 1).unwrap();
-        assert_eq!(walk.order, [0, 4, 10, 16, 8, 12, 18, 2, 14, 6, 13, 3, 7, 11, 9, 19, 1, 15, 17, 5, 23, 22, 21, 20]);
+        assert_eq!(
+            walk.order,
+            [0, 4, 10, 16, 8, 12, 18, 2, 14, 6, 13, 3, 7, 11, 9, 19, 1, 15, 17, 5, 23, 22, 21, 20]
+        );
         let near = |found: &[f64], wanted: &[f64]| {
             for (a, b) in found.iter().zip(wanted) {
                 assert!(a == b || (a - b).abs() < 1e-12, "{found:?}");
             }
         };
-        near(&walk.core, &[0.150969819339529, 1.277212050489106, 0.453647007935044, 1.09568334789853, 0.226823503967677, 1.573742335405348, 0.618309313916496, 0.719484371294421, 0.374675741134734, 1.43896874258671, 0.270329539346403, 1.047835460990134, 0.307540245070158, 0.876423330392011, 0.492453788814906, 1.480430972704718, 0.283254320431544, 0.883932238256578, 0.288187447032025, 0.828192792384522, 19.738651848127493, 11.820101491475938, 3.973642149074734, 2.06974639836631]);
-        near(&walk.reachability, &[f64::INFINITY, 0.828192792384522, 0.288187447032025, 0.876423330392011, 0.150969819339529, 0.883932238256578, 0.492453788814906, 0.876423330392011, 0.226823503967677, 1.047835460990134, 0.150969819339529, 0.719484371294421, 0.270329539346403, 4.212866975946056, 0.465272260181901, 0.828192792384522, 0.150969819339529, 0.828192792384522, 0.283627114967951, 1.09568334789853, 19.582415070363314, 10.139461835376062, 3.199429351875406, 1.573742335405348]);
-        for (eps, wanted) in [(0.4, "A.A.A...A.A.A...A.A....."), (0.8, "A.A.A.ABA.ABA.A.A.A....."), (2.0, "ABABABABABABABABABAB...B"), (9.0, "AAAAAAAAAAAAAAAAAAAA..AA")] {
+        near(
+            &walk.core,
+            &[
+                0.150969819339529,
+                1.277212050489106,
+                0.453647007935044,
+                1.09568334789853,
+                0.226823503967677,
+                1.573742335405348,
+                0.618309313916496,
+                0.719484371294421,
+                0.374675741134734,
+                1.43896874258671,
+                0.270329539346403,
+                1.047835460990134,
+                0.307540245070158,
+                0.876423330392011,
+                0.492453788814906,
+                1.480430972704718,
+                0.283254320431544,
+                0.883932238256578,
+                0.288187447032025,
+                0.828192792384522,
+                19.738651848127493,
+                11.820101491475938,
+                3.973642149074734,
+                2.06974639836631,
+            ],
+        );
+        near(
+            &walk.reachability,
+            &[
+                f64::INFINITY,
+                0.828192792384522,
+                0.288187447032025,
+                0.876423330392011,
+                0.150969819339529,
+                0.883932238256578,
+                0.492453788814906,
+                0.876423330392011,
+                0.226823503967677,
+                1.047835460990134,
+                0.150969819339529,
+                0.719484371294421,
+                0.270329539346403,
+                4.212866975946056,
+                0.465272260181901,
+                0.828192792384522,
+                0.150969819339529,
+                0.828192792384522,
+                0.283627114967951,
+                1.09568334789853,
+                19.582415070363314,
+                10.139461835376062,
+                3.199429351875406,
+                1.573742335405348,
+            ],
+        );
+        for (eps, wanted) in [
+            (0.4, "A.A.A...A.A.A...A.A....."),
+            (0.8, "A.A.A.ABA.ABA.A.A.A....."),
+            (2.0, "ABABABABABABABABABAB...B"),
+            (9.0, "AAAAAAAAAAAAAAAAAAAA..AA"),
+        ] {
             let letter = |label: &Option<u32>| label.map_or('.', |l| (b'A' + l as u8) as char);
             assert_eq!(walk.cut(eps).0.iter().map(letter).collect::<String>(), wanted, "{eps}");
         }
     }
 
     /// The expectation over all worlds, by plain loops over them, for the first object's distances.
-    fn by_brute_force(candidates: &Candidates, worlds: &[Vec<u32>], min_points: usize) -> (Vec<f64>, Vec<f64>) {
+    fn by_brute_force(
+        candidates: &Candidates,
+        worlds: &[Vec<u32>],
+        min_points: usize,
+    ) -> (Vec<f64>, Vec<f64>) {
         let n = candidates.objects();
         let (mut core, mut reach) = (vec![0.0; n], vec![0.0; n * n]);
         for world in worlds {
@@ -271,15 +340,17 @@ mod tests {
             .unwrap();
         }
         let candidates = builder.build().unwrap();
-        let worlds: Vec<Vec<u32>> =
-            (0..1024u32).map(|w| (0..30).map(|i| if i % 3 == 0 { w >> (i / 3) & 1 } else { 0 }).collect()).collect();
+        let worlds: Vec<Vec<u32>> = (0..1024u32)
+            .map(|w| (0..30).map(|i| if i % 3 == 0 { w >> (i / 3) & 1 } else { 0 }).collect())
+            .collect();
         let (core, reach) = by_brute_force(&candidates, &worlds, 4);
         let found = Foptics::new(4).worlds(1024).walk(&candidates, 1).unwrap();
         // The walk by the brute force's distances: the least of all that are left, by a search over all pairs.
         let (mut order, mut reached) = (vec![0], vec![f64::INFINITY; 30]);
         while order.len() < 30 {
             let left = (0..30).filter(|j| !order.contains(j));
-            let from = |j: usize| order.iter().map(|&i: &usize| reach[i * 30 + j]).fold(f64::INFINITY, f64::min);
+            let from =
+                |j: usize| order.iter().map(|&i: &usize| reach[i * 30 + j]).fold(f64::INFINITY, f64::min);
             let (j, least) = left.map(|j| (j, from(j))).min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
             order.push(j);
             reached[j] = least;
@@ -287,7 +358,9 @@ mod tests {
         assert_eq!(found.order, order);
         for i in 0..30 {
             assert!((found.core[i] - core[i]).abs() < 1e-12);
-            assert!(found.reachability[i] == reached[i] || (found.reachability[i] - reached[i]).abs() < 1e-12);
+            assert!(
+                found.reachability[i] == reached[i] || (found.reachability[i] - reached[i]).abs() < 1e-12
+            );
         }
         // Drawn worlds come near: the mean of 4000, whose distances spread by less than 2.
         let drawn = Foptics::new(4).worlds(1000).walk(&candidates, 1).unwrap();
@@ -303,8 +376,10 @@ mod tests {
         for eps in [0.5, 1.0, 2.0] {
             let optics = Foptics::new(4).eps(eps).group(&candidates, 1).unwrap();
             let dbscan = Fdbscan::new(4).eps(eps).group(&candidates, 1).unwrap();
-            let core: Vec<usize> = (0..24).filter(|&i| dbscan.confidence[i] == 1.0 && !dbscan.noise[i]).collect();
-            let of = |partition: &Partition| -> Vec<u32> { core.iter().map(|&i| partition.labels()[i]).collect() };
+            let core: Vec<usize> =
+                (0..24).filter(|&i| dbscan.confidence[i] == 1.0 && !dbscan.noise[i]).collect();
+            let of =
+                |partition: &Partition| -> Vec<u32> { core.iter().map(|&i| partition.labels()[i]).collect() };
             let (a, b) = (of(&optics.partition), of(&dbscan.partition));
             assert!(Partition::from_labels(&a).same_grouping(&Partition::from_labels(&b)), "{eps}");
             assert_eq!(optics.k(), dbscan.k(), "{eps}");
@@ -322,7 +397,8 @@ mod tests {
             }
             builder.build().unwrap()
         };
-        let labels = |candidates: &Candidates| Foptics::new(3).eps(2.0).group(candidates, 1).unwrap().partition;
+        let labels =
+            |candidates: &Candidates| Foptics::new(3).eps(2.0).group(candidates, 1).unwrap().partition;
         let wanted: Vec<u32> = (0..20).map(|i| i % 2).collect();
         assert_eq!(labels(&sets(&|i| i, 0.0, 1)).canonical().labels(), wanted);
         assert_eq!(labels(&sets(&|i| i, 1e3, 1)).canonical().labels(), wanted);
@@ -359,6 +435,9 @@ mod tests {
         assert_eq!(error.to_string(), "foptics: min_points is 0, but must be at least 1");
         let huge = Candidates::from_points(&Points::new(vec![1e300, -1e300, 0.0], 1).unwrap()).unwrap();
         let error = Foptics::new(2).group(&huge, 1).unwrap_err();
-        assert_eq!(error.to_string(), "foptics: the distances are too large to be squared; scale the features");
+        assert_eq!(
+            error.to_string(),
+            "foptics: the distances are too large to be squared; scale the features"
+        );
     }
 }

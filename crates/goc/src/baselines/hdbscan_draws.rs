@@ -126,7 +126,15 @@ mod tests {
         assert_eq!(letters, "AAAAAAAABBBBBBBBAB..");
         let together = ensemble.co_association();
         let pair = |i: usize, j: usize| together[i * (2 * 20 - i - 1) / 2 + j - i - 1];
-        let sixths = [((0, 1), 6.0), ((0, 16), 4.0), ((8, 16), 2.0), ((8, 17), 3.0), ((16, 17), 1.0), ((0, 8), 0.0), ((17, 18), 0.0)];
+        let sixths = [
+            ((0, 1), 6.0),
+            ((0, 16), 4.0),
+            ((8, 16), 2.0),
+            ((8, 17), 3.0),
+            ((16, 17), 1.0),
+            ((0, 8), 0.0),
+            ((17, 18), 0.0),
+        ];
         for ((i, j), share) in sixths {
             assert!((pair(i, j) - share / 6.0).abs() < 1e-12, "{i} {j}: {}", pair(i, j));
         }

@@ -217,7 +217,8 @@ impl Ellipsoid {
     /// billionth of the variance of all objects.
     fn around(points: &Points, members: &[usize], limit: f64, floor: &[f64]) -> Result<Self> {
         let (m, q) = (members.len() as f64, points.features());
-        let mean: Vec<f64> = (0..q).map(|f| members.iter().map(|&i| points.row(i)[f]).sum::<f64>() / m).collect();
+        let mean: Vec<f64> =
+            (0..q).map(|f| members.iter().map(|&i| points.row(i)[f]).sum::<f64>() / m).collect();
         let mut covariance = vec![0.0; q * q];
         for &i in members {
             let x = points.row(i);
@@ -313,7 +314,29 @@ mod tests {
     fn significances_are_those_of_scipy_and_numpy() {
         // scipy 1.17.1 linkage(x, "single"), numpy 2.4.6 cov and eigh, scipy.stats.chi2.ppf(.954, 2): size, objects inside,
         // mean and deviation in the backgrounds, significance of every merger of ten members at least.
-        let golden = [(10, 10, 0.0, 0.0, 3.162277660168379), (11, 10, 0.0, 0.0, 3.162277660168379), (12, 12, 0.0, 0.0, 3.464101615137755), (10, 10, 0.8, 0.7483314773547883, 2.831104292524653), (11, 11, 1.0, 0.6324555320336759, 2.9617443887954615), (12, 12, 1.0, 0.6324555320336759, 3.1237900883588563), (14, 13, 1.4, 1.019803902718557, 3.0958109735650177), (13, 12, 0.2, 0.4000000000000001, 3.3838820745907863), (15, 15, 1.4, 1.019803902718557, 3.3957579521846717), (17, 16, 2.4, 1.3564659966250536, 3.219893321910573), (16, 14, 1.6, 1.624807680927192, 3.039800094641852), (18, 17, 5.8, 1.8330302779823358, 2.482156360196443), (25, 24, 14.2, 2.2271057451320084, 1.8210706583055578), (26, 23, 15.0, 2.5298221281347035, 1.4754222271266348), (26, 26, 15.0, 3.0983866769659336, 1.843604188673475), (27, 26, 18.0, 3.5777087639996634, 1.2843225981358712), (30, 31, 25.0, 4.0, 0.8751899489873673), (56, 55, 47.4, 1.624807680927192, 1.0010404025702815), (58, 56, 52.0, 1.0954451150103321, 0.528885885347945), (59, 56, 54.0, 0.8944271909999159, 0.2653724462171376), (60, 58, 55.0, 1.4142135623730951, 0.3872983346207417)];
+        let golden = [
+            (10, 10, 0.0, 0.0, 3.162277660168379),
+            (11, 10, 0.0, 0.0, 3.162277660168379),
+            (12, 12, 0.0, 0.0, 3.464101615137755),
+            (10, 10, 0.8, 0.7483314773547883, 2.831104292524653),
+            (11, 11, 1.0, 0.6324555320336759, 2.9617443887954615),
+            (12, 12, 1.0, 0.6324555320336759, 3.1237900883588563),
+            (14, 13, 1.4, 1.019803902718557, 3.0958109735650177),
+            (13, 12, 0.2, 0.4000000000000001, 3.3838820745907863),
+            (15, 15, 1.4, 1.019803902718557, 3.3957579521846717),
+            (17, 16, 2.4, 1.3564659966250536, 3.219893321910573),
+            (16, 14, 1.6, 1.624807680927192, 3.039800094641852),
+            (18, 17, 5.8, 1.8330302779823358, 2.482156360196443),
+            (25, 24, 14.2, 2.2271057451320084, 1.8210706583055578),
+            (26, 23, 15.0, 2.5298221281347035, 1.4754222271266348),
+            (26, 26, 15.0, 3.0983866769659336, 1.843604188673475),
+            (27, 26, 18.0, 3.5777087639996634, 1.2843225981358712),
+            (30, 31, 25.0, 4.0, 0.8751899489873673),
+            (56, 55, 47.4, 1.624807680927192, 1.0010404025702815),
+            (58, 56, 52.0, 1.0954451150103321, 0.528885885347945),
+            (59, 56, 54.0, 0.8944271909999159, 0.2653724462171376),
+            (60, 58, 55.0, 1.4142135623730951, 0.3872983346207417),
+        ];
         let method = SignificantLinkage::default();
         let clumps = method.clumps(&sky(), &backgrounds(), &|| {}).unwrap();
         assert_eq!(clumps.len(), golden.len());
@@ -324,7 +347,13 @@ mod tests {
         }
         // The authors' rule by itself, in Python: from the most significant merger up the tree.
         let taken = method.significance(1.5).taken(&clumps, 60).into_iter().map(|c| c.members.clone());
-        assert_eq!(taken.collect::<Vec<_>>(), [vec![36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47], vec![6, 15, 17, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59]]);
+        assert_eq!(
+            taken.collect::<Vec<_>>(),
+            [
+                vec![36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47],
+                vec![6, 15, 17, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59]
+            ]
+        );
     }
 
     #[test]
@@ -346,7 +375,8 @@ mod tests {
 
     #[test]
     fn a_tight_clump_stands_out_and_a_smooth_cloud_hardly_ever_has_one() {
-        let found = SignificantLinkage::default().group(&Candidates::from_points(&sky()).unwrap(), 1).unwrap();
+        let found =
+            SignificantLinkage::default().group(&Candidates::from_points(&sky()).unwrap(), 1).unwrap();
         let of = |i: usize| found.partition.labels()[i];
         assert!((37..48).all(|i| of(i) == of(36) && !found.noise[i]), "{:?}", found.noise);
         let mut clusters = 0;
@@ -367,7 +397,8 @@ mod tests {
         let plain = method.clumps(&points, &others, &|| {}).unwrap();
         let order: Vec<usize> = (0..60).map(|i| (i * 7 + 5) % 60).collect();
         let shuffled = method.clumps(&points.subset(&order), &others, &|| {}).unwrap();
-        let shift = |points: &Points| Points::new(points.values().iter().map(|v| v + 64.0).collect(), 2).unwrap();
+        let shift =
+            |points: &Points| Points::new(points.values().iter().map(|v| v + 64.0).collect(), 2).unwrap();
         let moved: Vec<Points> = others.iter().map(shift).collect();
         let moved = method.clumps(&shift(&points), &moved, &|| {}).unwrap();
         for ((a, b), c) in plain.iter().zip(&shuffled).zip(&moved) {
@@ -375,7 +406,10 @@ mod tests {
             back.sort_unstable();
             assert_eq!((&a.members, a.inside), (&back, b.inside));
             assert_eq!((&a.members, a.inside), (&c.members, c.inside));
-            assert!((a.significance - b.significance).abs() < 1e-9 && (a.significance - c.significance).abs() < 1e-9);
+            assert!(
+                (a.significance - b.significance).abs() < 1e-9
+                    && (a.significance - c.significance).abs() < 1e-9
+            );
         }
     }
 
