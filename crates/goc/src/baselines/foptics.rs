@@ -22,10 +22,13 @@
 //! world the distances of one object are those from one and the same candidate, so they depend on each other
 //! as they should; FDBSCAN ([`super::fdbscan`]) takes them as independent.
 //!
-//! # From the walk to clusters
-//! As scikit-learn's `cluster_optics_dbscan`: along the walk an object that was reached beyond `eps` begins a
-//! cluster if its own core distance is within `eps`, and is noise otherwise. The default of `eps` is that of
-//! FDBSCAN. The walk begins at the first object, and at the first that is left where nothing more is reached.
+//! # From distances to clusters
+//! Where the walk is cut at `eps`, who is at the border of a cluster depends on where the walk came from, and
+//! between uncertain objects `reach_ij` is not `reach_ji`. So that the order of the objects does not matter,
+//! clusters are what walks from all of them agree on: objects with a core distance within `eps` are dense;
+//! dense objects are in one cluster if one is reached from the other within `eps`; any other object is with
+//! the dense one from which it is reached at the least distance, if that is within `eps`, and noise if not.
+//! For certain objects these are the clusters of DBSCAN. The default of `eps` is that of FDBSCAN.
 //!
 //! Cost: `W n^2 q` for the distances, `n^2` for the walk; `n^2` numbers.
 
@@ -82,8 +85,14 @@ impl Foptics {
         worlds: usize = worlds.max(1);
     }
 
-    /// The walk.
+    /// The walk from the first object, and from the first that is left where nothing more is reached.
     pub fn walk(&self, candidates: &Candidates, seed: u64) -> Result<Walk> {
+        let (core, reach) = self.distances(candidates, seed)?;
+        Ok(walk(core, &reach))
+    }
+
+    /// Expected core distances, and the expected distances at which `j` is reached from `i`, row after row.
+    fn distances(&self, candidates: &Candidates, seed: u64) -> Result<(Vec<f64>, Vec<f64>)> {
         if self.min_points == 0 {
             let (method, name, must) = ("foptics", "min_points", "at least 1");
             return Err(MethodError::Parameter { method, name, value: 0.0, must });
@@ -97,7 +106,7 @@ impl Foptics {
             let reason = "the distances are too large to be squared; scale the features".into();
             return Err(MethodError::Failed { method: "foptics", reason });
         }
-        Ok(walk(core, &reach))
+        Ok((core, reach))
     }
 }
 
@@ -116,32 +125,41 @@ impl Method for Foptics {
             }
             None => default_eps(candidates, self.min_points),
         };
-        let (labels, mut clusters) = self.walk(candidates, seed)?.cut(eps);
-        let noise = labels.iter().map(Option::is_none).collect();
-        let alone = |label: Option<u32>| {
-            label.unwrap_or_else(|| {
-                clusters += 1;
-                clusters - 1
-            })
-        };
-        let labels: Vec<u32> = labels.into_iter().map(alone).collect();
+        let (core, reach) = self.distances(candidates, seed)?;
+        let (labels, noise) = clusters(&core, &reach, eps);
         Ok(Grouped { noise, iterations: self.worlds, ..Grouped::new(Partition::from_labels(&labels)) })
     }
 }
 
-impl Walk {
-    /// The cluster of each object when the walk is cut at `eps`, none for noise; and how many there are.
-    pub fn cut(&self, eps: f64) -> (Vec<Option<u32>>, u32) {
-        let mut labels = vec![None; self.order.len()];
-        let mut clusters = 0;
-        for &i in &self.order {
-            let (reached, dense) = (self.reachability[i] <= eps, self.core[i] <= eps);
-            clusters += u32::from(!reached && dense);
-            // The first to be reached comes after one that is dense, so there is a cluster by then.
-            labels[i] = (reached || dense).then(|| clusters.saturating_sub(1));
+/// A label for each object, its own for noise, and which are noise.
+fn clusters(core: &[f64], reach: &[f64], eps: f64) -> (Vec<usize>, Vec<bool>) {
+    let n = core.len();
+    let dense: Vec<bool> = core.iter().map(|core| *core <= eps).collect();
+    const NONE: usize = usize::MAX;
+    let mut labels = vec![NONE; n];
+    for founder in (0..n).filter(|&i| dense[i]) {
+        if labels[founder] != NONE {
+            continue;
         }
-        (labels, clusters)
+        labels[founder] = founder;
+        let mut queue = vec![founder];
+        while let Some(i) = queue.pop() {
+            for j in (0..n).filter(|&j| dense[j]) {
+                if labels[j] == NONE && reach[i * n + j].min(reach[j * n + i]) <= eps {
+                    labels[j] = founder;
+                    queue.push(j);
+                }
+            }
+        }
     }
+    let mut noise = vec![false; n];
+    for j in (0..n).filter(|&j| !dense[j]) {
+        let from = |i: usize| if dense[i] { reach[i * n + j] } else { f64::INFINITY };
+        let nearest = super::alternating_minimisation::least((0..n).map(from));
+        noise[j] = from(nearest) > eps;
+        labels[j] = if noise[j] { j } else { labels[nearest] };
+    }
+    (labels, noise)
 }
 
 /// Expected core distances, and the expected distances at which `j` is reached from `i`, row after row.
@@ -210,7 +228,7 @@ mod tests {
     fn plain() -> Points {
         let place = |i: usize| match i {
             0..20 => {
-                let wide = if i % 2 == 0 { 1.0 } else { 3.0 };
+                let wide = [1.0, 3.0][i % 2];
                 [6.0 * (i % 2) as f64 + wide * step(1 + 7 * i), wide * step(40 + 11 * i)]
             }
             _ => [40.0 * step(90 + i), 40.0 * step(200 + 3 * i)],
@@ -298,8 +316,20 @@ mod tests {
             (9.0, "AAAAAAAAAAAAAAAAAAAA..AA"),
         ] {
             let letter = |label: &Option<u32>| label.map_or('.', |l| (b'A' + l as u8) as char);
-            assert_eq!(walk.cut(eps).0.iter().map(letter).collect::<String>(), wanted, "{eps}");
+            assert_eq!(cut(&walk, eps).iter().map(letter).collect::<String>(), wanted, "{eps}");
         }
+    }
+
+    /// scikit-learn's `cluster_optics_dbscan`: along the walk who was reached beyond `eps` begins a cluster if it
+    /// is dense, and is noise if not.
+    fn cut(walk: &Walk, eps: f64) -> Vec<Option<u32>> {
+        let (mut labels, mut clusters) = (vec![None; walk.order.len()], 0);
+        for &i in &walk.order {
+            let (reached, dense) = (walk.reachability[i] <= eps, walk.core[i] <= eps);
+            clusters += u32::from(!reached && dense);
+            labels[i] = (reached || dense).then(|| clusters - 1);
+        }
+        labels
     }
 
     /// The expectation over all worlds, by plain loops over them, for the first object's distances.
@@ -382,7 +412,11 @@ mod tests {
                 |partition: &Partition| -> Vec<u32> { core.iter().map(|&i| partition.labels()[i]).collect() };
             let (a, b) = (of(&optics.partition), of(&dbscan.partition));
             assert!(Partition::from_labels(&a).same_grouping(&Partition::from_labels(&b)), "{eps}");
-            assert_eq!(optics.k(), dbscan.k(), "{eps}");
+            assert_eq!((optics.k(), &optics.noise), (dbscan.k(), &dbscan.noise), "{eps}");
+            // So has the walk, cut there.
+            let walk = Foptics::new(4).walk(&candidates, 1).unwrap();
+            let along: Vec<Option<u32>> = core.iter().map(|&i| cut(&walk, eps)[i]).collect();
+            assert!(Partition::from_labels(&along).same_grouping(&Partition::from_labels(&a)), "{eps}");
         }
     }
 
