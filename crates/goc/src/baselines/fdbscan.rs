@@ -260,7 +260,7 @@ fn share_within(candidates: &Candidates, i: usize, j: usize, square: f64) -> f64
 
 /// The median root mean square distance to the `min_points - 1`-th nearest other object; 0 for a single
 /// object.
-pub(super) fn default_eps(candidates: &Candidates, min_points: usize) -> f64 {
+fn default_eps(candidates: &Candidates, min_points: usize) -> f64 {
     let n = candidates.objects();
     let means = candidates.means();
     let variances: Vec<f64> = (0..n)

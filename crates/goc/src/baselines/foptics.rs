@@ -28,16 +28,17 @@
 //! clusters are what walks from all of them agree on: objects with a core distance within `eps` are dense;
 //! dense objects are in one cluster if one is reached from the other within `eps`; any other object is with
 //! the dense one from which it is reached at the least distance, if that is within `eps`, and noise if not.
-//! For certain objects these are the clusters of DBSCAN. The default of `eps` is that of FDBSCAN.
+//! For certain objects these are the clusters of DBSCAN. The default of `eps` is twice the median of the
+//! expected core distances, a rule of thumb: the objects around a typical one may lie twice as far apart.
 //!
 //! Cost: `W n^2 q` for the distances, `n^2` for the walk; `n^2` numbers.
 
 use rayon::prelude::*;
 
-use super::fdbscan::default_eps;
 use super::possible_worlds::{draw, enumerate};
 use super::{Grouped, Method, MethodError, Result, Tick};
 use crate::points::squared_distance;
+use crate::scale::median;
 use crate::{Candidates, Partition, Points};
 
 /// FOPTICS.
@@ -117,15 +118,12 @@ impl Method for Foptics {
 
     /// The iterations are the worlds, as many as were asked for at most.
     fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
-        let eps = match self.eps {
-            Some(eps) if eps.is_finite() && eps >= 0.0 => eps,
-            Some(value) => {
-                let (method, name, must) = ("foptics", "eps", "a finite number not below 0");
-                return Err(MethodError::Parameter { method, name, value, must });
-            }
-            None => default_eps(candidates, self.min_points),
-        };
+        if let Some(value) = self.eps.filter(|eps| !(eps.is_finite() && *eps >= 0.0)) {
+            let (method, name, must) = ("foptics", "eps", "a finite number not below 0");
+            return Err(MethodError::Parameter { method, name, value, must });
+        }
         let (core, reach) = self.distances(candidates, seed)?;
+        let eps = self.eps.unwrap_or_else(|| 2.0 * median(core.clone()));
         let (labels, noise) = clusters(&core, &reach, eps);
         Ok(Grouped { noise, iterations: self.worlds, ..Grouped::new(Partition::from_labels(&labels)) })
     }
@@ -134,7 +132,8 @@ impl Method for Foptics {
 /// A label for each object, its own for noise, and which are noise.
 fn clusters(core: &[f64], reach: &[f64], eps: f64) -> (Vec<usize>, Vec<bool>) {
     let n = core.len();
-    let dense: Vec<bool> = core.iter().map(|core| *core <= eps).collect();
+    // Among too few objects the core distances are infinite, and so is their median.
+    let dense: Vec<bool> = core.iter().map(|core| core.is_finite() && *core <= eps).collect();
     const NONE: usize = usize::MAX;
     let mut labels = vec![NONE; n];
     for founder in (0..n).filter(|&i| dense[i]) {
@@ -457,7 +456,9 @@ mod tests {
         let one = Foptics::new(2).group(&one_object(), 1).unwrap();
         assert_eq!((one.partition.labels(), &one.noise[..]), (&[0][..], &[true][..]));
         assert_eq!(Foptics::new(1).group(&one_object(), 1).unwrap().noise, [false]);
-        let equal = Foptics::new(3).group(&identical(5), 1).unwrap();
+        assert_eq!(Foptics::new(3).group(&identical(5), 1).unwrap().partition.len(), 5);
+        let points = Points::new(vec![3.0; 10], 2).unwrap();
+        let equal = Foptics::new(3).group(&Candidates::from_points(&points).unwrap(), 1).unwrap();
         assert_eq!((equal.partition.k(), equal.noise.contains(&true)), (1, false));
         let candidates = blobs(4, 3, 2, 0.5, 1);
         for wanted in [9, usize::MAX] {
