@@ -155,7 +155,7 @@ fn clusters(core: &[f64], reach: &[f64], eps: f64) -> (Vec<usize>, Vec<bool>) {
     for j in (0..n).filter(|&j| !dense[j]) {
         let from = |i: usize| if dense[i] { reach[i * n + j] } else { f64::INFINITY };
         let nearest = super::alternating_minimisation::least((0..n).map(from));
-        noise[j] = from(nearest) > eps;
+        noise[j] = !dense[nearest] || from(nearest) > eps;
         labels[j] = if noise[j] { j } else { labels[nearest] };
     }
     (labels, noise)
