@@ -442,6 +442,38 @@ mod tests {
     }
 
     #[test]
+    fn the_default_of_eps_does_not_hang_on_the_order_and_finds_small_groups_that_are_far_apart() {
+        // Three groups of four; each order draws worlds of its own.
+        let jitter = |s: usize| ((s as f64 * 0.618_033_988_749_895).fract() - 0.5) * 0.4;
+        let row = |i: usize, j: usize| -> Vec<f64> {
+            (0..3)
+                .map(|f| {
+                    let own = jitter(1 + i * 131 + f * 17) + 0.3 * jitter(7 + i * 31 + j * 977 + f * 5);
+                    10.0 * ((i + f) % 3) as f64 + f as f64 + own
+                })
+                .collect()
+        };
+        let sets = |order: &dyn Fn(usize) -> usize| {
+            let mut builder = CandidatesBuilder::new(3);
+            for at in 0..12 {
+                let rows: Vec<f64> = (0..3).flat_map(|j| row(order(at), j)).collect();
+                builder.push(&rows, &[]).unwrap();
+            }
+            builder.build().unwrap()
+        };
+        for seed in 0..10 {
+            let labels = |candidates: &Candidates| {
+                let found = Foptics::new(3).worlds(8).group(candidates, seed).unwrap();
+                found.partition.canonical().labels().to_vec()
+            };
+            assert_eq!(labels(&sets(&|i| i)), (0..12).map(|i| i % 3).collect::<Vec<u32>>());
+            let shuffled = labels(&sets(&|i| (i * 5 + 3) % 12));
+            let expected: Vec<u32> = (0..12).map(|i| ((i * 5 + 3) % 12) as u32 % 3).collect();
+            assert!(Partition::from_labels(&shuffled).same_grouping(&Partition::from_labels(&expected)));
+        }
+    }
+
+    #[test]
     fn the_number_of_threads_does_not_change_a_byte() {
         let candidates = blobs(40, 6, 2, 1.5, 3);
         let run = |threads: usize| {
