@@ -382,16 +382,11 @@ impl Mixture {
             });
             places.extend(place);
         }
-        let mut used = labels.clone();
-        used.sort_unstable();
-        used.dedup();
-        let used: Vec<usize> = used.into_iter().map(|j| j as usize).collect();
         Ok(Grouped {
             iterations: self.history.len() - 1,
             converged: self.converged,
             objective: Some(-self.objective()),
             places: Some(Points::trusted(places, q)),
-            centres: Some(self.components.means.subset(&used)),
             confidence,
             first_k: Some(self.components.shares.len()),
             ..Grouped::new(Partition::from_labels(&labels))
