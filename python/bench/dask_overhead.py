@@ -12,10 +12,11 @@ import time
 from pathlib import Path
 
 import distributed
-import goc
-import goc.dask
 import numpy as np
 import pandas as pd
+
+import goc
+import goc.dask
 
 
 def table(rng, first, n, m):

@@ -24,11 +24,12 @@ import time
 import warnings
 from pathlib import Path
 
-import goc
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from sklearn.cluster import HDBSCAN, KMeans
+
+import goc
 
 MIN_CLUSTER_SIZE = 3
 

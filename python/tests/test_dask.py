@@ -12,14 +12,15 @@ from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
-import goc
 import numpy as np
 import pytest
-from goc._scaling import Moments
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.exceptions import ConvergenceWarning
+
+import goc
+from goc._scaling import Moments
 
 distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
@@ -27,6 +28,7 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("dask.dataframe")
 
 import cloudpickle  # noqa: E402
+
 import goc.dask  # noqa: E402
 
 # The workers cannot import this file: what it defines goes to them whole.

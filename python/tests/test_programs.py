@@ -6,13 +6,14 @@ import subprocess
 import warnings
 from pathlib import Path
 
-import goc
 import numpy as np
 import pandas
 import polars
 import pyarrow
 import pytest
 from astropy.table import Table
+
+import goc
 
 ROOT = Path(__file__).resolve().parents[2]
 FORMATS = ["fits", "vot", "parquet", "ecsv"]

@@ -3,10 +3,11 @@
 import json
 import re
 
-import goc
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+
+import goc
 
 
 def told(path):
