@@ -147,12 +147,53 @@ class RepresentativeWorlds(UncertainClusterer):
         verbose: int = ...
     ) -> None: ...
 
+class ConsistentWorlds(UncertainClusterer):
+    def __init__(
+        self, n_clusters: int | str = ..., *, worlds: int = ..., k_by: str | None = ...,
+        scale: str | None = ..., feature_map: str = ..., stability: int | None = ...,
+        significance: int | None = ..., background: str = ..., noise: bool = ..., fdr: float = ...,
+        random_state: Any = ..., n_jobs: int | None = ..., verbose: int = ...
+    ) -> None: ...
+
+class HDBSCANDraws(UncertainClusterer):
+    def __init__(
+        self, *, min_cluster_size: int = ..., min_samples: int | None = ..., worlds: int = ...,
+        scale: str | None = ..., feature_map: str = ..., stability: int | None = ...,
+        significance: int | None = ..., background: str = ..., noise: bool = ..., fdr: float = ...,
+        random_state: Any = ..., n_jobs: int | None = ..., verbose: int = ...
+    ) -> None: ...
+
 class FDBSCAN(UncertainClusterer):
     def __init__(
         self, *, min_points: int = ..., eps: float | None = ..., scale: str | None = ...,
         feature_map: str = ..., stability: int | None = ..., significance: int | None = ...,
         background: str = ..., noise: bool = ..., fdr: float = ..., random_state: Any = ...,
         n_jobs: int | None = ..., verbose: int = ...
+    ) -> None: ...
+
+class FOPTICS(UncertainClusterer):
+    def __init__(
+        self, *, min_points: int = ..., eps: float | None = ..., worlds: int = ...,
+        scale: str | None = ..., feature_map: str = ..., stability: int | None = ...,
+        significance: int | None = ..., background: str = ..., noise: bool = ..., fdr: float = ...,
+        random_state: Any = ..., n_jobs: int | None = ..., verbose: int = ...
+    ) -> None: ...
+
+class SignificantLinkage(UncertainClusterer):
+    def __init__(
+        self, *, least_members: int = ..., scale: str | None = ..., feature_map: str = ...,
+        stability: int | None = ..., significance: int | None = ..., background: str = ...,
+        noise: bool = ..., fdr: float = ..., random_state: Any = ..., n_jobs: int | None = ...,
+        verbose: int = ...
+    ) -> None: ...
+
+class ExtremeDeconvolution(UncertainClusterer):
+    def __init__(
+        self, n_clusters: int | str = ..., *, strength: float | None = ...,
+        scale_penalties: bool = ..., scale: str | None = ..., feature_map: str = ...,
+        stability: int | None = ..., significance: int | None = ..., background: str = ...,
+        noise: bool = ..., fdr: float = ..., random_state: Any = ..., n_jobs: int | None = ...,
+        verbose: int = ...
     ) -> None: ...
 
 class SetAffinityPropagation(UncertainClusterer):

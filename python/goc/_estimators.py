@@ -271,8 +271,38 @@ _TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = 
      {**_NUMBER, "worlds": keyword("worlds"), **_ORACLE, **_AUTO}, ""),
     ("RepresentativeWorlds", "representative-worlds", (), "The same on worlds chosen as representatives (Liu et al.).",
      {**_NUMBER, "worlds": keyword("worlds"), **_ORACLE, **_AUTO}, ""),
+    ("ConsistentWorlds", "consistent-worlds", (),
+     "Representative worlds in one spectral clustering that learns what they have in common (after Liu et al. 2021).",
+     {**_NUMBER, "worlds": keyword("worlds"), **_AUTO}, ""),
+    ("HDBSCANDraws", "hdbscan-draws", (),
+     """HDBSCAN on draws of the errors, and what they agree on. Finds the number of clusters.
+
+    Objects that are together in less than half of the draws with any other have the label -1.""",
+     {name: keyword(name) for name in ("min_cluster_size", "min_samples", "worlds")}, ""),
     ("FDBSCAN", "fdbscan", (), "DBSCAN with probabilities of distances (Kriegel & Pfeifle 2005). Finds the number of clusters.",
      {"min_points": keyword("min_points"), "eps": keyword("eps")}, ""),
+    ("FOPTICS", "foptics", (),
+     "OPTICS by expected distances (Kriegel & Pfeifle 2005, Fuentes et al. 2017), cut at eps. Finds the number of clusters.",
+     {name: keyword(name) for name in ("min_points", "eps", "worlds")}, ""),
+    ("SignificantLinkage", "significant-linkage", (),
+     """Single linkage, and which mergers stand out of a smooth background (Lövdal et al. 2022). Finds the number of clusters.
+
+    Of the means of the sets; `background` says how the backgrounds are made. Objects in no significant cluster have the label -1.""",
+     {"least_members": keyword("least_members")}, ""),
+    ("ExtremeDeconvolution", "extreme-deconvolution", (),
+     """A Gaussian mixture seen through the errors (Bovy, Hogg & Roweis 2011).
+
+    The errors of an object are the weighted covariance of its candidates; `representatives_` are where the mixture has the objects.""",
+     {"n_clusters": keyword("n_clusters", default="auto", says='Number of components; "auto" finds it, by BIC.'),
+      **{name: keyword(name) for name in ("strength", "scale_penalties")}},
+     """    >>> import numpy as np
+    >>> from goc import ExtremeDeconvolution
+    >>> rng = np.random.default_rng(1)
+    >>> places = np.repeat([[0.0, 0.0], [9.0, 9.0]], 20, axis=0) + rng.normal(0, 0.3, (40, 2))
+    >>> X = places[:, None, :] + rng.normal(0, 0.2, (40, 15, 2))
+    >>> ExtremeDeconvolution().fit(X).n_clusters_
+    2
+    """),
     ("SetAffinityPropagation", "affinity", (), "Affinity propagation on distances between sets. Finds the number of clusters.",
      {"set_distance": keyword("set_distance"), "preference": keyword("preference"), "damping": keyword("damping"),
       "max_iter": keyword("max_iter", "oracle_iterations", _MAX_ITER.format(1000))}, ""),

@@ -47,6 +47,9 @@ EXPECTED = {
     "GreedyOptimisticClustering": WEIGHTS,
     "UKMeans": WEIGHTS,
     "KMeans": WEIGHTS,
+    "SignificantLinkage": {
+        "check_clustering": "groups that stand out of the smooth density of all points are its clusters, and the check has three that are all there is"
+    },
     "FDBSCAN": {
         "check_clustering": "its rule for eps looks at the extent of uncertain objects; plain points have none, and more of them "
         "are noise than the check allows"

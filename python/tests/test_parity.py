@@ -26,6 +26,7 @@ WITH = {
     "set_distance": ("SetLinkage", {}),
     "box_distance": ("BoxKMeans", {}),
     "worlds": ("PossibleWorlds", {}),
+    "least_members": ("SignificantLinkage", {}),
     "min_points": ("FDBSCAN", {}),
     "eps": ("FDBSCAN", {}),
     "penalty_strength": ("MarginalMixture", {"keep": 6}),

@@ -16,8 +16,9 @@ import time
 
 OBJECTS, FEATURES = (1000, 10_000, 100_000), (3, 10, 30)
 KINDS = {f"--method {name}": "--k 10" for name in
-         "goc gpc uk-means uk-medians expected-k-means boxes robust-boxes worlds representative-worlds medoids linkage".split()}
-KINDS |= {"--method affinity": "", "--method fdbscan": "", "--method marginal": ""}
+         "goc gpc uk-means uk-medians expected-k-means boxes robust-boxes worlds representative-worlds consistent-worlds medoids linkage".split()}
+KINDS |= {f"--method {name}": "" for name in
+          "affinity fdbscan foptics hdbscan-draws significant-linkage extreme-deconvolution marginal".split()}
 KINDS |= {f"--oracle {name}": "--k 10" for name in
           "k-medoids gmm-diag mclust-eii mclust-vvv linkage affinity mean-shift spectral convex hdbscan".split()}
 

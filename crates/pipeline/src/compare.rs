@@ -79,7 +79,7 @@ impl Row {
 pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for (method, ..) in MethodName::ALL {
-        let row = Row::new(*method, !matches!(method, MethodName::Fdbscan));
+        let row = Row::new(*method, *method != MethodName::Fdbscan);
         match method {
             MethodName::Goc | MethodName::UkMeans => rows.extend(row.with_each("oracle", OracleName::draws)),
             MethodName::Gpc => rows.extend(row.with_each("reading", |_: Reading| true)),
@@ -87,6 +87,12 @@ pub fn rows() -> Vec<Row> {
             MethodName::Affinity | MethodName::Medoids | MethodName::Linkage => {
                 let draws = *method == MethodName::Medoids;
                 rows.extend(row.with_each("set_distance", |_: SetDistanceName| draws));
+            }
+            MethodName::ExtremeDeconvolution => {
+                let mut found = row.clone();
+                found.name = format!("{}/bic", row.name);
+                found.changes.push(("k", "auto".into()));
+                rows.extend([row.clone(), found]);
             }
             // Plain points are no uncertain objects: UK-means is the oracle on the means of the sets.
             MethodName::Oracle => {}

@@ -3,13 +3,18 @@
 use goc::Candidates;
 use goc::baselines::boxes::Boxes;
 use goc::baselines::clusterer::Clusterer;
+use goc::baselines::consistent_worlds::ConsistentWorlds;
 use goc::baselines::expected_k_means::ExpectedKMeans;
+use goc::baselines::extreme_deconvolution::ExtremeDeconvolution;
 use goc::baselines::fdbscan::Fdbscan;
+use goc::baselines::foptics::Foptics;
+use goc::baselines::hdbscan_draws::HdbscanDraws;
 use goc::baselines::kl::{Density, DensityClustering};
 use goc::baselines::possible_worlds::PossibleWorlds;
 use goc::baselines::representative_worlds::RepresentativeWorlds;
 use goc::baselines::robust_boxes::RobustBoxes;
 use goc::baselines::set_distances::SetDistanceClustering;
+use goc::baselines::significant_linkage::SignificantLinkage;
 use goc::baselines::uk_means::UkMeans;
 use goc::baselines::uk_medians::UkMedians;
 use goc::candidates::PENALTY_STRENGTH;
@@ -69,7 +74,7 @@ impl Run<'_> {
     /// Groups scaled candidates; K and lambda are numbers by now.
     pub fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped> {
         let s = self.settings;
-        s.check_memory(candidates.objects(), self.oracle.is_none())?;
+        s.check_memory(candidates, self.oracle.is_none())?;
         let named;
         let oracle = match self.oracle {
             Some(oracle) => oracle,
@@ -116,7 +121,21 @@ impl Run<'_> {
             MethodName::RepresentativeWorlds => {
                 Box::new(RepresentativeWorlds::new(oracle, k).worlds(s.worlds))
             }
+            MethodName::ConsistentWorlds => Box::new(ConsistentWorlds::new(k).worlds(s.worlds)),
+            MethodName::HdbscanDraws => Box::new(HdbscanDraws::new(s.hdbscan()).worlds(s.worlds)),
             MethodName::Fdbscan => Box::new(Fdbscan::new(s.min_points).told(s.eps, Fdbscan::eps)),
+            MethodName::Foptics => {
+                Box::new(Foptics::new(s.min_points).worlds(s.worlds).told(s.eps, Foptics::eps))
+            }
+            MethodName::SignificantLinkage => {
+                let linkage = SignificantLinkage::default().least_members(s.least_members);
+                Box::new(linkage.background(s.background.background()))
+            }
+            MethodName::ExtremeDeconvolution => {
+                let k = s.k.and_then(Auto::number);
+                let strength = s.penalty_strength.unwrap_or(PENALTY_STRENGTH);
+                Box::new(ExtremeDeconvolution::new(k).penalty_strength(strength))
+            }
             MethodName::Affinity => sets(Clusterer::Affinity(s.affinity())),
             MethodName::Medoids => sets(Clusterer::KMedoids { search: s.medoids(), k }),
             MethodName::Linkage => sets(Clusterer::Linkage { linkage: Linkage::new(s.linkage), k }),
@@ -159,6 +178,8 @@ impl Run<'_> {
         match s.method {
             MethodName::Goc | MethodName::GocTree => watch.begin("iterations and moves", None),
             MethodName::Marginal => watch.begin("sweeps", s.steps().map(|steps| steps as u64)),
+            MethodName::ExtremeDeconvolution => watch.begin("mixtures", None),
+            MethodName::SignificantLinkage => watch.begin("mergers", None),
             _ => {}
         }
     }
@@ -194,16 +215,15 @@ impl Settings {
                 let oracle = Convex::default().told(iterations, Convex::max_iterations);
                 Box::new(oracle.told(self.oracle_tolerance, Convex::tolerance))
             }
-            OracleName::Hdbscan => {
-                let oracle = Hdbscan::new(self.min_cluster_size);
-                Box::new(oracle.told(self.min_samples, Hdbscan::min_samples))
-            }
+            OracleName::Hdbscan => Box::new(self.hdbscan()),
         }
     }
 
-    /// Refuses methods and oracles that look at all pairs of objects where those do not fit into
-    /// memory; `named`: the oracle is the one of these settings.
-    fn check_memory(&self, objects: usize, named: bool) -> Result<()> {
+    /// Refuses methods and oracles that keep a number for every pair of objects, or copies of all
+    /// objects, where those do not fit into memory; `named`: the oracle is the one of these settings.
+    fn check_memory(&self, candidates: &Candidates, named: bool) -> Result<()> {
+        let (objects, features) = (candidates.objects(), candidates.features());
+        let values = (objects * features) as f64 * 8.0;
         /// A number for every pair of objects, once.
         const PAIRS: f64 = 4.0;
         // Bytes for the square of the number of objects, as the modules of the library say.
@@ -212,7 +232,25 @@ impl Settings {
             MethodName::Medoids => PAIRS + 8.0,
             MethodName::Linkage => PAIRS,
             MethodName::Fdbscan => PAIRS + 8.0,
-            MethodName::Worlds | MethodName::RepresentativeWorlds => PAIRS,
+            MethodName::Worlds | MethodName::RepresentativeWorlds | MethodName::HdbscanDraws => PAIRS,
+            // Rows of the distances, and all of them together.
+            MethodName::Foptics => 2.0 * 8.0,
+            MethodName::SignificantLinkage => PAIRS,
+            _ => 0.0,
+        };
+        // Bytes beside those.
+        let more = match self.method {
+            // Worlds as points.
+            MethodName::Foptics => self.worlds as f64 * values,
+            // Backgrounds, as they are drawn and in order.
+            MethodName::SignificantLinkage => 2.0 * SignificantLinkage::BACKGROUNDS as f64 * values,
+            // Covariances of the errors.
+            MethodName::ExtremeDeconvolution => features as f64 * values,
+            // Choices of all worlds, and the vectors of those that are clustered.
+            MethodName::ConsistentWorlds => {
+                let vectors = ConsistentWorlds::REPRESENTATIVES as f64 * self.wanted()? as f64 * 8.0;
+                objects as f64 * (4.0 * self.worlds as f64 + vectors)
+            }
             _ => 0.0,
         };
         let oracle = match self.oracle {
@@ -228,9 +266,15 @@ impl Settings {
         let bytes = |each: f64| (each * (objects as f64).powi(2)) as u64;
         let what = |name: String| format!("{name} of {objects} objects");
         let way = "use {method} goc, uk-means or marginal, which do not look at all pairs";
-        memory::check(bytes(method), &what(format!("{{method}} {}", self.method)), way)?;
+        let most = bytes(method).saturating_add(more as u64);
+        memory::check(most, &what(format!("{{method}} {}", self.method)), way)?;
         let way = "use {oracle} k-means, which does not look at all pairs";
         memory::check(bytes(oracle), &what(format!("{{oracle}} {}", self.oracle)), way)
+    }
+
+    /// HDBSCAN, as an oracle or on draws of the errors.
+    fn hdbscan(&self) -> Hdbscan {
+        Hdbscan::new(self.min_cluster_size).told(self.min_samples, Hdbscan::min_samples)
     }
 
     /// k-means with its own settings.

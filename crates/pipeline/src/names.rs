@@ -14,7 +14,12 @@ words! {
         RobustBoxes = "robust-boxes": "k-means against the worst case within boxes (Vo et al.)",
         Worlds = "worlds": "Possible worlds: the oracle on sampled worlds, consensus (Volk et al.)",
         RepresentativeWorlds = "representative-worlds": "The same on worlds chosen as representatives (Liu et al.)",
+        ConsistentWorlds = "consistent-worlds": "Representative worlds in one spectral clustering that learns what they share (Liu et al.)",
+        HdbscanDraws = "hdbscan-draws": "HDBSCAN on draws of the errors, and what they agree on",
         Fdbscan = "fdbscan": "DBSCAN with probabilities of distances (Kriegel & Pfeifle)",
+        Foptics = "foptics": "OPTICS by expected distances (Kriegel & Pfeifle; Fuentes et al.)",
+        SignificantLinkage = "significant-linkage": "Single linkage, and which mergers stand out of a smooth background (Lövdal et al.)",
+        ExtremeDeconvolution = "extreme-deconvolution": "A Gaussian mixture seen through the errors; finds K unless told (Bovy et al.)",
         Affinity = "affinity": "Affinity propagation on distances between sets",
         Medoids = "medoids": "k-medoids on distances between sets",
         Linkage = "linkage": "Agglomerative linkage on distances between sets",
@@ -74,9 +79,27 @@ words! {
 }
 
 impl MethodName {
-    /// Whether it has no use for K.
+    /// Whether it needs no K.
     pub fn finds_k(self) -> bool {
-        matches!(self, Self::Affinity | Self::Fdbscan | Self::Marginal)
+        let density =
+            matches!(self, Self::Fdbscan | Self::Foptics | Self::HdbscanDraws | Self::SignificantLinkage);
+        density || matches!(self, Self::Affinity | Self::Marginal | Self::ExtremeDeconvolution)
+    }
+
+    /// Whether it takes a K that it is given.
+    pub fn takes_k(self) -> bool {
+        !self.finds_k() || self == Self::ExtremeDeconvolution
+    }
+
+    /// Whether it clusters worlds.
+    pub fn has_worlds(self) -> bool {
+        matches!(self, Self::Worlds | Self::RepresentativeWorlds | Self::ConsistentWorlds)
+            || matches!(self, Self::HdbscanDraws | Self::Foptics)
+    }
+
+    /// Whether candidates weigh by their penalties, as likelihoods.
+    pub fn uses_strength(self) -> bool {
+        matches!(self, Self::Marginal | Self::ExtremeDeconvolution)
     }
 
     /// Whether the oracle matters to it.

@@ -274,8 +274,8 @@ settings! {
     preset: Preset = Preset::Paper, "preset", "preset", "", 0, "",
         "Choices that belong together: what the paper says, or what the authors' code does", ALWAYS;
     k: Option<Auto<usize>> = None, "k", "n_clusters", "K", 0, "",
-        "Number of clusters to begin with, K(0), or auto; not needed by affinity, fdbscan and marginal",
-        |s| !matches!(s.k, Some(Auto::Number(_))) || !s.method.finds_k();
+        "Number of clusters to begin with, K(0), or auto; not needed by methods that find it",
+        |s| !matches!(s.k, Some(Auto::Number(_))) || s.method.takes_k();
     k_by: Option<Criterion> = None, "k-by", "k_by", "", 0, "",
         "How {k} auto chooses K [default: marginal]", ALWAYS;
     lambda: Auto<f64> = Auto::Number(LAMBDA), "lambda", "penalty_weight", "", 0, "",
@@ -335,8 +335,8 @@ settings! {
     box_distance: BoxDistance = BoxDistance::Min, "box", "box_distance", "", 0, "",
         "Distance to a box that {method} boxes takes", |s| s.method == MethodName::Boxes;
     worlds: usize = 100, "worlds", "worlds", "N", 1, "",
-        "Worlds that {method} worlds and representative-worlds sample",
-        |s| matches!(s.method, MethodName::Worlds | MethodName::RepresentativeWorlds);
+        "Worlds that {method} worlds, representative-worlds, consistent-worlds, hdbscan-draws and foptics sample",
+        |s| s.method.has_worlds();
     preference: f64 = 0.5, "preference", "preference", "Q", 0, "",
         "Preference of affinity propagation: this quantile of the similarities",
         |s| s.has_oracle(OracleName::Affinity) || s.method == MethodName::Affinity;
@@ -347,16 +347,19 @@ settings! {
         "Bandwidth of mean shift, in scaled features [default: by scikit-learn's rule]",
         |s| s.has_oracle(OracleName::MeanShift);
     min_cluster_size: usize = 5, "min-cluster-size", "min_cluster_size", "N", 1, "",
-        "Least members of a cluster of HDBSCAN", |s| s.has_oracle(OracleName::Hdbscan);
+        "Least members of a cluster of HDBSCAN", Settings::asks_hdbscan;
     min_samples: Option<usize> = None, "min-samples", "min_samples", "N", 1, "",
         "Neighbours that make a place dense to HDBSCAN [default: {min_cluster_size}]",
-        |s| s.has_oracle(OracleName::Hdbscan);
+        Settings::asks_hdbscan;
+    least_members: usize = 10, "least-members", "least_members", "N", 2, "",
+        "Least members of a cluster of {method} significant-linkage", |s| s.method == MethodName::SignificantLinkage;
     min_points: usize = 3, "min-points", "min_points", "N", 1, "",
-        "Objects within eps that make a core object of FDBSCAN", |s| s.method == MethodName::Fdbscan;
+        "Objects, itself one of them, that make an object of {method} fdbscan or foptics dense",
+        |s| matches!(s.method, MethodName::Fdbscan | MethodName::Foptics);
     penalty_strength: Option<f64> = None, "strength", "strength", "X", 0, "",
-        "What a penalty of 1 costs in log likelihood: the marginal mixture weighs a candidate by exp(-strength * penalty) \
+        "What a penalty of 1 costs in log likelihood: the marginal mixture and extreme deconvolution weigh a candidate by exp(-strength * penalty) \
          [default: with the penalties of goc candidates what makes that the likelihood; else 2, which does so for the paper's]",
-        MIXTURE;
+        |s| s.method.uses_strength();
     chains: usize = 4, "chains", "chains", "N", 1, "",
         "Chains of the marginal mixture", MIXTURE;
     burn: usize = 40, "burn", "burn", "N", 0, "",
@@ -377,7 +380,8 @@ settings! {
         "Degrees of freedom of the groups' covariances: the more, the more alike they are [default: features + 7]",
         MIXTURE;
     eps: Option<f64> = None, "eps", "eps", "R", 0, "",
-        "Radius of FDBSCAN, in scaled features [default: by a rule]", |s| s.method == MethodName::Fdbscan;
+        "Radius of {method} fdbscan and foptics, in scaled features [default: by a rule]",
+        |s| matches!(s.method, MethodName::Fdbscan | MethodName::Foptics);
     stability: Option<usize> = None, "stability", "stability", "N", 1, SURE,
         "Stability of objects and clusters: repeat the method N times each with other seeds, resampled candidates and resampled objects",
         ALWAYS;
@@ -422,7 +426,11 @@ impl Settings {
         self.method.uses_oracle() && self.oracle == oracle
     }
 
-    /// The number of clusters asked for; 1 for a method that has no use for it.
+    fn asks_hdbscan(&self) -> bool {
+        self.has_oracle(OracleName::Hdbscan) || self.method == MethodName::HdbscanDraws
+    }
+
+    /// The number of clusters asked for; 1 for a method that needs none.
     pub fn wanted(&self) -> Result<usize> {
         match self.k {
             Some(Auto::Number(k)) => Ok(k),
@@ -590,7 +598,7 @@ impl Settings {
             (mixture, "chains", json!(self.chains)),
             (mixture, "sweeps", json!(self.burn + self.keep)),
             (mixture, "burn", json!(self.burn)),
-            (mixture, "strength", json!(self.penalty_strength)),
+            (method.uses_strength(), "strength", json!(self.penalty_strength)),
             (true, "penalty_scale", json!(self.penalty_scale.word())),
             (true, "max_iterations", json!(self.max_iterations)),
             (true, "k_asked", json!(self.wanted().ok().filter(|_| self.k.is_some()))),

@@ -526,6 +526,9 @@ fn what_does_not_fit_into_memory_is_refused_beforehand() {
     let goc = |words: &str| within(&desk, 4_000_000, words);
     for (flags, words) in [
         ("--method linkage", "--method linkage of 40000 objects: 6.4 GB of memory are needed, but "),
+        ("--method hdbscan-draws", "--method hdbscan-draws of 40000 objects: 6.4 GB"),
+        ("--method foptics", "--method foptics of 40000 objects: 25.6 GB"),
+        ("--method significant-linkage", "--method significant-linkage of 40000 objects: 6.5 GB"),
         ("--method uk-means --oracle mclust-vvv", "--oracle mclust-vvv of 40000 objects: 6.4 GB"),
         ("--method uk-means --oracle affinity", "--oracle affinity of 40000 objects: 51.2 GB"),
         ("--method uk-means --oracle mean-shift", "--oracle mean-shift of 40000 objects: 7.7 GB"),

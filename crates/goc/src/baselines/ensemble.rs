@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::{MethodError, Result};
 use crate::Partition;
 use crate::oracle::dissimilarities::Dissimilarities;
-use crate::oracle::linkage::{Linkage, Method as LinkageMethod};
+use crate::oracle::linkage::{Dendrogram, Linkage, Method as LinkageMethod};
 
 /// Groupings of the same objects with a probability each.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,11 +84,26 @@ impl Ensemble {
     /// One grouping out of all: average linkage on one less the co-association, cut at K. Objects together
     /// in every world are never cut apart.
     pub fn consensus(&self, k: usize) -> Result<Partition> {
+        Ok(self.tree()?.cut(k)?)
+    }
+
+    /// As [`Self::consensus`], with all clusters merged that are together with at least this probability, on
+    /// average.
+    pub fn agreed(&self, probability: f64) -> Result<Partition> {
+        // Sums of shares are rounded; what is together in exactly so many worlds must not fail by that.
+        const ROUNDING: f64 = 1e-9;
+        let tree = self.tree()?;
+        let near = |apart: f64| apart <= 1.0 - probability + ROUNDING;
+        let merged = tree.merges().iter().take_while(|merge| near(merge.dissimilarity)).count();
+        Ok(tree.cut(self.objects() - merged)?)
+    }
+
+    fn tree(&self) -> Result<Dendrogram> {
         let apart = self.co_association().into_iter().map(|p| 1.0 - p).collect();
         // The pairs of n objects, all between 0 and 1: this cannot fail.
         let apart = Dissimilarities::from_condensed(apart)
             .map_err(|error| MethodError::Failed { method: "worlds", reason: error.to_string() })?;
-        Ok(Linkage::new(LinkageMethod::Average).fit_matrix(apart)?.cut(k)?)
+        Ok(Linkage::new(LinkageMethod::Average).fit_matrix(apart)?)
     }
 
     /// How sure each object's place in `partition` is, from 0 to 1.
@@ -130,6 +145,9 @@ mod tests {
         assert_eq!(ensemble.co_association(), [0.75, 0.25, 0.0, 0.5, 0.25, 0.75]);
         let consensus = ensemble.consensus(2).unwrap();
         assert_eq!(consensus.labels(), [0, 0, 1, 1]);
+        assert_eq!(ensemble.agreed(0.75).unwrap(), consensus);
+        assert_eq!(ensemble.agreed(0.76).unwrap().k(), 4);
+        assert_eq!(ensemble.agreed(0.25).unwrap().k(), 1);
         assert_eq!(ensemble.confidence(&consensus), [0.75; 4]);
         let alone = Partition::from_labels(&[0, 0, 0, 1]);
         assert_eq!(ensemble.confidence(&alone), [0.5, 0.625, 0.375, 0.25]);

@@ -16,7 +16,8 @@
 //!
 //! # What is simplified
 //! The published method couples the chosen worlds in one spectral clustering with a consistency term that is
-//! learnt. Here each is clustered on its own, by any oracle, and the coupling is the weighted co-association.
+//! learnt: that is [`super::consistent_worlds`]. Here each is clustered on its own, by any oracle, and the
+//! coupling is the weighted co-association.
 //! Its own loss and its search differ in detail: the idea is theirs, the numbers need not be.
 //!
 //! Cost: `W^2 q B` for divergences, `W^2 R` for the choice, then `R` runs of the oracle in place of `W`.
@@ -69,19 +70,24 @@ impl<'a> RepresentativeWorlds<'a> {
 
     /// The chosen worlds, each with the share of all worlds drawn that it stands for.
     pub fn choose(&self, candidates: &Candidates, seed: u64) -> Vec<World> {
-        let drawn = draw(candidates, self.worlds, seed);
-        let divergences = divergences(candidates, &drawn);
-        let chosen = greedy(&divergences, self.representatives);
-        let mut stands_for = vec![0usize; chosen.len()];
-        for row in &divergences {
-            stands_for[super::alternating_minimisation::least(chosen.iter().map(|&r| row[r]))] += 1;
-        }
-        let worlds = chosen.iter().zip(stands_for).map(|(&r, count)| World {
-            choice: drawn[r].choice.clone(),
-            probability: count as f64 / drawn.len() as f64,
-        });
-        worlds.collect()
+        representatives(candidates, self.worlds, self.representatives, seed)
     }
+}
+
+/// Up to `count` of so many worlds drawn, each with the share of them that it stands for.
+pub(super) fn representatives(candidates: &Candidates, worlds: usize, count: usize, seed: u64) -> Vec<World> {
+    let drawn = draw(candidates, worlds, seed);
+    let divergences = divergences(candidates, &drawn);
+    let chosen = greedy(&divergences, count);
+    let mut stands_for = vec![0usize; chosen.len()];
+    for row in &divergences {
+        stands_for[super::alternating_minimisation::least(chosen.iter().map(|&r| row[r]))] += 1;
+    }
+    let worlds = chosen.iter().zip(stands_for).map(|(&r, count)| World {
+        choice: drawn[r].choice.clone(),
+        probability: count as f64 / drawn.len() as f64,
+    });
+    worlds.collect()
 }
 
 impl Method for RepresentativeWorlds<'_> {

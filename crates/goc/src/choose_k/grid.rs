@@ -13,14 +13,14 @@ const STEP: f64 = 1.35;
 
 /// Which of several K with the same value is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ties {
+pub(crate) enum Ties {
     Smaller,
     Larger,
 }
 
 /// The K of the largest value, and every value there is, by K. A K for which `value` gives none is passed
 /// over; an error ends the search. None when no K had a value.
-pub(super) fn peak<E>(
+pub(crate) fn peak<E>(
     range: RangeInclusive<usize>,
     ties: Ties,
     mut value: impl FnMut(usize) -> Result<Option<f64>, E>,

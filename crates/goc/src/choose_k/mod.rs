@@ -38,7 +38,7 @@ use std::collections::BTreeMap;
 use crate::candidates::{CandidatesError, PENALTY_STRENGTH};
 use crate::marginal::{Marginal, MarginalError};
 use crate::{Candidates, Partition, Points};
-use grid::Ties;
+pub(crate) use grid::{Ties, peak};
 use soft::{ROUGHLY, Soft, SoftError};
 
 /// How many times the clusters of the marginal mixture are looked at, at most.
@@ -167,7 +167,7 @@ impl Chooser {
         };
         let mut partitions: BTreeMap<usize, Partition> = BTreeMap::new();
         let ties = if self.criterion == Criterion::Stability { Ties::Larger } else { Ties::Smaller };
-        let peak = grid::peak(least..=most, ties, |k| -> Result<Option<f64>, E> {
+        let peak = peak(least..=most, ties, |k| -> Result<Option<f64>, E> {
             let solution = solve(candidates, k, seed)?;
             let value = match self.criterion {
                 Criterion::Stability => {

@@ -35,7 +35,7 @@ pub(crate) fn nearest(points: &Points, k: usize) -> Vec<Neighbours> {
 }
 
 /// True when every squared distance between points is finite: no coordinate range is beyond about 1e150.
-pub(super) fn distances_are_finite(points: &Points) -> bool {
+pub(crate) fn distances_are_finite(points: &Points) -> bool {
     let q = points.features();
     let mut low = vec![f64::INFINITY; q];
     let mut high = vec![f64::NEG_INFINITY; q];

@@ -71,7 +71,7 @@ pub struct SpectralFit {
 }
 
 /// The normalised affinities `w_ij / sqrt(d_i d_j)`, row after row, and the degrees.
-struct Graph {
+pub(crate) struct Graph {
     starts: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<f64>,
@@ -182,7 +182,7 @@ impl Spectral {
 
 impl Graph {
     /// Normalises symmetric rows of weights.
-    fn new(rows: Vec<Vec<(u32, f64)>>) -> Self {
+    pub(crate) fn new(rows: Vec<Vec<(u32, f64)>>) -> Self {
         let degrees: Vec<f64> = rows.iter().map(|row| row.iter().map(|e| e.1).sum()).collect();
         let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
         for (i, row) in rows.iter().enumerate() {
@@ -235,7 +235,7 @@ impl Graph {
         Graph { starts, columns, values, degrees }
     }
 
-    fn multiply(&self, x: &[Lane], y: &mut [Lane]) {
+    pub(crate) fn multiply(&self, x: &[Lane], y: &mut [Lane]) {
         y.par_iter_mut().enumerate().with_min_len(256).for_each(|(i, row)| {
             let range = self.starts[i]..self.starts[i + 1];
             *row = weighted_sum(&self.columns[range.clone()], &self.values[range], x);
@@ -256,7 +256,7 @@ fn weighted_sum(columns: &[u32], values: &[f64], x: &[Lane]) -> Lane {
 }
 
 /// `(A + A^T) / 2` of the graph that joins each point with its `k` nearest others.
-fn neighbour_rows(points: &Points, k: usize) -> Vec<Vec<(u32, f64)>> {
+pub(crate) fn neighbour_rows(points: &Points, k: usize) -> Vec<Vec<(u32, f64)>> {
     let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); points.len()];
     for (i, near) in nearest(points, k).iter().enumerate() {
         for &(_, j) in near {
