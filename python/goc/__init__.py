@@ -12,6 +12,7 @@ from ._candidates import Candidates
 from ._compare import compare
 from ._estimators import METHODS, ORACLES
 from ._stars import from_gaia
+from ._validate import validate
 from .uncertainty import propagate
 
 __version__: str = _goc.__version__
@@ -28,6 +29,7 @@ __all__ = [
     "plot",
     "propagate",
     "uncertainty",
+    "validate",
     *METHODS,
     *ORACLES,
 ]
