@@ -2,8 +2,8 @@
 
 use goc::confidence::Tightness;
 use goc::metrics::Scores;
-use goc_pipeline::validate::Validation;
 use goc_pipeline::scores::{apart, by_name};
+use goc_pipeline::validate::Validation;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
@@ -34,8 +34,7 @@ pub fn validate(
     threads: Option<usize>,
 ) -> PyResult<Bound<'_, PyDict>> {
     let how = Tightness { draws, neighbours };
-    let work =
-        move |_: &watch::Watch| Validation::judge(&labels, &features, &values, &errors, how, seed);
+    let work = move |_: &watch::Watch| Validation::judge(&labels, &features, &values, &errors, how, seed);
     let found = watch::run(py, threads, None, None, work)?.map_err(refused)?;
     let groups = &found.found.groups;
     let put = PyDict::new(py);

@@ -10,7 +10,8 @@ use goc_galaxy::catalogue::schema::{Columns, Depth, Form, Quantity, RowNames, St
 use goc_galaxy::frames::Sky;
 use goc_galaxy::spaces::{Needs, Space, SpaceModel};
 use goc_pipeline::{
-    BadRows, Inflation, MeasuredColumns, PipelineError, QuotedErrors, Sampling, Shape, StarModel, WhenEmpty, WithColumn,
+    BadRows, Inflation, MeasuredColumns, PipelineError, QuotedErrors, Sampling, Shape, StarModel, WhenEmpty,
+    WithColumn,
 };
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;

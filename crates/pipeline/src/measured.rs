@@ -21,8 +21,8 @@ use goc::Ids;
 use goc::random::key_of_text;
 use goc::uncertainty::{Covariance, Object, SetError, Size, UncertaintySet};
 use goc_galaxy::catalogue::schema::{
-    Columns, NumberColumn, Quantity, RowNames, SchemaError, StarColumns, correlation_column, error_column, error_names,
-    no_stars,
+    Columns, NumberColumn, Quantity, RowNames, SchemaError, StarColumns, correlation_column, error_column,
+    error_names, no_stars,
 };
 use goc_galaxy::catalogue::{Angles, GaiaCovariance, Unit, WhenIndefinite};
 use serde_json::{Value, json};
@@ -177,7 +177,9 @@ impl MeasuredColumns<'_> {
         let used = if shape == Shape::Ellipsoid { &correlated[..] } else { &[] };
 
         let needed: Vec<Option<Unit>> = match star {
-            Some((star, angles)) => star.units(angles).map(Some).into_iter().chain(vec![None; names.len() - own]).collect(),
+            Some((star, angles)) => {
+                star.units(angles).map(Some).into_iter().chain(vec![None; names.len() - own]).collect()
+            }
             None => vec![None; names.len()],
         };
         let read = |name: &String, unit| {
@@ -225,7 +227,11 @@ impl MeasuredColumns<'_> {
             values.chain(errors).map(|(_, column)| column).chain(&pairs)
         };
         let errors_at = |row: usize| {
-            errors.iter().enumerate().filter(move |(c, _)| !gone(c + exact.len(), row)).map(|(_, column)| column)
+            errors
+                .iter()
+                .enumerate()
+                .filter(move |(c, _)| !gone(c + exact.len(), row))
+                .map(|(_, column)| column)
         };
         let bad = |row: usize| -> Option<(&NumberColumn, Impossible)> {
             if let Some(column) = all(row).find(|c| !c.numbers[row].is_finite()) {
@@ -244,7 +250,8 @@ impl MeasuredColumns<'_> {
         let (mut dropped, mut missed, mut refused) = (Vec::new(), Vec::new(), Vec::new());
         for row in 0..n {
             let dropped_for = || {
-                let (own, _) = unmeasured.iter().find(|(own, policy)| *policy == WhenMissing::Drop && own.rows[row])?;
+                let (own, _) =
+                    unmeasured.iter().find(|(own, policy)| *policy == WhenMissing::Drop && own.rows[row])?;
                 Some(&values[own.coordinate])
             };
             if let Some(column) = all(row).find(|c| (self.missing)(c.numbers[row])).or_else(dropped_for) {
@@ -321,8 +328,11 @@ impl MeasuredColumns<'_> {
                 told.extend([("missing_rv", json!(policy.to_string())), ("missing_rv_prior", json!(said))]);
             }
         }
-        let unmeasured: Vec<Unmeasured> =
-            unmeasured.into_iter().map(|(own, _)| own).filter(|own| rows.iter().any(|row| own.rows[*row])).collect();
+        let unmeasured: Vec<Unmeasured> = unmeasured
+            .into_iter()
+            .map(|(own, _)| own)
+            .filter(|own| rows.iter().any(|row| own.rows[*row]))
+            .collect();
         Ok(Measured {
             error_names: [exact, &error_columns].concat(),
             with: names.len() - own,

@@ -71,7 +71,9 @@ impl FromStr for WhenMissing {
             None if text == "prior" => Ok(Self::Prior(None)),
             Some(("prior", text)) => match sigma(text) {
                 Some(sigma) => Ok(Self::Prior(Some(sigma))),
-                None => Err(format!("the prior's sigma is {text}, but must be a finite number above 0, in km/s")),
+                None => {
+                    Err(format!("the prior's sigma is {text}, but must be a finite number above 0, in km/s"))
+                }
             },
             _ => Err("give refuse, drop, prior or prior:SIGMA, with SIGMA in km/s".into()),
         }
@@ -172,7 +174,9 @@ impl Prior {
         }
         let sigma = asked.unwrap_or(sigma);
         if !(sigma > 0.0 && sigma.is_finite()) {
-            return Err(failed!("{what} is the same for all objects that have it: no prior can be learned; {without}"));
+            return Err(failed!(
+                "{what} is the same for all objects that have it: no prior can be learned; {without}"
+            ));
         }
         Ok(Self { mean: mean.to_vec(), sigma, values: used.len() })
     }
@@ -193,7 +197,10 @@ pub(crate) struct Unmeasured {
 }
 
 /// The column of the errors of a column; both are there and hold numbers.
-pub fn error_column_of<C: Columns<Error: Into<PipelineError>>>(columns: &C, with: &WithColumn) -> Result<String> {
+pub fn error_column_of<C: Columns<Error: Into<PipelineError>>>(
+    columns: &C,
+    with: &WithColumn,
+) -> Result<String> {
     columns.require(&with.value).map_err(Into::into)?;
     let source = columns.rows().source();
     let error = match &with.error {
@@ -203,12 +210,16 @@ pub fn error_column_of<C: Columns<Error: Into<PipelineError>>>(columns: &C, with
         }
         None => error_column(&columns.names(), &with.value).ok_or_else(|| {
             let (value, tried) = (&with.value, error_names(&with.value).join(", "));
-            usage!("{source}no error column for `{value}` (looked for {tried}); name it: {value}:ERROR_COLUMN")
+            usage!(
+                "{source}no error column for `{value}` (looked for {tried}); name it: {value}:ERROR_COLUMN"
+            )
         })?,
     };
     let text = [&with.value, &error].into_iter().find(|name| !columns.is_number(name)).cloned();
     match text {
-        Some(name) => Err(usage!("{source}column `{name}` holds no numbers, but is to be measured values or errors")),
+        Some(name) => {
+            Err(usage!("{source}column `{name}` holds no numbers, but is to be measured values or errors"))
+        }
         None => Ok(error),
     }
 }
@@ -232,7 +243,8 @@ pub(crate) fn fill(
     let what = format!("`{name}`");
     let prior = match angles {
         None => {
-            let prior = Prior::learn(&vec![[1.0]; known.len()], &numbers, asked, &what, "leave it out of {with}")?;
+            let prior =
+                Prior::learn(&vec![[1.0]; known.len()], &numbers, asked, &what, "leave it out of {with}")?;
             lacking.iter().for_each(|row| values[own.coordinate][*row] = prior.at(&[1.0]));
             prior
         }
@@ -353,7 +365,8 @@ mod tests {
 
     #[test]
     fn too_few_values_or_all_alike_give_no_prior() {
-        let learn = |values: &[f64]| Prior::learn(&vec![[1.0]; values.len()], values, None, "`fe_h`", "leave it out");
+        let learn =
+            |values: &[f64]| Prior::learn(&vec![[1.0]; values.len()], values, None, "`fe_h`", "leave it out");
         let few = learn(&[1.0; 9]).unwrap_err().to_string();
         assert!(few.contains("`fe_h` is there for 9 objects only"), "{few}");
         let alike = learn(&[1.0; 10]).unwrap_err().to_string();

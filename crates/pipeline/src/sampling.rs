@@ -8,9 +8,7 @@
 use goc::candidates::CandidatesBuilder;
 use goc::synthetic::{self, Coasting};
 use goc::uncertainty::transform::{Beside, Identity, Kernel, KernelPca, Pca, Transform, TransformError};
-use goc::uncertainty::{
-    Penalty, PropagateError, Propagation, Reasons, Sampler, Size, WhenAllRejected,
-};
+use goc::uncertainty::{Penalty, PropagateError, Propagation, Reasons, Sampler, Size, WhenAllRejected};
 use goc::{Ids, Points};
 use goc_galaxy::catalogue::schema::Columns;
 use goc_galaxy::catalogue::{Catalogue, DistancePrior};
@@ -362,9 +360,7 @@ impl Sampling {
         };
         let name = self.transform.unwrap_or(TransformName::None);
         let (transform, features): (Box<dyn Transform + Send>, Vec<Feature>) = match name {
-            TransformName::None => {
-                (Box::new(Identity::new(own)), measured.features(0..own))
-            }
+            TransformName::None => (Box::new(Identity::new(own)), measured.features(0..own)),
             TransformName::Pca(q) => (Box::new(Pca::fit(&centres()?, q).map_err(unfit)?), numbered("pc", q)),
             TransformName::KernelPca(q) => (kernel_pca(Kernel::Rbf { gamma: None }, q)?, numbered("kpc", q)),
             TransformName::KernelPcaPoly(q) => {

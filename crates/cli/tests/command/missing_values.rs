@@ -19,7 +19,8 @@ fn stars(changes: &[Change<'_>]) -> String {
             true => (80.0 + 10.0 * part(i, 5.0), -1.4 + 0.05 * part(i, 7.0)),
             false => (500.0 * part(i, 5.0) - 250.0, -2.5 + 2.0 * part(i, 7.0)),
         };
-        let (ra, dec) = if stream { (150.0 + part(i, 2.0), 30.0) } else { (360.0 * part(i, 2.0), 80.0 * part(i, 3.0)) };
+        let (ra, dec) =
+            if stream { (150.0 + part(i, 2.0), 30.0) } else { (360.0 * part(i, 2.0), 80.0 * part(i, 3.0)) };
         let mut row = [
             (100 + i).to_string(),
             format!("{ra:.4}"),
@@ -47,9 +48,14 @@ fn stars(changes: &[Change<'_>]) -> String {
 
 #[test]
 fn a_star_without_a_velocity_is_labelled_and_says_so() {
-    let desk = Desk::with(&[("s.csv", &stars(&[(5, "radial_velocity", ""), (8, "radial_velocity", "-9999")]))]);
+    let desk =
+        Desk::with(&[("s.csv", &stars(&[(5, "radial_velocity", ""), (8, "radial_velocity", "-9999")]))]);
     let run = desk.done("stars s.csv --missing-rv prior --k 3 -m 20 -o l.fits --candidates c.fits");
-    assert!(run.err.contains("`radial_velocity` of 2 of 40 objects is drawn from a prior: sigma "), "{}", run.err);
+    assert!(
+        run.err.contains("`radial_velocity` of 2 of 40 objects is drawn from a prior: sigma "),
+        "{}",
+        run.err
+    );
     let (table, candidates) = (desk.table("l.fits"), desk.table("c.fits"));
     let label = table.require("goc_label").unwrap();
     assert_eq!(label.nulls(), 0);
@@ -73,7 +79,10 @@ fn a_star_without_a_velocity_is_labelled_and_says_so() {
     // In two steps the same candidates.
     desk.done("candidates s.csv --missing-rv prior -m 20 -o two.fits");
     let two = desk.table("two.fits");
-    assert_eq!(two.require("Jr").unwrap().numbers().unwrap(), candidates.require("Jr").unwrap().numbers().unwrap());
+    assert_eq!(
+        two.require("Jr").unwrap().numbers().unwrap(),
+        candidates.require("Jr").unwrap().numbers().unwrap()
+    );
 }
 
 #[test]
@@ -138,7 +147,8 @@ fn a_metallicity_is_a_feature_and_one_that_is_missing_is_a_wide_set() {
     let objects = candidates.require("object").unwrap().integers().unwrap();
     let fe_h = candidates.require("fe_h").unwrap().numbers().unwrap();
     let of = |i: i64| {
-        let own: Vec<f64> = objects.iter().zip(&fe_h).filter(|(o, _)| **o == 100 + i).map(|(_, v)| *v).collect();
+        let own: Vec<f64> =
+            objects.iter().zip(&fe_h).filter(|(o, _)| **o == 100 + i).map(|(_, v)| *v).collect();
         let high = own.iter().copied().fold(f64::MIN, f64::max);
         (own.len(), high - own.iter().copied().fold(f64::MAX, f64::min))
     };

@@ -192,9 +192,8 @@ impl Tightness {
             .collect();
         let compared: Vec<&Compared> = each.iter().filter_map(|(_, compared)| compared.as_ref()).collect();
         let observed: f64 = compared.iter().map(|c| c.weight * c.agreement).sum();
-        let random: Vec<f64> = (0..self.draws)
-            .map(|draw| compared.iter().map(|c| c.weight * c.random[draw]).sum())
-            .collect();
+        let random: Vec<f64> =
+            (0..self.draws).map(|draw| compared.iter().map(|c| c.weight * c.random[draw]).sum()).collect();
         let p = if compared.is_empty() { f64::NAN } else { p_value(observed, &random) };
         let mut found: Vec<GroupTightness> = each.into_iter().map(|(group, _)| group).collect();
         let q = q_values(&found.iter().map(|group| group.p_value).collect::<Vec<_>>());
@@ -213,8 +212,15 @@ impl Tightness {
         let n = own.len();
         let nan = f64::NAN;
         let middle = if n == 0 { nan } else { median(own.iter().map(|&i| sample.values[i]).collect()) };
-        let mut found =
-            GroupTightness { members, values: n, middle, scatter: nan, random: [nan; 3], p_value: nan, q_value: nan };
+        let mut found = GroupTightness {
+            members,
+            values: n,
+            middle,
+            scatter: nan,
+            random: [nan; 3],
+            p_value: nan,
+            q_value: nan,
+        };
         if n < FEWEST {
             return (found, None);
         }

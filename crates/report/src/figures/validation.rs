@@ -35,7 +35,8 @@ pub fn validation(groups: &[ValidatedGroup], quantity: &str, note: &str) -> Resu
         return Err(FigureError::Empty { what: "groups" });
     }
     for (what, of) in [("scatter", 0), ("random scatter", 1)] {
-        let numbers = |group: &ValidatedGroup| if of == 0 { vec![group.scatter] } else { group.random.to_vec() };
+        let numbers =
+            |group: &ValidatedGroup| if of == 0 { vec![group.scatter] } else { group.random.to_vec() };
         let all: Vec<f64> = groups.iter().flat_map(numbers).collect();
         finite(what, all.iter().copied())?;
         if let Some((index, &value)) = all.iter().enumerate().find(|(_, value)| **value < 0.0) {
@@ -66,13 +67,15 @@ pub fn validation(groups: &[ValidatedGroup], quantity: &str, note: &str) -> Resu
         for (i, group) in groups.iter().enumerate() {
             let at = |value: f64| placed.place([i as f64 + 0.5, value]);
             let ([centre, low], [_, high]) = (at(group.random[0]), at(group.random[2]));
-            let area = Area { left: centre - 0.5 * bar, top: high, width: bar, height: (low - high).max(0.5) };
+            let area =
+                Area { left: centre - 0.5 * bar, top: high, width: bar, height: (low - high).max(0.5) };
             canvas.rectangle(area, &format!("fill=\"{GREY}\" fill-opacity=\".35\" class=\"random\""));
             let [_, middle] = at(group.random[1]);
             let ends = ([centre - 0.5 * bar, middle], [centre + 0.5 * bar, middle]);
             canvas.line(ends.0, ends.1, &format!("stroke=\"{GREY}\" stroke-width=\"1.5\""));
             let fill = if group.tight { COLOURS[0] } else { "#fff" };
-            let style = format!("fill=\"{fill}\" stroke=\"{}\" stroke-width=\"1.5\" class=\"group\"", COLOURS[0]);
+            let style =
+                format!("fill=\"{fill}\" stroke=\"{}\" stroke-width=\"1.5\" class=\"group\"", COLOURS[0]);
             canvas.circle(at(group.scatter), (0.3 * bar).clamp(2.0, 4.0), &style);
             if i % every == 0 {
                 let foot = [centre, placed.area.bottom() - 3.0];
