@@ -173,7 +173,7 @@ impl Prior {
             sigma = (squares / used.len() as f64).sqrt();
         }
         let sigma = asked.unwrap_or(sigma);
-        if !(sigma > 0.0 && sigma.is_finite()) {
+        if !(sigma > 0.0 && sigma.is_finite() && mean.iter().all(|value| value.is_finite())) {
             return Err(failed!(
                 "{what} is the same for all objects that have it: no prior can be learned; {without}"
             ));
