@@ -10,6 +10,7 @@ from __future__ import annotations
 from . import _goc, galaxy, metrics, uncertainty
 from ._candidates import Candidates
 from ._compare import compare
+from ._display import view
 from ._estimators import METHODS, ORACLES
 from ._stars import from_gaia
 from ._validate import validate
@@ -30,6 +31,7 @@ __all__ = [
     "propagate",
     "uncertainty",
     "validate",
+    "view",
     *METHODS,
     *ORACLES,
 ]
