@@ -50,7 +50,8 @@ fn stars(changes: &[Change<'_>]) -> String {
 fn a_star_without_a_velocity_is_labelled_and_says_so() {
     let desk =
         Desk::with(&[("s.csv", &stars(&[(5, "radial_velocity", ""), (8, "radial_velocity", "-9999")]))]);
-    let run = desk.done("stars s.csv --space uvw --missing-rv prior --k 3 -m 20 -o l.fits --candidates c.fits");
+    let run =
+        desk.done("stars s.csv --space uvw --missing-rv prior --k 3 -m 20 -o l.fits --candidates c.fits");
     assert!(
         run.err.contains("`radial_velocity` of 2 of 40 objects is drawn from a prior: sigma "),
         "{}",
@@ -93,7 +94,9 @@ fn a_velocity_that_is_missing_can_be_refused_or_dropped() {
     let why = "row 6 (line 7), column `radial_velocity_error`: \"\" is missing; leave such stars out (--missing-rv drop) \
                or draw it (--missing-rv prior)";
     assert!(refused.err.contains(why), "{}", refused.err);
-    for command in ["stars s.csv --k 2 --space uvw -m 5 -o l.csv", "candidates s.csv --space uvw -m 5 -o c.csv"] {
+    for command in
+        ["stars s.csv --k 2 --space uvw -m 5 -o l.csv", "candidates s.csv --space uvw -m 5 -o c.csv"]
+    {
         let dropped = desk.done(&format!("{command} --missing-rv drop"));
         assert!(dropped.err.contains("dropped 1 of 40 objects"), "{}", dropped.err);
     }
