@@ -51,8 +51,8 @@ impl Validation {
         }
         let n = labels.len();
         let lengths = features.iter().map(|(name, column)| (name.as_str(), column.len()));
-        let lengths = lengths.chain([("values", values.len()), ("errors", errors.len())]);
-        for (what, found) in lengths.filter(|(_, found)| *found != n) {
+        let mut lengths = lengths.chain([("values", values.len()), ("errors", errors.len())]);
+        if let Some((what, found)) = lengths.find(|(_, found)| *found != n) {
             return Err(failed!("{found} numbers in {what} for {n} labels"));
         }
         let whole = |&row: &usize| {
