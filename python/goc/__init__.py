@@ -13,6 +13,7 @@ from ._compare import compare
 from ._display import view
 from ._estimators import METHODS, ORACLES
 from ._stars import from_gaia
+from ._validate import validate
 from .uncertainty import propagate
 
 __version__: str = _goc.__version__
@@ -29,6 +30,7 @@ __all__ = [
     "plot",
     "propagate",
     "uncertainty",
+    "validate",
     "view",
     *METHODS,
     *ORACLES,

@@ -47,6 +47,8 @@ def from_gaia(
     zero_point: float = 0.0,
     missing: float | None = -9999.0,
     on_nan: str = "raise",
+    missing_rv: str | None = None,
+    with_: str | Sequence[str] | Mapping[str, str] | None = None,
     on_bad: str = "raise",
     on_empty: str = "drop",
     random_state: Any = 1,
@@ -105,6 +107,12 @@ def from_gaia(
         A star with this value anywhere is dropped.
     on_nan : {"raise", "drop"}
         A star with NaN, null or a masked value.
+    missing_rv : {"refuse", "drop", "prior", "prior:SIGMA"}, optional
+        A star without a radial velocity: an error, left out, or its velocity drawn from a prior. The others give the
+        prior; SIGMA, in km/s, says how wide it is instead. By default as any other missing value.
+    with_ : str, sequence of str, or mapping, optional
+        More measured columns to cluster by: ``["fe_h"]``, ``["fe_h:fe_h_error", "mg_fe"]`` or ``{"fe_h": "fe_h_error"}``.
+        Where one is missing, a prior that the other stars give takes its place.
     on_bad : {"raise", "drop"}
         A star with an infinite number, a negative error or a correlation beyond 1.
     on_empty : {"drop", "raise"}
@@ -153,6 +161,8 @@ def from_gaia(
         "error_floor": _by_column("error_floor", error_floor),
         "missing": None if missing is None else float(missing),
         "drop_nan": on_nan == "drop",
+        "missing_rv": None if missing_rv is None else str(missing_rv),
+        "with": _with(with_),
         "bad_rows": "drop" if on_bad == "drop" else "refuse",
         "shape": shape,
         "size": _size(sigmas, eta, radius),
@@ -199,6 +209,17 @@ def _by_column(name: str, given: Any) -> list[tuple[str, float]]:
     if given is not None and not isinstance(given, Mapping):
         raise ValueError(f"{name}={given!r}: give numbers by measured column, such as {{'parallax': 1.5}}")
     return [(str(column), float(number)) for column, number in (given or {}).items()]
+
+
+def _with(given: Any) -> list[str]:
+    """Columns to cluster by beside the others, as the command has them."""
+    if given is None:
+        return []
+    if isinstance(given, str):
+        return [given]
+    if isinstance(given, Mapping):
+        return [f"{column}:{error}" for column, error in given.items()]
+    return [str(column) for column in given]
 
 
 def _warn(warned: Sequence[str]) -> None:

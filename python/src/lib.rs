@@ -40,7 +40,7 @@ mod _goc {
     #[pymodule_export]
     use crate::kernel::{cluster_sums, oracle, select};
     #[pymodule_export]
-    use crate::metrics::{key_of_text, scores};
+    use crate::metrics::{key_of_text, scores, validate};
     #[pymodule_export]
     use crate::mock::simulate;
     #[pymodule_export]
@@ -57,6 +57,12 @@ mod _goc {
     /// Points drawn for each object unless told.
     #[pymodule_export]
     const DRAWS: usize = goc_pipeline::Sampling::DRAWS;
+
+    /// How groups are validated unless told.
+    #[pymodule_export]
+    const VALIDATION_DRAWS: usize = goc::confidence::tightness::DRAWS;
+    #[pymodule_export]
+    const VALIDATION_NEIGHBOURS: usize = goc::confidence::tightness::NEIGHBOURS;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

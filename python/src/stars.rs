@@ -11,6 +11,7 @@ use goc_galaxy::frames::Sky;
 use goc_galaxy::spaces::{Needs, Space, SpaceModel};
 use goc_pipeline::{
     BadRows, Inflation, MeasuredColumns, PipelineError, QuotedErrors, Sampling, Shape, StarModel, WhenEmpty,
+    WithColumn,
 };
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -99,6 +100,8 @@ pub struct Wanted {
     error_floor: Vec<(String, f64)>,
     missing: Option<f64>,
     drop_nan: bool,
+    missing_rv: Option<String>,
+    with: Vec<String>,
     bad_rows: String,
     shape: Option<String>,
     size: (String, f64),
@@ -136,6 +139,10 @@ impl Wanted {
             Factors::Of(factors) => Inflation::Of(factors.clone()),
         };
         QuotedErrors::new(inflation, self.error_floor.clone()).map_err(refused)
+    }
+
+    fn with(&self) -> PyResult<Vec<WithColumn>> {
+        self.with.iter().map(|column| parsed("with_", column)).collect()
     }
 
     fn sampling(&self) -> PyResult<Sampling> {
@@ -224,6 +231,8 @@ pub fn star_candidates<'py>(
         missing: &|number| wanted.missing == Some(number) || (wanted.drop_nan && number.is_nan()),
         bad_rows,
         quoted: &wanted.quoted()?,
+        missing_rv: wanted.missing_rv.as_deref().map(|rule| parsed("missing_rv", rule)).transpose()?,
+        with: &wanted.with()?,
     };
     let measured = reading.measure(&columns, ids, Some((&found, model.angles)), sampling.shape, &heard);
     let measured = measured.map_err(refused)?;

@@ -4,6 +4,7 @@ import json
 import pickle
 
 import numpy as np
+import pyarrow
 import pyarrow.parquet as parquet
 import pytest
 from astropy.table import Table
@@ -239,6 +240,44 @@ def test_a_space_is_clustered_with_the_bytes_of_the_command(space, command, mock
 
 
 @pytest.mark.filterwarnings("ignore")
+def _columns(path):
+    table = parquet.read_table(path)
+    return table.column_names, table.columns
+
+
+@pytest.mark.parametrize("more", [{"missing_rv": "prior"}, {"missing_rv": "prior:90", "with_": {"mag": "mag_error"}}, {"missing_rv": "drop"}])
+def test_stars_without_a_velocity_are_those_of_the_command(more, command, mock, tmp_path):
+    table = {name: column.to_numpy().copy() for name, column in zip(*_columns(mock[0]))}
+    table["radial_velocity"][::3] = np.nan
+    table["mag_error"] = np.full(len(table["radial_velocity"]), 0.1)
+    table["mag"] = table.pop("phot_g_mean_mag")
+    path, out = tmp_path / "gap.parquet", tmp_path / "c.parquet"
+    parquet.write_table(pyarrow.table(table), path)
+    flags = ["--with", "mag:mag_error"] if "with_" in more else []
+    command("candidates", path, "--missing-rv", more["missing_rv"], *flags, "-m", "7", "-o", out)
+    made, theirs = goc.from_gaia(table, m=7, **more), parquet.read_table(out)
+    features = [theirs[name].to_numpy() for name in made.features]
+    assert np.array_equal(made.values, np.column_stack(features))
+    assert len(made.features) == 3 + len(flags) // 2
+    if more["missing_rv"] == "prior":
+        assert made.metadata["goc_missing_rv"] == "prior"
+
+
+def test_validate_is_that_of_the_command(command, mock, tmp_path):
+    path, out = tmp_path / "groups.parquet", tmp_path / "v.parquet"
+    command("stars", mock[0], "--k", "4", "-m", "5", "-o", path)
+    command("validate", path, "--by", "phot_g_mean_mag:parallax_error", "--draws", "99", "-o", out)
+    table, theirs = parquet.read_table(path), parquet.read_table(out)
+    column = lambda name: table[name].to_numpy(zero_copy_only=False)  # noqa: E731
+    features = {name: column(f"goc_{name}") for name in ("Jr", "Jz", "Jphi")}
+    found = goc.validate(column("goc_label"), column("phot_g_mean_mag"), column("parallax_error"), features, draws=99)
+    assert np.array_equal(found.p_values, theirs["p_value"].to_numpy())
+    assert np.array_equal(found.random[:, 1], theirs["random_median"].to_numpy())
+    assert found.p_value == float(theirs.schema.metadata[b"goc_p_value"])
+    with pytest.raises(ValueError, match="whole numbers"):
+        goc.validate([0.5] * 3, [1.0] * 3, [0.1] * 3, np.zeros((3, 1)))
+
+
 def test_stars_in_a_space_are_those_of_from_gaia(command, mock, tmp_path):
     flags = ["--method", "marginal", "--chains", 2, "--burn", 5, "--keep", 8, "-m", 12]
     command("stars", mock[0], "--space", "xyzuvw", *flags, "--candidates", tmp_path / "c.parquet", "-o", tmp_path / "g.parquet")

@@ -7,7 +7,7 @@ use goc_galaxy::catalogue::Angles;
 use goc_galaxy::catalogue::schema::StarColumns;
 use goc_pipeline::long_table::MISSING;
 use goc_pipeline::table_columns::TableColumns;
-use goc_pipeline::{BadRows, Measured, MeasuredColumns, QuotedErrors, Shape};
+use goc_pipeline::{BadRows, Measured, MeasuredColumns, QuotedErrors, Shape, WhenMissing, WithColumn};
 use goc_tables::{Format, Missing, Table};
 
 use crate::choices::words;
@@ -46,6 +46,23 @@ pub struct MeasuredArgs {
 
     #[command(flatten)]
     pub quoted: QuotedErrorArgs,
+
+    #[command(flatten)]
+    pub more: MoreArgs,
+}
+
+/// Values that need not be there, and columns to cluster by beside the others.
+#[derive(Args, Clone, Debug, Default)]
+pub struct MoreArgs {
+    /// A star without a radial velocity: refuse it by name, drop it with a count, or draw the velocity from a
+    /// prior that the other stars give (prior; prior:SIGMA says how wide it is, in km/s) [default: as any missing value]
+    #[arg(long, value_name = "RULE")]
+    pub missing_rv: Option<WhenMissing>,
+
+    /// More measured columns to cluster by, such as fe_h:fe_h_error,mg_fe, each with its errors' column [default: x_error,
+    /// x_err, sigma_x or e_x]; where one is missing a prior that the other objects give takes its place
+    #[arg(long, value_name = "COLUMN[:ERROR]", value_delimiter = ',')]
+    pub with: Vec<WithColumn>,
 }
 
 /// What becomes of errors that are quoted too small.
@@ -81,6 +98,7 @@ impl MeasuredArgs {
             missing: MISSING.into(),
             bad_rows: BadRows::Refuse,
             quoted: QuotedErrorArgs::default(),
+            more: MoreArgs::default(),
         }
     }
 
@@ -117,7 +135,12 @@ impl MeasuredArgs {
             missing: &|number| missing.is_missing(number),
             bad_rows: self.bad_rows,
             quoted: &self.quoted.parsed()?,
+            missing_rv: self.more.missing_rv,
+            with: &self.more.with,
         };
+        if star.is_none() && self.more.missing_rv.is_some() {
+            return Err(usage!("--missing-rv is for the radial velocities of a star catalogue"));
+        }
         Ok(measured.measure(&columns, columns.ids(object)?, star, shape, &Console::default())?)
     }
 }

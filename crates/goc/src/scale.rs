@@ -380,8 +380,28 @@ fn deviation(objects: &dyn Objects, f: usize, mean: f64) -> f64 {
     largest * (sum.total() / (objects.total() - 1) as f64).sqrt()
 }
 
+/// The standard deviation of normal values with the same median distance from their median: a few far off do
+/// not matter. Where more than half of the values are alike, the plain one around the median.
+///
+/// ```
+/// use goc::scale::robust_deviation;
+/// assert!((robust_deviation(&[1.0, 2.0, 3.0, 4.0, 500.0]) - 1.4826).abs() < 1e-4);
+/// assert_eq!(robust_deviation(&[1.0, 1.0, 1.0, 3.0]), 1.0);
+/// ```
+pub fn robust_deviation(values: &[f64]) -> f64 {
+    let middle = median(values.to_vec());
+    let robust = NORMAL_DEVIATION * median(values.iter().map(|v| (v - middle).abs()).collect());
+    if robust > 0.0 || values.is_empty() {
+        return robust;
+    }
+    (values.iter().map(|v| (v - middle).powi(2)).sum::<f64>() / values.len() as f64).sqrt()
+}
+
+/// One over the upper quartile of the standard normal law.
+const NORMAL_DEVIATION: f64 = 1.482_602_218_505_602;
+
 /// The median, the mean of the two in the middle of an even number; 0 of nothing.
-pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     match values.len() {
         0 => 0.0,

@@ -38,6 +38,7 @@ pub mod long_table;
 pub mod measured;
 mod memory;
 mod methods;
+mod missing_values;
 pub mod mock_catalogue;
 pub mod model_file;
 mod names;
@@ -55,6 +56,7 @@ mod speech;
 pub mod star_model;
 #[cfg(feature = "tables")]
 pub mod table_columns;
+pub mod validate;
 mod watch;
 
 pub use dataset::{Dataset, Extra, Feature, PenaltyKind};
@@ -64,6 +66,7 @@ pub use fit::{AutoFound, Fit, NOISE, fit, fit_keeping, fit_owned, fit_with};
 pub use flags::possible_values;
 pub use judge::counted;
 pub use measured::{Measured, MeasuredColumns};
+pub use missing_values::{WhenMissing, WithColumn, error_column_of};
 pub use names::{BackgroundName, FeatureMapName, MethodName, OracleName, PenaltyScale, SetDistanceName};
 #[cfg(feature = "tables")]
 pub use open::{open, open_for, open_which};

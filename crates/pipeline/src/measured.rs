@@ -10,21 +10,26 @@
 //! contradict each other are weakened just enough, which is said.
 //!
 //! Errors that are quoted too small are mended here ([`QuotedErrors`]), once rows are checked.
+//!
+//! Some values need not be there: a star's radial velocity where that is asked for, and every column that
+//! is [clustered by](WithColumn) beside the others. A prior takes their place ([`WhenMissing`]).
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use goc::Ids;
 use goc::random::key_of_text;
-use goc::uncertainty::{Covariance, SetError, Size, UncertaintySet};
+use goc::uncertainty::{Covariance, Object, SetError, Size, UncertaintySet};
 use goc_galaxy::catalogue::schema::{
-    Columns, NumberColumn, RowNames, SchemaError, StarColumns, correlation_column, error_column, error_names,
-    no_stars,
+    Columns, NumberColumn, Quantity, RowNames, SchemaError, StarColumns, correlation_column, error_column,
+    error_names, no_stars,
 };
 use goc_galaxy::catalogue::{Angles, GaiaCovariance, Unit, WhenIndefinite};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::dataset::Feature;
 use crate::error::{PipelineError, Result};
+use crate::missing_values::{TIMES, Unmeasured, WhenMissing, WithColumn, error_column_of, fill};
 use crate::quoted_errors::{Change, ErrorColumn, QuotedErrors};
 use crate::sampling_names::{BadRows, Shape};
 use crate::watch::Watch;
@@ -48,16 +53,23 @@ pub struct MeasuredColumns<'a> {
     pub bad_rows: BadRows,
     /// What becomes of errors that are quoted too small.
     pub quoted: &'a QuotedErrors,
+    /// What becomes of a star without a radial velocity; none: as of any other missing value.
+    pub missing_rv: Option<WhenMissing>,
+    /// More measured columns, which become features as they are; where one is missing a prior takes its
+    /// place.
+    pub with: &'a [WithColumn],
 }
 
 impl std::fmt::Debug for MeasuredColumns<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { values, errors, bad_rows, quoted, .. } = self;
+        let Self { values, errors, bad_rows, quoted, missing_rv, with, .. } = self;
         f.debug_struct("MeasuredColumns")
             .field("values", values)
             .field("errors", errors)
             .field("bad_rows", bad_rows)
             .field("quoted", quoted)
+            .field("missing_rv", missing_rv)
+            .field("with", with)
             .finish_non_exhaustive()
     }
 }
@@ -85,7 +97,13 @@ pub struct Measured {
     quoted: QuotedErrors,
     /// Whether these are stars.
     pub star: bool,
+    /// How many of the last values become features as they are.
+    pub with: usize,
     called: RowNames,
+    /// Values that were not measured in some rows, and in which.
+    unmeasured: Vec<Unmeasured>,
+    /// What provenance says of how they were mended.
+    told: Vec<(&'static str, Value)>,
 }
 
 /// What a number cannot be: in short, and with what to do.
@@ -103,6 +121,8 @@ const NO_ERROR: Impossible = [
     "is no error that can be squared",
     "is no error that can be squared: 0 is exact, others are from 1e-150 to 1e150; mend it, or {bad_rows=drop}",
 ];
+const MISSING: Impossible =
+    ["is missing", "is missing; leave such stars out ({missing_rv=drop}) or draw it ({missing_rv=prior})"];
 const NO_CORRELATION: Impossible =
     ["is no correlation", "is no correlation; mend it, {bad_rows=drop}, or {shape=box}"];
 
@@ -141,8 +161,10 @@ impl MeasuredColumns<'_> {
             Some((star, _)) => Some(&star.names[2..]),
             None => self.values,
         };
-        let (measured, error_columns) = self.columns(columns, &there, asked)?;
+        let (mut measured, mut error_columns) = self.columns(columns, &there, asked)?;
         let exact: &[String] = star.map_or(&[], |(star, _)| &star.names[..2]);
+        let own = exact.len() + measured.len();
+        self.add_with(columns, &mut measured, &mut error_columns)?;
         let names = [exact, &measured].concat();
         if asked.is_none() {
             let pairs: Vec<String> =
@@ -150,12 +172,14 @@ impl MeasuredColumns<'_> {
             watch.note(&format!("values and errors: {}", pairs.join(", ")));
         }
         let changes = self.changes(&measured, &error_columns, star.map(|(star, _)| star))?;
-        let correlated = correlations(&there, &names, exact.len());
+        let correlated = correlations(&there, &names[..own], exact.len());
         let shape = choose_shape(shape, correlated.len(), watch);
         let used = if shape == Shape::Ellipsoid { &correlated[..] } else { &[] };
 
         let needed: Vec<Option<Unit>> = match star {
-            Some((star, angles)) => star.units(angles).map(Some).to_vec(),
+            Some((star, angles)) => {
+                star.units(angles).map(Some).into_iter().chain(vec![None; names.len() - own]).collect()
+            }
             None => vec![None; names.len()],
         };
         let read = |name: &String, unit| {
@@ -174,24 +198,63 @@ impl MeasuredColumns<'_> {
         if n == 0 {
             return Err(failed!("{}the table has no rows", called.source()));
         }
-        let all = || values.iter().chain(&errors).chain(&pairs);
+        let policy = |c: usize| match star {
+            Some(_) if c + 1 == own => self.missing_rv,
+            _ => (c >= own).then_some(WhenMissing::Prior(None)),
+        };
+        let missing = |column: &NumberColumn, row: usize| {
+            column.numbers[row].is_nan() || (self.missing)(column.numbers[row])
+        };
+        // Values that need not be there, and in which rows they are not: a value without an error neither.
+        let mut unmeasured = Vec::new();
+        for (coordinate, policy) in (0..names.len()).filter_map(|c| Some((c, policy(c)?))) {
+            let pair = [&values[coordinate], &errors[coordinate - exact.len()]];
+            let rows: Vec<bool> = (0..n).map(|row| pair.iter().any(|c| missing(c, row))).collect();
+            if policy == WhenMissing::Refuse
+                && let Some(row) = rows.iter().position(|is| *is)
+            {
+                let column = pair.into_iter().find(|c| missing(c, row)).unwrap_or(pair[0]);
+                let (name, number) = (&column.name, column.numbers[row]);
+                return Err(PipelineError::Failed(columns.complaint(name, row, number, MISSING[1])));
+            }
+            unmeasured.push((Unmeasured { coordinate, rows }, policy));
+        }
+        let priors = || unmeasured.iter().filter(|(_, policy)| matches!(policy, WhenMissing::Prior(_)));
+        let gone = |c: usize, row: usize| priors().any(|(own, _)| own.coordinate == c && own.rows[row]);
+        let all = |row: usize| {
+            let values = values.iter().enumerate().filter(move |(c, _)| !gone(*c, row));
+            let errors = errors.iter().enumerate().filter(move |(c, _)| !gone(c + exact.len(), row));
+            values.chain(errors).map(|(_, column)| column).chain(&pairs)
+        };
+        let errors_at = |row: usize| {
+            errors
+                .iter()
+                .enumerate()
+                .filter(move |(c, _)| !gone(c + exact.len(), row))
+                .map(|(_, column)| column)
+        };
         let bad = |row: usize| -> Option<(&NumberColumn, Impossible)> {
-            if let Some(column) = all().find(|c| !c.numbers[row].is_finite()) {
+            if let Some(column) = all(row).find(|c| !c.numbers[row].is_finite()) {
                 let null = columns.is_null(&column.name, row);
                 let nan = if column.numbers[row].is_nan() { NAN } else { INFINITE };
                 return Some((column, if null { NULL } else { nan }));
             }
-            let negative = errors.iter().find(|c| c.numbers[row] < 0.0).map(|column| (column, NEGATIVE));
+            let negative = errors_at(row).find(|c| c.numbers[row] < 0.0).map(|column| (column, NEGATIVE));
             // Covariances are products of two errors, sets are a few errors wide.
             let squared = |error: f64| error == 0.0 || (1e-150..=1e150).contains(&error);
-            let unfit = || errors.iter().find(|c| !squared(c.numbers[row])).map(|column| (column, NO_ERROR));
+            let unfit = || errors_at(row).find(|c| !squared(c.numbers[row])).map(|column| (column, NO_ERROR));
             let beyond = || pairs.iter().find(|c| c.numbers[row].abs() > 1.0);
             negative.or_else(unfit).or_else(|| beyond().map(|column| (column, NO_CORRELATION)))
         };
         let mut rows = Vec::with_capacity(n);
         let (mut dropped, mut missed, mut refused) = (Vec::new(), Vec::new(), Vec::new());
         for row in 0..n {
-            if let Some(column) = all().find(|c| (self.missing)(c.numbers[row])) {
+            let dropped_for = || {
+                let (own, _) =
+                    unmeasured.iter().find(|(own, policy)| *policy == WhenMissing::Drop && own.rows[row])?;
+                Some(&values[own.coordinate])
+            };
+            if let Some(column) = all(row).find(|c| (self.missing)(c.numbers[row])).or_else(dropped_for) {
                 missed.push(row);
                 dropped.push((row, format!("{} missing", column.name)));
                 continue;
@@ -227,7 +290,13 @@ impl MeasuredColumns<'_> {
             watch.note(&format!("dropped {count} of {n} objects, {why}: {}{more}", some.join(", ")));
         }
         let units = match star {
-            Some(_) => needed.iter().map(|unit| unit.map(|unit| unit.name().to_string())).collect(),
+            Some(_) => {
+                let known = |(unit, name): (&Option<Unit>, &String)| match unit {
+                    Some(unit) => Some(unit.name().to_string()),
+                    None => columns.unit(name),
+                };
+                needed.iter().zip(&names).map(known).collect()
+            }
             None => names.iter().map(|name| columns.unit(name)).collect(),
         };
         let mut all_errors = vec![vec![0.0; n]; exact.len()];
@@ -239,15 +308,43 @@ impl MeasuredColumns<'_> {
         };
         say_changes(&measured, &changes, unit_of, watch);
         let pairs = used.iter().zip(pairs).map(|((a, b, _), column)| (*a, *b, column.into_values()));
+        let mut values: Vec<Vec<f64>> = values.into_iter().map(NumberColumn::into_values).collect();
+        unmeasured.retain(|(_, policy)| matches!(policy, WhenMissing::Prior(_)));
+        let mut told = Vec::new();
+        if !self.with.is_empty() {
+            let with: Vec<String> = self.with.iter().map(WithColumn::to_string).collect();
+            told.push(("with", json!(with.join(","))));
+        }
+        for (own, policy) in &unmeasured {
+            let velocity = star.is_some_and(|_| own.coordinate == 5);
+            let angles = star.filter(|_| velocity).map(|(_, angles)| angles);
+            let filled = fill(own, *policy, angles, &rows, &names[own.coordinate], &mut values)?;
+            let Some((sigma, said)) = filled else { continue };
+            for &row in rows.iter().filter(|row| own.rows[**row]) {
+                all_errors[own.coordinate][row] = sigma;
+            }
+            watch.note(&format!("{}{said}", called.source()));
+            if velocity {
+                told.extend([("missing_rv", json!(policy.to_string())), ("missing_rv_prior", json!(said))]);
+            }
+        }
+        let unmeasured: Vec<Unmeasured> = unmeasured
+            .into_iter()
+            .map(|(own, _)| own)
+            .filter(|own| rows.iter().any(|row| own.rows[*row]))
+            .collect();
         Ok(Measured {
             error_names: [exact, &error_columns].concat(),
+            with: names.len() - own,
+            unmeasured,
+            told,
             names,
             units,
             shape,
             rows,
             dropped,
             ids,
-            values: values.into_iter().map(NumberColumn::into_values).collect(),
+            values,
             errors: all_errors,
             correlations: pairs.collect(),
             quoted: self.quoted.clone(),
@@ -268,10 +365,28 @@ impl MeasuredColumns<'_> {
         let columns = pairs.map(|(at, (name, errors))| ErrorColumn {
             name,
             // The first two, the position, are exact.
-            quantity: quantities.map(|own| own[2 + at].name()),
+            quantity: quantities.and_then(|own| own.get(2 + at).copied()).map(Quantity::name),
             errors,
         });
         self.quoted.changes(&columns.collect::<Vec<_>>())
+    }
+
+    /// Adds the columns that are clustered by beside the others, and those of their errors.
+    fn add_with<C: Columns<Error: Into<PipelineError>>>(
+        &self,
+        columns: &C,
+        measured: &mut Vec<String>,
+        errors: &mut Vec<String>,
+    ) -> Result<()> {
+        for with in self.with {
+            if measured.contains(&with.value) {
+                return Err(usage!("{{with}} names `{}`, which is among the values already", with.value));
+            }
+            let error = error_column_of(columns, with)?;
+            measured.push(with.value.clone());
+            errors.push(error);
+        }
+        Ok(())
     }
 
     /// The measured columns and those of their errors.
@@ -452,9 +567,35 @@ impl Measured {
         })
     }
 
-    /// What provenance says of what was done to quoted errors.
-    pub(crate) fn error_settings(&self) -> Vec<(&'static str, Value)> {
-        self.quoted.settings()
+    /// What provenance says of what was done to quoted errors, and for missing values.
+    pub(crate) fn own_settings(&self) -> Vec<(&'static str, Value)> {
+        self.quoted.settings().into_iter().chain(self.told.iter().cloned()).collect()
+    }
+
+    /// What is to be clustered in a row: its set, under its own key.
+    pub fn object(&self, row: usize, size: Size, watch: &dyn Watch) -> Result<Object> {
+        let object = Object::new(self.key(row), self.set(row, size, watch)?);
+        let unmeasured: Vec<usize> = self.unmeasured_in(row).collect();
+        Ok(if unmeasured.is_empty() { object } else { object.unmeasured(unmeasured, TIMES) })
+    }
+
+    /// How many times as many points as usual a row gets.
+    pub(crate) fn times(&self, row: usize) -> usize {
+        if self.unmeasured_in(row).next().is_some() { TIMES } else { 1 }
+    }
+
+    /// The values that were not measured in a row.
+    fn unmeasured_in(&self, row: usize) -> impl Iterator<Item = usize> {
+        self.unmeasured.iter().filter(move |own| own.rows[row]).map(|own| own.coordinate)
+    }
+
+    /// The rows that a prior had to help, and with what.
+    pub(crate) fn filled(&self) -> Vec<(usize, String)> {
+        let said = |row: &usize| {
+            let names: Vec<&str> = self.unmeasured_in(*row).map(|c| self.names[c].as_str()).collect();
+            (!names.is_empty()).then(|| (*row, format!("{} from the prior", names.join(", "))))
+        };
+        self.rows.iter().filter_map(said).collect()
     }
 
     /// The key of a row's random stream: it belongs to the object's name, not to its place.
@@ -464,6 +605,17 @@ impl Measured {
             Ids::Text(ids) => key_of_text(&ids[row]),
             _ => row as u64,
         }
+    }
+
+    /// The columns that become features as they are.
+    pub fn with_names(&self) -> &[String] {
+        &self.names[self.names.len() - self.with..]
+    }
+
+    /// Some of the values, as features.
+    pub(crate) fn features(&self, which: std::ops::Range<usize>) -> Vec<Feature> {
+        let feature = |c: usize| Feature { name: self.names[c].clone(), unit: self.units[c].clone() };
+        which.map(feature).collect()
     }
 
     /// What was measured in a row.
@@ -545,8 +697,14 @@ impl Measured {
                 self.name(row)
             ));
         }
-        covariance
-            .with_exact_position()
+        let d = value.len();
+        let mut matrix = vec![0.0; d * d];
+        for (r, own) in covariance.matrix().iter().enumerate() {
+            matrix[(r + 2) * d + 2..][..4].copy_from_slice(own);
+        }
+        // What is measured beside is measured by others.
+        (6..d).for_each(|c| matrix[c * d + c] = errors[c] * errors[c]);
+        Covariance::new(&matrix, d)
             .and_then(|covariance| UncertaintySet::ellipsoid(value, covariance, size))
             .map_err(|error| self.failed(row, &error.to_string()))
     }

@@ -42,6 +42,8 @@ impl Dataset {
             missing: &|number| missing.is_missing(number),
             bad_rows: BadRows::Refuse,
             quoted: &QuotedErrors::default(),
+            missing_rv: None,
+            with: &[],
         };
         Ok(star_candidates(&columns, columns.ids(object)?, &measured, model, sampling, seed, watch)?.0)
     }

@@ -7,10 +7,8 @@
 
 use goc::candidates::CandidatesBuilder;
 use goc::synthetic::{self, Coasting};
-use goc::uncertainty::transform::{Identity, Kernel, KernelPca, Pca, Transform, TransformError};
-use goc::uncertainty::{
-    Object, Penalty, PropagateError, Propagation, Reasons, Sampler, Size, WhenAllRejected,
-};
+use goc::uncertainty::transform::{Beside, Identity, Kernel, KernelPca, Pca, Transform, TransformError};
+use goc::uncertainty::{Penalty, PropagateError, Propagation, Reasons, Sampler, Size, WhenAllRejected};
 use goc::{Ids, Points};
 use goc_galaxy::catalogue::schema::Columns;
 use goc_galaxy::catalogue::{Catalogue, DistancePrior};
@@ -159,6 +157,8 @@ pub struct Origin {
     pub dropped: Vec<(usize, String)>,
     /// Objects that lost points, by their rows; `kept` is 0 where nothing is left.
     pub losses: Vec<Loss>,
+    /// Objects of which a value was drawn from a prior, by their rows: "radial_velocity from the prior".
+    pub filled: Vec<(usize, String)>,
     /// The choices that made the candidates, as values.
     pub settings: Vec<(&'static str, Value)>,
 }
@@ -180,9 +180,14 @@ impl Origin {
         for (row, problem) in &self.dropped {
             notes[*row].clone_from(problem);
         }
+        for (row, what) in &self.filled {
+            notes[*row].clone_from(what);
+        }
         for loss in &self.losses {
             let what = if loss.kept == 0 { "no candidates" } else { "candidates dropped" };
-            notes[loss.row] = format!("{what}: {}", loss.reasons);
+            let note = &mut notes[loss.row];
+            let between = if note.is_empty() { "" } else { "; " };
+            *note = format!("{note}{between}{what}: {}", loss.reasons);
         }
         notes
     }
@@ -267,7 +272,8 @@ impl Sampling {
         let n = measured.rows.len();
         let too_many =
             || failed!("{} candidates of {n} objects do not fit into memory; draw fewer", self.draws);
-        let (room, q) = (n.saturating_mul(self.draws), f.features.len());
+        let sets = measured.rows.iter().fold(0_usize, |sum, row| sum.saturating_add(measured.times(*row)));
+        let (room, q) = (sets.saturating_mul(self.draws), f.features.len() + measured.with);
         let priced = self.penalty != PenaltyName::None;
         let mut builder = CandidatesBuilder::try_with_capacity(q, n, room, priced).map_err(|_| too_many())?;
         let mut extras = vec![Vec::new(); if self.extras { f.extras.len() } else { 0 }];
@@ -277,7 +283,8 @@ impl Sampling {
         if let Some((_, prior)) = f.prior {
             watch.note(&format!("points are taken in proportion to the distance prior {prior}"));
         }
-        let mut propagation = Propagation::new(f.transform.as_ref());
+        let own = measured.names.len() - measured.with;
+        let mut propagation = Propagation::new(Beside::new(f.transform.as_ref(), own, measured.with));
         if let Some((catalogue, prior)) = f.prior {
             propagation = propagation.prior(move |row| catalogue.ln_prior(prior, row));
         }
@@ -294,7 +301,7 @@ impl Sampling {
         let (mut rows, mut losses) = (Vec::with_capacity(n), Vec::new());
         watch.begin("objects", Some(n as u64));
         for part in measured.rows.chunks(CHUNK) {
-            let object = |&row| Ok(Object::new(measured.key(row), measured.set(row, self.size, watch)?));
+            let object = |&row| measured.object(row, self.size, watch);
             let objects = part.iter().map(object).collect::<Result<Vec<_>>>()?;
             let report = propagation.propagate_into(&objects, &mut builder, &mut extras);
             let report = report.map_err(|error| explain(error, measured, part))?;
@@ -317,22 +324,23 @@ impl Sampling {
         }
         let candidates = builder.build_with(ids_of(measured, &rows));
         let settings = self.settings(measured, f, seed);
+        let features = [f.features.clone(), measured.features(own..measured.names.len())].concat();
         let extras = f.extras.iter().cloned().zip(extras);
         let dataset = Dataset {
-            features: f.features.clone(),
             extras: extras.map(|(feature, values)| Extra { feature, values }).collect(),
             penalties: match self.penalty {
                 PenaltyName::Density if heavy => PenaltyKind::Tails { values: measured.uncertain() },
                 PenaltyName::Density | PenaltyName::DensityOf(_) => PenaltyKind::LogDensity,
                 PenaltyName::None | PenaltyName::Distance => PenaltyKind::Unknown,
             },
-            provenance: provenance(&settings, &f.features, &dropped),
+            provenance: provenance(&settings, &features, &dropped),
+            features,
             dropped,
             source: measured.source().map(str::to_string),
             ..Dataset::new(candidates?)
         };
         let (table_rows, gone) = (measured.table_rows(), measured.dropped.clone());
-        Ok((dataset, Origin { table_rows, rows, dropped: gone, losses, settings }))
+        Ok((dataset, Origin { table_rows, rows, dropped: gone, losses, filled: measured.filled(), settings }))
     }
 
     /// f for values that are not stars.
@@ -340,8 +348,10 @@ impl Sampling {
         let numbered = |prefix: &str, q: usize| -> Vec<Feature> {
             (1..=q).map(|c| Feature::new(format!("{prefix}{c}"))).collect()
         };
+        let own = measured.names.len() - measured.with;
         let centres = || {
-            let rows: Vec<Vec<f64>> = measured.rows.iter().map(|&row| measured.value(row)).collect();
+            let value = |&row: &usize| measured.value(row)[..own].to_vec();
+            let rows: Vec<Vec<f64>> = measured.rows.iter().map(value).collect();
             Ok::<_, PipelineError>(Points::from_rows(&rows)?)
         };
         let unfit = |error: TransformError| usage!("{{transform}}: {error}");
@@ -350,11 +360,7 @@ impl Sampling {
         };
         let name = self.transform.unwrap_or(TransformName::None);
         let (transform, features): (Box<dyn Transform + Send>, Vec<Feature>) = match name {
-            TransformName::None => {
-                let names = measured.names.iter().zip(&measured.units);
-                let names = names.map(|(name, unit)| Feature { name: name.clone(), unit: unit.clone() });
-                (Box::new(Identity::new(measured.names.len())), names.collect())
-            }
+            TransformName::None => (Box::new(Identity::new(own)), measured.features(0..own)),
             TransformName::Pca(q) => (Box::new(Pca::fit(&centres()?, q).map_err(unfit)?), numbered("pc", q)),
             TransformName::KernelPca(q) => (kernel_pca(Kernel::Rbf { gamma: None }, q)?, numbered("kpc", q)),
             TransformName::KernelPcaPoly(q) => {
@@ -362,11 +368,11 @@ impl Sampling {
                 (kernel_pca(kernel, q)?, numbered("kpc", q))
             }
             TransformName::Coasting => {
-                if measured.names != synthetic::COORDINATES {
+                if measured.names[..own] != synthetic::COORDINATES {
                     return Err(usage!(
                         "{{transform}} coasting takes the values {} in this order, not {}",
                         synthetic::COORDINATES.join(", "),
-                        measured.names.join(", ")
+                        measured.names[..own].join(", ")
                     ));
                 }
                 (Box::new(Coasting), synthetic::FEATURES.map(Feature::new).into())
@@ -397,7 +403,7 @@ impl Sampling {
         if let Some((_, prior)) = f.prior {
             settings.push(("distance_prior", json!(prior.to_string())));
         }
-        settings.extend(measured.error_settings());
+        settings.extend(measured.own_settings());
         settings.extend(f.settings.iter().cloned());
         settings
     }

@@ -169,7 +169,7 @@ impl fmt::Display for PenaltyName {
 }
 
 /// What messages about candidates name: the command's flag, Python's keyword.
-pub(crate) const WORDS: [(&str, &str, &str); 20] = [
+pub(crate) const WORDS: [(&str, &str, &str); 24] = [
     ("{values}", "--values", "values="),
     ("{errors}", "--errors", "errors="),
     ("{inflate}", "--inflate", "inflate"),
@@ -184,6 +184,10 @@ pub(crate) const WORDS: [(&str, &str, &str); 20] = [
     ("{potential}", "--potential", "potential"),
     ("{distance_prior}", "--distance-prior", "distance_prior"),
     ("{zero_point}", "--zero-point", "zero_point"),
+    ("{features}", "--features", "features"),
+    ("{with}", "--with", "with_"),
+    ("{missing_rv=drop}", "--missing-rv drop", "missing_rv='drop'"),
+    ("{missing_rv=prior}", "--missing-rv prior", "missing_rv='prior'"),
     ("{shape=box}", "--shape box", "shape='box'"),
     ("{shape=ellipsoid}", "--shape ellipsoid", "shape='ellipsoid'"),
     ("{missing=nan}", "--missing nan", "on_nan='drop'"),

@@ -96,6 +96,8 @@ fn candidates(stars: usize) -> Dataset {
         missing: &|_| false,
         bad_rows: BadRows::Refuse,
         quoted: &QuotedErrors::default(),
+        missing_rv: None,
+        with: &[],
     };
     let (sampling, model) = (Sampling { extras: false, ..Sampling::default() }, StarModel::default());
     star_candidates(&Stars(stars), Ids::Position, &reading, &model, &sampling, 1, &Unwatched).unwrap().0

@@ -104,6 +104,8 @@ where
         missing: &|number| number == -9999.0,
         bad_rows: BadRows::Refuse,
         quoted,
+        missing_rv: None,
+        with: &[],
     };
     let sampling = Sampling { draws: 15, ..Sampling::default() };
     star_candidates(columns, Ids::Position, &reading, &StarModel::default(), &sampling, 7, &Unwatched)
@@ -198,6 +200,8 @@ fn extras_are_kept_only_where_they_are_asked_for() {
         missing: &|_| false,
         bad_rows: BadRows::Refuse,
         quoted: &QuotedErrors::default(),
+        missing_rv: None,
+        with: &[],
     };
     let star = Some((&stars, model.angles));
     let measured = reading.measure(&columns, Ids::Position, star, None, &Unwatched).unwrap();
@@ -230,6 +234,8 @@ fn weakened_correlations_are_a_warning() {
         missing: &|_| false,
         bad_rows: BadRows::Refuse,
         quoted: &QuotedErrors::default(),
+        missing_rv: None,
+        with: &[],
     };
     let (model, sampling) = (StarModel::default(), Sampling { draws: 3, ..Sampling::default() });
     let ids = Ids::Text(["a", "b", "c", "d", "e", "f"].map(String::from).into());

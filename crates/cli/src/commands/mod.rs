@@ -18,6 +18,7 @@ pub mod reproduce;
 pub mod score;
 pub mod simulate;
 pub mod stars;
+pub mod validate;
 
 /// A command, parsed.
 pub trait Work {

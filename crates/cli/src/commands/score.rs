@@ -150,7 +150,7 @@ impl Score {
 }
 
 /// The column a flag names, or the first usual name that is there.
-fn column<'t>(
+pub fn column<'t>(
     table: &'t Table,
     flag: Option<&str>,
     usual: &[&str],

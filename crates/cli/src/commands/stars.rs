@@ -22,7 +22,7 @@ use super::cluster::{self, FitArgs};
 use crate::choices::words;
 use crate::console::{self, Console};
 use crate::failure::Result;
-use crate::measured_table::{MeasuredArgs, QuotedErrorArgs};
+use crate::measured_table::{MeasuredArgs, MoreArgs, QuotedErrorArgs};
 use crate::output::OutputArgs;
 use crate::star_table::StarArgs;
 use crate::which_table::WhichArgs;
@@ -70,6 +70,9 @@ pub struct Stars {
 
     #[command(flatten)]
     quoted: QuotedErrorArgs,
+
+    #[command(flatten)]
+    more: MoreArgs,
 
     /// Put before the names of the new columns
     #[arg(long, value_name = "TEXT", default_value = "goc_")]
@@ -123,6 +126,7 @@ impl Work for Stars {
             errors: self.errors.clone(),
             bad_rows: self.bad_rows,
             quoted: self.quoted.clone(),
+            more: self.more.clone(),
             ..MeasuredArgs::of_stars(self.input.clone())
         };
         let space = sampling.star_space()?.unwrap_or_default();
@@ -132,7 +136,8 @@ impl Work for Stars {
         let measured = args.measure(&table, sampling.shape, Some((&columns, model.angles)))?;
         let f = model.transformation(&columns, model.space(space)?, sampling.distance_prior)?;
         // Whatever any method adds: beside new labels an older probability would mislead.
-        let features = f.features.iter().map(|feature| feature.name.as_str());
+        let with = measured.with_names().iter().map(String::as_str);
+        let features = f.features.iter().map(|feature| feature.name.as_str()).chain(with);
         let new = [LABEL, RUNNER_UP, CANDIDATES, NOTE].into_iter().chain(PLAIN).chain(SURE).chain(features);
         check_room(&table, new, &self.prefix, &self.output)?;
         let (dataset, origin) = sampling.sample(&measured, &f, self.fit.seed, &Console::default())?;

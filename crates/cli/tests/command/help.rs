@@ -15,6 +15,7 @@ fn help_of_every_command_says_what_it_did_before() {
         "cluster",
         "predict",
         "score",
+        "validate",
         "compare",
         "plot",
         "report",

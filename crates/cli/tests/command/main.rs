@@ -11,6 +11,7 @@ mod desk;
 mod files;
 mod help;
 mod marginal;
+mod missing_values;
 mod plot;
 mod predict;
 mod report;

@@ -14,11 +14,13 @@ pub mod evidence;
 pub mod noise;
 pub mod significance;
 pub mod stability;
+pub mod tightness;
 mod whiten;
 
 pub use background::Background;
 pub use significance::{Significance, Verdict};
 pub use stability::{Repeats, Stability};
+pub use tightness::Tightness;
 
 /// Why there is no measure of confidence. `E` is the method's own error.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

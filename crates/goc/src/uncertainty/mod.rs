@@ -69,6 +69,7 @@ mod set;
 mod size;
 mod sobol;
 pub mod transform;
+mod unmeasured;
 
 pub use covariance::Covariance;
 pub use error::SetError;
@@ -85,12 +86,25 @@ pub use size::Size;
 pub struct Object {
     key: u64,
     set: UncertaintySet,
+    unmeasured: Vec<usize>,
+    times: usize,
 }
 
 impl Object {
     /// The key names the object's random stream: a catalogue number, or [`key_of_text`](crate::random::key_of_text).
     pub fn new(key: u64, set: UncertaintySet) -> Self {
-        Self { key, set }
+        Self { key, set, unmeasured: Vec::new(), times: 1 }
+    }
+
+    /// These coordinates were not measured: centre and error of the set are those of a normal prior there,
+    /// independent of the other coordinates. As the set is long, `times` as many points are drawn.
+    ///
+    /// Samplers that follow the errors ([`Sampler::Density`], [`Sampler::Tails`]) take such a coordinate
+    /// in even steps of its prior's probability; it has no heavy tails, and no penalty under those. A
+    /// [`Propagation::prior`] should not depend on it.
+    pub fn unmeasured(mut self, coordinates: Vec<usize>, times: usize) -> Self {
+        (self.unmeasured, self.times) = (coordinates, times.max(1));
+        self
     }
 
     /// The key of the random stream.

@@ -15,7 +15,7 @@ use super::penalty::Penalty;
 use super::prior::{DRAWN_FOR_ONE, LnPrior, Nothing, choose};
 use super::report::{Reasons, Report};
 use super::transform::{Rejection, Transform, evaluate};
-use super::{Object, Sampler, SetError};
+use super::{Object, Sampler, SetError, unmeasured};
 use crate::candidates::{Candidates, CandidatesBuilder, CandidatesError, Ids};
 use crate::random::stream;
 use rayon::prelude::*;
@@ -208,7 +208,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
         /// # Ok::<(), Box<dyn std::error::Error>>(())
         /// ```
         prior: impl Fn(&[f64]) -> Result<f64, Rejection> + Sync + Send + 'a = Some(Box::new(prior));
-        /// So many points for every object: m.
+        /// So many points for every object: m; more where coordinates were not measured ([`Object::unmeasured`]).
         draws: usize;
         /// What a candidate costs.
         penalty: Penalty;
@@ -249,9 +249,11 @@ impl<'a, T: Transform> Propagation<'a, T> {
     /// Features of each candidate, and candidates at most.
     fn check_room(&self, objects: &[Object]) -> Result<(usize, usize), PropagateError> {
         let q = self.check(objects)?;
-        let total = objects.len().saturating_mul(self.draws);
+        let times = objects.iter().map(|object| object.times);
+        let (all, most) = times.fold((0_usize, 1), |(sum, most), t| (sum.saturating_add(t), most.max(t)));
+        let total = all.saturating_mul(self.draws);
         // An object's points are held beside the features of all.
-        let points = self.points().saturating_mul(objects[0].set().dimension());
+        let points = self.points(most).saturating_mul(objects[0].set().dimension());
         let outputs = self.transform.outputs();
         if total.saturating_mul(outputs).max(points) > isize::MAX as usize / size_of::<f64>() {
             return Err(PropagateError::TooManyDraws { draws: total, features: q });
@@ -301,7 +303,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
                 .collect();
             for (at, made) in made.into_iter().enumerate() {
                 let (i, made) = (chunk * CHUNK + at, made?);
-                let drawn = self.draws;
+                let drawn = self.draws_of(&part[at]);
                 if made.rows.is_empty() {
                     if self.when_all_rejected == WhenAllRejected::Refuse {
                         let object = self.name(i);
@@ -354,7 +356,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
     }
 
     fn make(&self, i: usize, object: &Object, q: usize) -> Result<Made, PropagateError> {
-        let (m, set, outputs) = (self.draws, object.set(), self.transform.outputs());
+        let (m, set, outputs) = (self.draws_of(object), object.set(), self.transform.outputs());
         let d = set.dimension();
         let mut made = Made {
             rows: Vec::with_capacity(m * q),
@@ -380,7 +382,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
             }
             return Ok(made);
         }
-        let drawn = self.points();
+        let drawn = self.points(object.times);
         let mut points = Vec::with_capacity(drawn * d);
         let mut rng = stream(self.seed, object.key());
         self.sampler
@@ -397,6 +399,8 @@ impl<'a, T: Transform> Propagation<'a, T> {
                 }
             };
         }
+        let before = unmeasured::draw(object, self.sampler, &mut points, &mut rng);
+        let judged = before.as_deref().unwrap_or(&points);
         let mut given = vec![0.0; m * outputs];
         let verdicts = evaluate(&self.transform, d, &points, &mut given);
         for (draw, verdict) in verdicts.into_iter().enumerate() {
@@ -404,7 +408,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
                 made.reasons.count(rejection.into_reason());
                 continue;
             }
-            let z = &points[draw * d..][..d];
+            let z = &judged[draw * d..][..d];
             let (x, beside) = given[draw * outputs..][..outputs].split_at(q);
             if let Some(value) = penalty.value(z, x) {
                 if !(value.is_finite() && value >= 0.0) {
@@ -418,9 +422,16 @@ impl<'a, T: Transform> Propagation<'a, T> {
         Ok(made)
     }
 
-    /// Points that the sampler draws: more than are kept if a prior chooses among them.
-    fn points(&self) -> usize {
-        self.draws.saturating_mul(if self.prior.is_some() { DRAWN_FOR_ONE } else { 1 })
+    /// Points that an object gets.
+    fn draws_of(&self, object: &Object) -> usize {
+        self.draws.saturating_mul(object.times)
+    }
+
+    /// Points that the sampler draws for an object with `times` as many: more than are kept if a prior
+    /// chooses among them.
+    fn points(&self, times: usize) -> usize {
+        let kept = self.draws.saturating_mul(times);
+        kept.saturating_mul(if self.prior.is_some() { DRAWN_FOR_ONE } else { 1 })
     }
 
     fn name(&self, i: usize) -> String {

@@ -187,7 +187,7 @@ impl UncertaintySet {
     }
 
     /// The error of one coordinate: the half-width at rho = 1.
-    fn error(&self, coordinate: usize) -> f64 {
+    pub(super) fn error(&self, coordinate: usize) -> f64 {
         match &self.frame {
             Frame::Diagonal { active, scale } => {
                 active.iter().position(|&c| c == coordinate).map_or(0.0, |a| scale[a])

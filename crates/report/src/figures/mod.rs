@@ -18,6 +18,7 @@
 //! | [`bars()`], [`scaling()`] | benches: bars by name, lines by size |
 //! | [`calibration()`] | probabilities against how often they came true |
 //! | [`k_posterior()`] | the probability of each number of clusters |
+//! | [`validation()`] | the scatter of each group in a column it was not found by, beside random groups |
 //! | [`together()`] | co-clustering probabilities, objects in the order of their clusters |
 //!
 //! Cost: linear in what is drawn; clouds are thinned to what a screen can show.
@@ -40,6 +41,7 @@ mod simulation;
 #[cfg(test)]
 mod tests;
 mod truth;
+mod validation;
 
 pub use bench::{Bars, bars, scaling};
 pub use calibration::{Calibration, calibration};
@@ -53,6 +55,7 @@ pub use k_posterior::k_posterior;
 pub use lines::Line;
 pub use simulation::{Dwarf, Snapshot, simulation};
 pub use truth::{TruthPanel, truth};
+pub use validation::{ValidatedGroup, validation};
 
 /// A drawing.
 ///

@@ -35,6 +35,8 @@ enum Kind {
     KPosterior,
     /// Co-clustering matrix: the file of goc cluster --together, and --labels
     Together,
+    /// Scatter of each group beside that of random groups: the file of goc validate
+    Validation,
     /// Benches: bars by name (a column of text, columns of numbers) or lines by size (columns n, seconds, perhaps series)
     Bench,
 }
@@ -109,6 +111,7 @@ impl Work for Plot {
                     .ok_or_else(|| usage!("plot together needs --labels FILE: the label of each object"))?;
                 probabilities::together(self.one()?, labels)?
             }
+            Kind::Validation => probabilities::validation(self.one()?)?,
             Kind::Bench => series::bench(self.one()?)?,
         };
         format.write(&figure, &self.output, self.width)?;

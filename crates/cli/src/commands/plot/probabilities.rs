@@ -1,10 +1,12 @@
-//! What the marginal mixture says: the posterior of K, the co-clustering, and whether its probabilities hold.
+//! What the marginal mixture says: the posterior of K, the co-clustering, and whether its probabilities hold; and
+//! whether groups are tighter than chance.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use goc_pipeline::long_table::{OBJECT_NAMES, not_finite, require_named};
-use goc_report::figures::{self, Calibration, Figure, Pair};
+use goc_pipeline::validate::RATE;
+use goc_report::figures::{self, Calibration, Figure, Pair, ValidatedGroup};
 use goc_tables::{Column, Table};
 
 use super::super::score::LABEL_NAMES;
@@ -64,6 +66,32 @@ pub fn calibration(path: &Path) -> Result<Figure> {
         kinds[next].bins.push([said[row], was[row], count[row]]);
     }
     figures::calibration(&kinds).map_err(about(path))
+}
+
+pub fn validation(path: &Path) -> Result<Figure> {
+    let table = goc_tables::read(path)?;
+    let label = table.require("label")?;
+    let column = |name: &str| -> Result<Vec<f64>> { Ok(table.require(name)?.numbers()?) };
+    let (scatter, q) = (column("scatter")?, column("q_value")?);
+    let (low, median, high) = (column("random_low")?, column("random_median")?, column("random_high")?);
+    // A group that could not be tested has nothing to be compared with.
+    let rows = (0..table.rows()).filter(|&row| q[row].is_finite());
+    let groups: Vec<ValidatedGroup> = rows
+        .map(|row| ValidatedGroup {
+            name: label.text(row).into_owned(),
+            scatter: scatter[row],
+            random: [low[row], median[row], high[row]],
+            tight: q[row] <= RATE,
+        })
+        .collect();
+    let by = table.get_metadata("goc_by").unwrap_or("the column");
+    let quantity = match table.require("scatter")?.unit() {
+        Some(unit) => format!("{by} ({unit})"),
+        None => by.to_string(),
+    };
+    let p = table.get_metadata("goc_p_value").and_then(|p| p.parse::<f64>().ok());
+    let note = p.map_or_else(String::new, |p| format!("all together: p = {p:.3}"));
+    figures::validation(&groups, &quantity, &note).map_err(about(path))
 }
 
 pub fn together(path: &Path, labels: &Path) -> Result<Figure> {

@@ -5,13 +5,16 @@
 //! distance, an unbound star no actions. There `f` answers with a [`Rejection`] that says why, and the point
 //! does not become a candidate. An answer that is NaN or infinite is a rejection too.
 //!
-//! One file each: [`Identity`], [`Pca`], [`KernelPca`], and [`from_fn`] for a closure.
+//! One file each: [`Identity`], [`Pca`], [`KernelPca`], [`from_fn`] for a closure, and
+//! [`Beside`] where some coordinates are features as they are.
 
+mod beside;
 mod closure;
 mod identity;
 mod kernel_pca;
 mod pca;
 
+pub use beside::Beside;
 pub use closure::{FromFn, from_fn};
 pub use identity::Identity;
 pub use kernel_pca::{Kernel, KernelPca};

@@ -1,0 +1,378 @@
+//! Values that were not measured: most stars have no radial velocity, many no metallicity.
+//!
+//! Such a star need not be left out. Its uncertainty set is only longer: a prior takes the place of the
+//! missing value, as wide as the values of the objects that have one. It is weighed as any other set.
+//!
+//! - A *radial velocity* depends on the direction, as the Sun's own motion is in it. So the prior of a star
+//!   in the direction `l` (a unit vector) is normal around `l . V`, where `V` is the mean velocity of the
+//!   stars relative to the Sun. It is fitted by least squares to those that have a velocity,
+//!
+//!   ```text
+//!   minimise  sum_i (v_i - l_i . V)^2 + (sigma / 300 km/s)^2 |V|^2,
+//!   ```
+//!
+//!   and `sigma` is the spread of what is left. Values beyond four sigma are left out of both. The second
+//!   term counts for next to nothing unless all stars lie in one direction, where it keeps `V` finite.
+//! - Any *other column* has a normal prior with the mean and the spread of its values, those beyond four
+//!   sigma left out.
+//!
+//! Errors are in these spreads, which makes the priors a little too wide where errors are large.
+
+use std::fmt;
+use std::str::FromStr;
+
+use goc::scale::robust_deviation;
+use goc_galaxy::catalogue::Angles;
+use goc_galaxy::catalogue::schema::{Columns, error_column, error_names};
+
+use crate::error::{PipelineError, Result};
+
+/// How many times as many candidates an object has that misses a value: its set is long, and a narrow
+/// group must not fall between them (docs/stars.md has the measurement).
+pub(crate) const TIMES: usize = 4;
+
+/// Objects with a value that a prior is learned from, at least.
+const FEWEST: usize = 10;
+
+/// Values farther from the mean than so many sigma say nothing of a prior.
+const BEYOND: f64 = 4.0;
+
+/// How fast a sample may move past the Sun beforehand, km/s.
+const ANY_SPEED: f64 = 300.0;
+
+/// Fits of mean and spread, each without the values that the one before found too far.
+const ROUNDS: usize = 10;
+
+/// What becomes of an object that misses a value which it need not have.
+///
+/// ```
+/// use goc_pipeline::WhenMissing;
+/// assert_eq!("prior:120".parse(), Ok(WhenMissing::Prior(Some(120.0))));
+/// assert!("prior:0".parse::<WhenMissing>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WhenMissing {
+    /// Stop and name it.
+    Refuse,
+    /// Leave it out, counted and named.
+    Drop,
+    /// Draw the value from a prior; its sigma, or one that is learned.
+    Prior(Option<f64>),
+}
+
+impl FromStr for WhenMissing {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let sigma = |text: &str| text.trim().parse().ok().filter(|s: &f64| s.is_finite() && *s > 0.0);
+        match text.split_once(':') {
+            None if text == "refuse" => Ok(Self::Refuse),
+            None if text == "drop" => Ok(Self::Drop),
+            None if text == "prior" => Ok(Self::Prior(None)),
+            Some(("prior", text)) => match sigma(text) {
+                Some(sigma) => Ok(Self::Prior(Some(sigma))),
+                None => {
+                    Err(format!("the prior's sigma is {text}, but must be a finite number above 0, in km/s"))
+                }
+            },
+            _ => Err("give refuse, drop, prior or prior:SIGMA, with SIGMA in km/s".into()),
+        }
+    }
+}
+
+impl fmt::Display for WhenMissing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refuse => f.pad("refuse"),
+            Self::Drop => f.pad("drop"),
+            Self::Prior(None) => f.pad("prior"),
+            Self::Prior(Some(sigma)) => f.pad(&format!("prior:{sigma}")),
+        }
+    }
+}
+
+/// A column to cluster by beside the others, such as a metallicity, and that of its errors.
+///
+/// ```
+/// use goc_pipeline::WithColumn;
+/// let with: WithColumn = "fe_h:e_fe_h".parse()?;
+/// assert_eq!((with.value.as_str(), with.error.as_deref()), ("fe_h", Some("e_fe_h")));
+/// assert_eq!("mg_fe".parse::<WithColumn>()?.error, None);
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WithColumn {
+    /// The measured values.
+    pub value: String,
+    /// Their standard errors; none: found by the name.
+    pub error: Option<String>,
+}
+
+impl FromStr for WithColumn {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let (value, error) = match text.split_once(':') {
+            Some((value, error)) => (value.trim(), Some(error.trim())),
+            None => (text.trim(), None),
+        };
+        if value.is_empty() || error.is_some_and(str::is_empty) {
+            return Err(format!("`{text}`: give COLUMN, or COLUMN:ERROR_COLUMN"));
+        }
+        Ok(Self { value: value.to_string(), error: error.map(str::to_string) })
+    }
+}
+
+impl fmt::Display for WithColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.error {
+            Some(error) => write!(f, "{}:{error}", self.value),
+            None => f.write_str(&self.value),
+        }
+    }
+}
+
+/// What is known beforehand of a value: a normal law, whose mean may depend on the direction.
+#[derive(Clone, Debug, PartialEq)]
+struct Prior {
+    /// The mean, or the velocity `V` in the axes of the catalogue's own sky.
+    pub mean: Vec<f64>,
+    /// The standard deviation.
+    pub sigma: f64,
+    /// How many values it was learned from, those too far not counted.
+    pub values: usize,
+}
+
+impl Prior {
+    /// Learned from values that each depend on the mean by a row of `of`, which is 1 for a plain mean
+    /// and a direction for a velocity. `asked` is a sigma that is known better.
+    pub fn learn<const D: usize>(
+        of: &[[f64; D]],
+        values: &[f64],
+        asked: Option<f64>,
+        what: &str,
+        without: &str,
+    ) -> Result<Self> {
+        let n = values.len();
+        if n < FEWEST {
+            return Err(failed!(
+                "{what} is there for {n} objects only, too few to learn a prior from (at least {FEWEST}); {without}"
+            ));
+        }
+        let mut sigma = robust_deviation(values);
+        let mut mean = [0.0; D];
+        let mut used: Vec<usize> = (0..n).collect();
+        for _ in 0..ROUNDS {
+            // A mean by itself needs no help; directions may all be the same.
+            let ridge = if D > 1 { (sigma / ANY_SPEED).powi(2) } else { 0.0 };
+            mean = fit(of, values, &used, ridge);
+            let away: Vec<f64> = (0..n).map(|i| values[i] - dot(&of[i], &mean)).collect();
+            let near = BEYOND * robust_deviation(&away);
+            used = (0..n).filter(|&i| away[i].abs() <= near).collect();
+            let squares: f64 = used.iter().map(|&i| away[i] * away[i]).sum();
+            sigma = (squares / used.len() as f64).sqrt();
+        }
+        let sigma = asked.unwrap_or(sigma);
+        if !(sigma > 0.0 && sigma.is_finite() && mean.iter().all(|value| value.is_finite())) {
+            return Err(failed!(
+                "{what} is the same for all objects that have it: no prior can be learned; {without}"
+            ));
+        }
+        Ok(Self { mean: mean.to_vec(), sigma, values: used.len() })
+    }
+
+    /// The mean for an object whose value depends on it by this row.
+    pub fn at(&self, of: &[f64]) -> f64 {
+        dot(of, &self.mean)
+    }
+}
+
+/// A value that a prior took the place of.
+#[derive(Clone, Debug)]
+pub(crate) struct Unmeasured {
+    /// Which of the values.
+    pub coordinate: usize,
+    /// For every row of the table.
+    pub rows: Vec<bool>,
+}
+
+/// The column of the errors of a column; both are there and hold numbers.
+pub fn error_column_of<C: Columns<Error: Into<PipelineError>>>(
+    columns: &C,
+    with: &WithColumn,
+) -> Result<String> {
+    columns.require(&with.value).map_err(Into::into)?;
+    let source = columns.rows().source();
+    let error = match &with.error {
+        Some(error) => {
+            columns.require(error).map_err(Into::into)?;
+            error.clone()
+        }
+        None => error_column(&columns.names(), &with.value).ok_or_else(|| {
+            let (value, tried) = (&with.value, error_names(&with.value).join(", "));
+            usage!(
+                "{source}no error column for `{value}` (looked for {tried}); name it: {value}:ERROR_COLUMN"
+            )
+        })?,
+    };
+    let text = [&with.value, &error].into_iter().find(|name| !columns.is_number(name)).cloned();
+    match text {
+        Some(name) => {
+            Err(usage!("{source}column `{name}` holds no numbers, but is to be measured values or errors"))
+        }
+        None => Ok(error),
+    }
+}
+
+/// Puts the mean of a prior where a value was not measured; its sigma, and what was done in words. None
+/// where nothing is missing. `angles` says that it is a radial velocity.
+pub(crate) fn fill(
+    own: &Unmeasured,
+    policy: WhenMissing,
+    angles: Option<Angles>,
+    rows: &[usize],
+    name: &str,
+    values: &mut [Vec<f64>],
+) -> Result<Option<(f64, String)>> {
+    let (lacking, known): (Vec<usize>, Vec<usize>) = rows.iter().partition(|row| own.rows[**row]);
+    if lacking.is_empty() {
+        return Ok(None);
+    }
+    let numbers: Vec<f64> = known.iter().map(|row| values[own.coordinate][*row]).collect();
+    let WhenMissing::Prior(asked) = policy else { return Ok(None) };
+    let what = format!("`{name}`");
+    let prior = match angles {
+        None => {
+            let prior =
+                Prior::learn(&vec![[1.0]; known.len()], &numbers, asked, &what, "leave it out of {with}")?;
+            lacking.iter().for_each(|row| values[own.coordinate][*row] = prior.at(&[1.0]));
+            prior
+        }
+        Some(angles) => {
+            let to = if angles == Angles::Degrees { std::f64::consts::PI / 180.0 } else { 1.0 };
+            let along = |row: &usize| direction(values[0][*row] * to, values[1][*row] * to);
+            let directions: Vec<[f64; 3]> = known.iter().map(along).collect();
+            let prior = Prior::learn(&directions, &numbers, asked, &what, "use {missing_rv=drop}")?;
+            let means: Vec<f64> = lacking.iter().map(|row| prior.at(&along(row))).collect();
+            lacking.iter().zip(means).for_each(|(row, mean)| values[own.coordinate][*row] = mean);
+            prior
+        }
+    };
+    let mean: Vec<String> = prior.mean.iter().map(|value| format!("{value:.4}")).collect();
+    let (count, all, sigma) = (lacking.len(), rows.len(), prior.sigma);
+    let around = if angles.is_some() { "the motion" } else { "the mean" };
+    Ok(Some((
+        sigma,
+        format!(
+            "`{name}` of {count} of {all} objects is drawn from a prior: sigma {sigma:.4} around {around} \
+             ({}) of {} others",
+            mean.join(", "),
+            prior.values
+        ),
+    )))
+}
+
+/// A unit vector, from a longitude and a latitude in radians.
+fn direction(longitude: f64, latitude: f64) -> [f64; 3] {
+    let (sin_l, cos_l) = libm::sincos(longitude);
+    let (sin_b, cos_b) = libm::sincos(latitude);
+    [cos_b * cos_l, cos_b * sin_l, sin_b]
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Least squares, with a ridge: the normal equations by Gauss and Jordan.
+fn fit<const D: usize>(of: &[[f64; D]], values: &[f64], used: &[usize], ridge: f64) -> [f64; D] {
+    let (mut a, mut b) = ([[0.0; D]; D], [0.0; D]);
+    for &i in used {
+        for r in 0..D {
+            b[r] += of[i][r] * values[i];
+            for c in 0..D {
+                a[r][c] += of[i][r] * of[i][c];
+            }
+        }
+    }
+    for (r, row) in a.iter_mut().enumerate() {
+        row[r] += ridge;
+    }
+    for r in 0..D {
+        // Positive definite, so every pivot is above 0; without a ridge D is 1.
+        let pivot = a[r][r];
+        a[r].iter_mut().for_each(|value| *value /= pivot);
+        b[r] /= pivot;
+        for other in (0..D).filter(|other| *other != r) {
+            let factor = a[other][r];
+            for c in 0..D {
+                a[other][c] -= factor * a[r][c];
+            }
+            b[other] -= factor * b[r];
+        }
+    }
+    b
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_print_as_they_are_typed_and_others_are_refused() {
+        for text in ["refuse", "drop", "prior", "prior:120.5"] {
+            assert_eq!(text.parse::<WhenMissing>().map(|own| own.to_string()), Ok(text.into()));
+        }
+        for text in ["prior:0", "prior:-5", "prior:nan", "prior:inf", "prior:", "keep", ""] {
+            assert!(text.parse::<WhenMissing>().is_err(), "{text}");
+        }
+        assert!("prior:0".parse::<WhenMissing>().unwrap_err().contains("above 0"));
+        for text in ["fe_h:e_fe_h", "fe_h"] {
+            assert_eq!(text.parse::<WithColumn>().map(|own| own.to_string()), Ok(text.into()));
+        }
+        for text in ["", ":", "fe_h:", ":e"] {
+            assert!(text.parse::<WithColumn>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_motion_of_the_sample_and_its_spread_are_learned_despite_a_few_far_off() {
+        let truth = [-12.0, -230.0, -8.0];
+        // Even steps of irrational numbers; the sum of four uniform values is nearly normal.
+        let part = |i: usize, root: f64| (root.sqrt() * (i + 1) as f64).fract();
+        let (mut directions, mut values) = (Vec::new(), Vec::new());
+        for i in 0..2000 {
+            let latitude = libm::asin(2.0 * part(i, 2.0) - 1.0);
+            directions.push(direction(6.283 * part(i, 3.0), latitude));
+            let four: f64 = [5.0, 7.0, 11.0, 13.0].iter().map(|root| part(i, *root)).sum();
+            let noise = 3_f64.sqrt() * (four - 2.0);
+            values.push(dot(&directions[i], &truth) + if i % 100 == 0 { 5000.0 } else { 140.0 * noise });
+        }
+        let found = Prior::learn(&directions, &values, None, "v", "").unwrap();
+        for (found, truth) in found.mean.iter().zip(truth) {
+            assert!((found - truth).abs() < 20.0, "{found} {truth}");
+        }
+        assert!((found.sigma - 140.0).abs() < 6.0 && found.values <= 1980, "{found:?}");
+        assert_eq!(Prior::learn(&directions, &values, Some(60.0), "v", "").unwrap().sigma, 60.0);
+    }
+
+    #[test]
+    fn stars_in_one_direction_have_the_mean_of_their_velocities() {
+        let directions = vec![direction(1.0, 0.3); 50];
+        let values: Vec<f64> = (0..50).map(|i| 20.0 + f64::from(i % 5)).collect();
+        let found = Prior::learn(&directions, &values, None, "v", "").unwrap();
+        assert!((found.at(&directions[0]) - 22.0).abs() < 0.01, "{found:?}");
+    }
+
+    #[test]
+    fn too_few_values_or_all_alike_give_no_prior() {
+        let learn =
+            |values: &[f64]| Prior::learn(&vec![[1.0]; values.len()], values, None, "`fe_h`", "leave it out");
+        let few = learn(&[1.0; 9]).unwrap_err().to_string();
+        assert!(few.contains("`fe_h` is there for 9 objects only"), "{few}");
+        let alike = learn(&[1.0; 10]).unwrap_err().to_string();
+        assert!(alike.contains("the same for all objects"), "{alike}");
+        let values: Vec<f64> = (0..100).map(f64::from).collect();
+        let found = learn(&values).unwrap();
+        assert!((found.mean[0] - 49.5).abs() < 1e-9 && (found.sigma - 28.866).abs() < 0.01, "{found:?}");
+    }
+}

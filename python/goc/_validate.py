@@ -1,0 +1,96 @@
+"""Groups judged by a column that they were not found by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Mapping
+
+import numpy as np
+
+from . import _goc
+from ._base import _seed, _threads
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What :func:`validate` found: one entry per group, and the p-value of all together."""
+
+    labels: np.ndarray
+    members: np.ndarray
+    n_values: np.ndarray
+    medians: np.ndarray
+    scatter: np.ndarray
+    random: np.ndarray
+    p_values: np.ndarray
+    q_values: np.ndarray
+    p_value: float
+
+
+def validate(
+    labels: Any,
+    values: Any,
+    errors: Any,
+    features: Any,
+    *,
+    draws: int = _goc.VALIDATION_DRAWS,
+    neighbours: int = _goc.VALIDATION_NEIGHBOURS,
+    random_state: Any = 1,
+    n_jobs: int | None = None,
+) -> Validation:
+    """Are groups tighter than chance in a quantity that they were not found by? As ``goc validate``.
+
+    Each group is compared with random groups of the same size, whose members are picked among the stars nearest to its own.
+
+    Parameters
+    ----------
+    labels : array of n numbers
+        The group of each object; below 0 in none, NaN not clustered.
+    values, errors : arrays of n numbers
+        The quantity with its standard errors; NaN where it is missing, 0 where it is exact.
+    features : mapping of names to arrays, table, or array (n, q)
+        What the groups were found in. Of columns called Jr and Jz beside Jphi the roots are taken, as for clustering.
+    draws : int
+        Random groups for each group.
+    neighbours : int
+        Nearest objects that a member may be replaced by, at least.
+    random_state, n_jobs
+        As for the estimators.
+
+    Returns
+    -------
+    Validation
+        For each group ``labels``, ``members``, ``n_values``, ``medians``, ``scatter`` (beyond the errors), ``random`` (that of random
+        groups: quantiles 0.05, 0.5, 0.95), ``p_values`` and ``q_values``; for all together ``p_value``. NaN: it could not be tested.
+
+    Examples
+    --------
+    >>> import goc, numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> x, labels = rng.normal(size=(300, 2)), np.full(300, -1)
+    >>> near = np.argsort(np.linalg.norm(x, axis=1))[:20]
+    >>> labels[near] = 0
+    >>> fe_h = rng.normal(-1.5, 0.5, 300)
+    >>> fe_h[near] = rng.normal(-1.2, 0.05, 20)
+    >>> goc.validate(labels, fe_h, np.full(300, 0.05), x).p_value
+    0.001
+    """
+    if hasattr(features, "columns") and not isinstance(features, np.ndarray):
+        columns = {str(name): np.asarray(features[name], dtype=float) for name in features.columns}
+    elif isinstance(features, Mapping):
+        columns = {str(name): np.asarray(column, dtype=float) for name, column in features.items()}
+    else:
+        array = np.asarray(features, dtype=float)
+        if array.ndim != 2:
+            raise ValueError(f"features of shape {array.shape}: give one row per object and one column per feature")
+        columns = {f"x{f}": array[:, f] for f in range(array.shape[1])}
+    label = np.asarray(labels, dtype=float)
+    known = np.isfinite(label)
+    if np.any(label[known] != np.floor(label[known])):
+        raise ValueError("labels are whole numbers; below 0 in no group, NaN not clustered")
+    own = [int(value) if there else None for value, there in zip(label, known)]
+    numbers = [np.asarray(given, dtype=float).tolist() for given in (values, errors)]
+    found = _goc.validate(
+        own, [(name, column.tolist()) for name, column in columns.items()], *numbers, int(draws), int(neighbours),
+        _seed(random_state), _threads(n_jobs),
+    )  # fmt: skip
+    return Validation(**{name: np.asarray(column) if isinstance(column, list) else column for name, column in found.items()})
