@@ -383,7 +383,8 @@ impl<'a> Chain<'a> {
     }
 
     fn screen(&mut self, k: usize) {
-        let cluster = &self.clusters[k];
+        let cluster = &mut self.clusters[k];
+        cluster.sharpen(&self.shape);
         self.screening.set(k, cluster, self.joins[cluster.size]);
     }
 
