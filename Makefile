@@ -1,7 +1,7 @@
 # goc: make demo shows it, make test proves it. Both fetch the crates they need; Rust itself must be there.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-.PHONY: demo test test-browser test-python faults fuzz foreign limits deny miri bench benchmark-real reproduce toolchain clean
+.PHONY: demo test test-browser test-python docs test-docs lint lint-python msrv dist release-check faults fuzz foreign limits deny miri bench benchmark-real reproduce toolchain clean
 
 export CARGO_TERM_COLOR ?= auto
 DATA := $(or $(GOC_DATA),../shared/data)
@@ -9,6 +9,7 @@ DATA := $(or $(GOC_DATA),../shared/data)
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 VENV := .venv/bench
 PYTHON := .venv/test/bin/python
+SITE := $(TARGET)/site
 TOOLS := .venv/tools
 
 demo: toolchain ## simulate stars, make candidates, cluster, score, a page to look at: into ./goc-demo/
@@ -20,9 +21,11 @@ test: toolchain ## format, lints, every test, the documentation, the page in a b
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	$(MAKE) --no-print-directory msrv
 	python3 tests/faults/faults.py $(TARGET)/debug/goc --trials 50
 	tests/browser/run
 	$(MAKE) --no-print-directory test-python
+	$(MAKE) --no-print-directory test-docs
 
 test-browser: toolchain ## the report page in a real Chromium, which it installs if there is none
 	cargo test --workspace --locked --test command --no-run
@@ -38,6 +41,49 @@ test-python: toolchain ## the wheel and files of other programs, in a virtual en
 	cargo build --workspace --locked --quiet --example convert
 	$(PYTHON) tests/foreign/foreign.py $(TARGET)/debug/examples/convert
 	$(PYTHON) -m pytest -q --import-mode=importlib -p no:cacheprovider python/tests
+
+lint: toolchain ## what a commit must pass: rustfmt, clippy, ruff, mypy --strict
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	@test -x $(PYTHON) || { python3 -m venv .venv/test && $(PYTHON) -m pip install --quiet -r python/requirements-test.txt; }
+	$(MAKE) --no-print-directory lint-python msrv
+
+lint-python:
+	.venv/test/bin/ruff check --config python/pyproject.toml python docs tests
+	cd python && ../.venv/test/bin/mypy --strict goc
+
+msrv: toolchain ## no dependency asks for a newer Rust than is promised
+	python3 tests/release/msrv.py
+
+dist: toolchain ## what a release consists of, into dist/: archive of the command, wheel, sdist, checksums; then installed and used
+	rm -rf dist && mkdir dist
+	@test -x $(TOOLS)/maturin/bin/maturin || python3 -m venv $(TOOLS)/maturin
+	$(TOOLS)/maturin/bin/pip install --quiet --disable-pip-version-check $$(grep '^maturin==' python/requirements-test.txt)
+	cargo build --release --locked -p goc-cli
+	cd python && ../$(TOOLS)/maturin/bin/maturin build --release --locked --sdist --quiet -o ../dist
+	python3 tests/release/dist.py archive $(TARGET)/release/goc dist
+	python3 tests/release/dist.py check dist
+
+release-check: toolchain ## RELEASING.md as far as a machine can follow it (VERSION=x.y.z; without: a rehearsal)
+	python3 tests/release/ready.py $(VERSION)
+	cargo publish --workspace --dry-run --locked --allow-dirty
+	$(MAKE) --no-print-directory dist
+
+docs: toolchain ## the documentation site, its notebooks run, into target/site
+	@test -x $(PYTHON) || python3 -m venv .venv/test
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt
+	cargo test --workspace --locked --quiet --test command --no-run
+	cargo doc --workspace --no-deps --locked --quiet
+	rm -rf .venv/wheels $(SITE) docs/reference/python
+	cd python && ../.venv/test/bin/maturin build --quiet --profile dev --locked --interpreter ../$(PYTHON) -o ../.venv/wheels
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall .venv/wheels/*.whl
+	$(PYTHON) docs/command_reference.py $(TARGET)/debug/goc docs/reference/command
+	$(PYTHON) -m sphinx -q -W --keep-going -b html -d $(TARGET)/site-work docs $(SITE)
+	cp -r $(TARGET)/doc $(SITE)/rust
+	@echo "the site is in $(SITE)/index.html"
+
+test-docs: docs ## the site in a real Chromium: links, console, search, equations
+	SITE="$(abspath $(SITE))" tests/browser/run site.test.mjs
 
 faults: toolchain ## every command killed, starved and denied (TRIALS=1000): the old or the new file, nothing else
 	cargo build --release --locked --quiet -p goc-cli
