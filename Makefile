@@ -49,7 +49,7 @@ lint: toolchain ## what a commit must pass: rustfmt, clippy, ruff, mypy --strict
 	$(MAKE) --no-print-directory lint-python msrv
 
 lint-python:
-	.venv/test/bin/ruff check --config python/pyproject.toml python docs tests
+	.venv/test/bin/ruff check --config python/pyproject.toml python docs tests/release
 	cd python && ../.venv/test/bin/mypy --strict goc
 
 msrv: toolchain ## no dependency asks for a newer Rust than is promised

@@ -39,6 +39,7 @@ nb_execution_mode = "cache"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_merge_streams = True
+nb_execution_in_temp = True
 
 autosummary_generate = True
 autodoc_typehints = "none"

@@ -23,6 +23,7 @@ from . import uncertainty as uncertainty
 from ._base import PredictsByMeans, UncertainClusterer
 from ._candidates import Candidates as Candidates
 from ._compare import compare as compare
+from ._display import view as view
 from ._oracle_estimators import OracleEstimator, _KMeans, _KMedoids, _WithMeans
 from ._stars import from_gaia as from_gaia
 from .uncertainty import propagate as propagate

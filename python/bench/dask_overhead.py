@@ -12,11 +12,10 @@ import time
 from pathlib import Path
 
 import distributed
-import numpy as np
-import pandas as pd
-
 import goc
 import goc.dask
+import numpy as np
+import pandas as pd
 
 
 def table(rng, first, n, m):

@@ -15,10 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
+import goc
 import numpy as np
 import pyarrow.parquet as parquet
-
-import goc
 
 FITS = [
     ("GOC, K 50", {}, ["--k", "50"]),

@@ -1,7 +1,7 @@
 """What people use today beside what is here, on the same stars: NMI, F, number of groups, seconds.
 
     python examples/compare_peers.py                     # mock stars made here
-    python examples/compare_peers.py --data FOLDER       # *.fits or *.parquet, a row a candidate, with the truth
+    python examples/compare_peers.py --data FOLDER       # *.fits or *.parquet, one row per candidate, with the truth
 
     k-means           scikit-learn's KMeans on the mean of each star's candidates
     hdbscan           scikit-learn's HDBSCAN on those means; noise is a group of its own for each star
@@ -24,12 +24,11 @@ import time
 import warnings
 from pathlib import Path
 
+import goc
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from sklearn.cluster import HDBSCAN, KMeans
-
-import goc
 
 MIN_CLUSTER_SIZE = 3
 
@@ -158,7 +157,7 @@ def data_sets(args):
 
 def main(argv=None) -> dict[str, list[tuple[float, float, int, float]]]:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", help="a folder of tables, a row a candidate; by default mock stars are made")
+    parser.add_argument("--data", help="a folder of tables, one row per candidate; by default mock stars are made")
     parser.add_argument("--sets", type=int, default=10, help="so many sets at most (10)")
     parser.add_argument("--map", choices=["actions", "none"], default="actions", help="square roots of Jr and Jz, or not")
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))

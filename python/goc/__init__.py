@@ -10,6 +10,7 @@ from __future__ import annotations
 from . import _goc, galaxy, metrics, uncertainty
 from ._candidates import Candidates
 from ._compare import compare
+from ._display import view
 from ._estimators import METHODS, ORACLES
 from ._stars import from_gaia
 from .uncertainty import propagate
@@ -28,6 +29,7 @@ __all__ = [
     "plot",
     "propagate",
     "uncertainty",
+    "view",
     *METHODS,
     *ORACLES,
 ]

@@ -8,7 +8,9 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
-from typing import TYPE_CHECKING, Any, Mapping
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _goc
 from ._candidates import CANDIDATE_NAMES, OBJECT_NAMES, Candidates, check_dimensions, is_ragged, numbers, ragged
+from ._display import picture
 from ._old_names import OF_ORACLES, renewed
 from ._oracle import NAMED, adapt, told_of
 from ._progress import bar
@@ -56,7 +59,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
         """All keywords of earlier versions that it understands."""
         return {*cls._renamed, *cls._idle, *(OF_ORACLES if "oracle" in cls._keywords else ())} - {*cls._keywords}
 
-    def set_params(self, **params: Any):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters; ``oracle__name`` sets one of the oracle.
 
         Parameters
@@ -77,7 +80,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
                 setattr(self, name, value)
         return self
 
-    def _fit(self, X: Any, penalty: Any, weight: Any, sample_weight: Any = None):
+    def _fit(self, X: Any, penalty: Any, weight: Any, sample_weight: Any = None) -> Self:
         candidates, kept = self._candidates(X, penalty, weight, reset=True)
         settings = self._settings(candidates.n_objects)
         settings["sample_weight"] = self._object_weights(sample_weight, candidates.n_objects, settings)
@@ -130,7 +133,8 @@ class Clusterer(ClusterMixin, BaseEstimator):
             raise ValueError(f"sample_weight needs oracle='k-means', not {self._oracle_given()!r}: only its centres take weights")
         if not (weights > 0).any():
             raise ValueError("sample_weight is zero for all objects; at least one must count")
-        return weights.tolist()
+        counts: list[float] = weights.tolist()
+        return counts
 
     def _settings(self, n: int) -> dict[str, Any]:
         settings: dict[str, Any] = {**DEFAULTS, "method": self._method, "seed": _seed(getattr(self, "random_state", 1))}
@@ -149,8 +153,9 @@ class Clusterer(ClusterMixin, BaseEstimator):
             settings["initial_labels"] = np.asarray(settings["initial_labels"], dtype=np.int64).tolist()
         return settings | {"penalty_scale": "max" if settings["penalty_scale"] else "none"}
 
-    def _candidates(self, X: Any, penalty: Any, weight: Any, *, reset: bool):
+    def _candidates(self, X: Any, penalty: Any, weight: Any, *, reset: bool) -> tuple[_goc.Candidates, Any]:
         """The candidates in Rust, and which of the candidates given are there."""
+        given: Any
         if is_ragged(X):
             given = ragged(X)
             features = given.n_features if isinstance(given, Candidates) else given[0].shape[1]
@@ -172,7 +177,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
         if penalty is not None and weight is not None:
             raise ValueError("penalty and weight are two ways to say the same; give one")
         whole = isinstance(given, Candidates)
-        each = {
+        each: dict[str, Any] = {
             name: None if own is None else numbers(np.reshape(own, -1), name, 1)
             for name, own in (("penalty", penalty), ("weight", weight))
         }
@@ -205,7 +210,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
 
     def report(
         self, path: Any, X: Any = None, *, ids: Any = None, truth: Any = None, features: Any = None, title: str | None = None
-    ):
+    ) -> Path:
         """Write a page to look at: linked views, clusters in a table, one HTML file that opens from disk.
 
         Parameters
@@ -228,7 +233,16 @@ class Clusterer(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         return write(self, path, X, ids, truth, features, title)
 
-    def __sklearn_tags__(self):
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + picture(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in shown:
+            shown["text/html"] += picture(self)
+        return shown
+
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
         return tags
@@ -282,7 +296,7 @@ class UncertainClusterer(Clusterer):
         self.chosen_ = _unweighted(found["chosen"], kept)
         self.probabilities_ = found["confidence"]
         history = np.zeros(len(found["history_k"]), [("k", "i8"), ("objective", "f8"), ("changed", "i8")])
-        for name in history.dtype.names:
+        for name in ("k", "objective", "changed"):
             history[name] = found[f"history_{name}"]
         self.history_ = history
         for name in ("objective", "converged", "cycle", "penalty_weight"):
@@ -307,6 +321,8 @@ class UncertainClusterer(Clusterer):
 class Weightable:
     """Estimators whose objects may count more than others."""
 
+    _fit: Any
+
     def fit(self, X: Any, y: Any = None, penalty: Any = None, weight: Any = None, sample_weight: Any = None) -> Self:
         """Cluster the objects of X.
 
@@ -328,11 +344,20 @@ class Weightable:
         -------
         self
         """
-        return self._fit(X, penalty, weight, sample_weight)
+        self._fit(X, penalty, weight, sample_weight)
+        return self
 
 
 class PredictsByCandidates:
     """New objects take the candidate and the centre with the least distance + penalty_weight * penalty, as in step (III)."""
+
+    _candidates: Any
+    _scaled_centres: Any
+    _map: Any
+    preset: str
+    distance: str | None
+    penalty_weight_: float
+    n_jobs: int | None
 
     def predict(self, X: Any, penalty: Any = None, weight: Any = None) -> NDArray[np.int64]:
         """The cluster of each new object.
@@ -356,6 +381,11 @@ class PredictsByCandidates:
 class PredictsByMeans:
     """New objects belong to the centre that is nearest to the mean of their candidates."""
 
+    _candidates: Any
+    _scaled_centres: Any
+    _map: Any
+    n_jobs: int | None
+
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The cluster of each new object.
 
@@ -374,7 +404,7 @@ class PredictsByMeans:
         return _goc.select(candidates, centres, "squared", 0.0, self._map, means=True, threads=_threads(self.n_jobs))[1]
 
 
-def equip(cls: type, keywords: dict[str, Keyword], head: str, attributes: str, example: str = "") -> type:
+def equip(cls: Any, keywords: dict[str, Keyword], head: str, attributes: str, example: str = "") -> Any:
     """Gives an estimator its keywords: ``__init__`` as scikit-learn reads it, and the documentation."""
     cls._keywords = keywords
     cls.__module__ = "goc"
@@ -386,7 +416,7 @@ def equip(cls: type, keywords: dict[str, Keyword], head: str, attributes: str, e
     return cls
 
 
-def _initialiser(defaults: dict[str, Any]):
+def _initialiser(defaults: dict[str, Any]) -> Any:
     """An ``__init__`` with these keywords; the first may be given by position. It also takes those of earlier versions."""
     kinds = inspect.Parameter
     parameters = [kinds("self", kinds.POSITIONAL_OR_KEYWORD)]
@@ -397,7 +427,7 @@ def _initialiser(defaults: dict[str, Any]):
         parameters.append(kinds(name, kind, default=default))
     signature = inspect.Signature(parameters)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         old = {name: kwargs.pop(name) for name in [*kwargs] if name in self._old()}
         given = signature.bind(self, *args, **kwargs)
         given.apply_defaults()
@@ -412,10 +442,10 @@ def _initialiser(defaults: dict[str, Any]):
 
 
 def _refuse_candidate_table(X: Any) -> None:
-    """A long table, a row a candidate, would pass for points, its ids and truth for features."""
+    """A long table, one row per candidate, would pass for points, its ids and truth for features."""
     names = [str(name) for name in getattr(X, "columns", getattr(X, "colnames", ()))]
     if any(name in names for name in CANDIDATE_NAMES) and any(name in names for name in OBJECT_NAMES):
-        raise ValueError("X is a table with a row a candidate; give goc.Candidates.from_table(X)")
+        raise ValueError("X is a table with one row per candidate; give goc.Candidates.from_table(X)")
 
 
 def _threads(n_jobs: int | None) -> int | None:
@@ -445,4 +475,5 @@ def _unweighted(chosen: NDArray[np.int64] | None, kept: Any) -> NDArray[np.int64
         return chosen
     there, offsets = kept
     before = np.concatenate([[0], np.cumsum(there)])[offsets[:-1]]
-    return np.flatnonzero(there)[before + chosen] - offsets[:-1]
+    again: NDArray[np.int64] = np.flatnonzero(there)[before + chosen] - offsets[:-1]
+    return again

@@ -6,7 +6,8 @@ becomes one table of candidates and offsets into it, checked once, in Rust.
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,7 +40,7 @@ class Candidates:
     truth : array of length n_objects, optional
         The true group of each object, where it is known.
     extras : mapping of str to array, optional
-        Other columns, a value a candidate, such as the energy of an orbit.
+        Other columns, one value per candidate, such as the energy of an orbit.
     metadata : mapping of str to str, optional
         How the candidates came about, under the command's keys: ``"goc_penalty"`` that begins with ``density`` says that the penalties are
         minus log densities of the errors, so that methods by likelihood can take them as such.
@@ -86,13 +87,13 @@ class Candidates:
         ):
             if given is not None and len(given) != wanted:
                 raise ValueError(f"{len(given)} {name} where {wanted} are needed")
-        names = None if ids is None else [str(i) for i in self.ids]
+        names = None if self.ids is None else [str(i) for i in self.ids]
         # The numbers are kept in Rust, once; who needs them as an array asks the properties.
         told = list(self.metadata.items())
         self._sets = _goc.Candidates(values, offsets, penalties, names=names, features=self.features, metadata=told)
 
     @classmethod
-    def _of(cls, sets: _goc.Candidates, **known: Any) -> "Candidates":
+    def _of(cls, sets: _goc.Candidates, **known: Any) -> Candidates:
         """Of candidates that Rust has made; nothing is copied."""
         made = cls.__new__(cls)
         made._sets = sets
@@ -112,7 +113,7 @@ class Candidates:
     def __repr__(self) -> str:
         return f"Candidates({len(self)} objects, {self.n_candidates} candidates, {self.n_features} features)"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         rest = {"ids": self.ids, "features": self.features, "truth": self.truth, "extras": self.extras, "metadata": self.metadata}
         return (_rebuilt, (self.values, self.offsets, self.penalties, rest), {"losses": self.losses})
 
@@ -170,8 +171,8 @@ class Candidates:
         penalty: str | None = None,
         truth: str | None = None,
         missing: float | None = -9999.0,
-    ) -> "Candidates":
-        """From a long table, a row a candidate: what ``goc candidates`` and ``goc simulate`` write.
+    ) -> Candidates:
+        """From a long table, one row per candidate: what ``goc candidates`` and ``goc simulate`` write.
 
         Parameters
         ----------
@@ -227,9 +228,9 @@ class Candidates:
         if truth_name is not None:
             column = table.identifiers(truth_name)
             truths = column[first]
-            other = np.flatnonzero(column != truths[place])
-            if other.size:
-                row = int(other[0])
+            contrary = np.flatnonzero(column != truths[place])
+            if contrary.size:
+                row = int(contrary[0])
                 raise ValueError(f"row {row}: truth {column[row]} contradicts {truths[place[row]]} for the same object")
         return cls(
             values[rows],
@@ -242,7 +243,7 @@ class Candidates:
         )
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
-        """The long table: columns object, candidate, the features, extras, penalty and truth; a row a candidate."""
+        """The long table: columns object, candidate, the features, extras, penalty and truth; one row per candidate."""
         counts = self.counts
         ids = np.arange(len(self)) if self.ids is None else self.ids
         names = self.features or tuple(f"x{f}" for f in range(self.n_features))
@@ -259,7 +260,7 @@ class Candidates:
             columns["truth"] = np.repeat(self.truth, counts)
         return columns
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """The long table as a pandas DataFrame."""
         import pandas
 
@@ -267,7 +268,7 @@ class Candidates:
         frame.attrs.update(self.metadata)
         return frame
 
-    def to_arrow(self):
+    def to_arrow(self) -> Any:
         """The long table as a pyarrow Table."""
         import pyarrow
 
@@ -275,7 +276,7 @@ class Candidates:
         return table.replace_schema_metadata(self.metadata) if self.metadata else table
 
 
-def _rebuilt(values, offsets, penalties, rest):
+def _rebuilt(values: Any, offsets: Any, penalties: Any, rest: dict[str, Any]) -> Candidates:
     return Candidates(values, offsets, penalties, **rest)
 
 
@@ -301,7 +302,7 @@ def _offsets(offsets: Any) -> NDArray[np.int64]:
 
 
 def is_ragged(X: Any) -> bool:
-    """Whether X is anything but a plain table with a row an object."""
+    """Whether X is anything but a plain table with one row per object."""
     if isinstance(X, (Candidates, tuple)) or _is_arrow(X):
         return True
     if isinstance(X, list):
@@ -405,7 +406,7 @@ def _from_arrow(X: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return values.reshape(-1, int(widths[0])), outer
 
 
-def _flat(column: Any, what: str):
+def _flat(column: Any, what: str) -> tuple[NDArray[np.int64], Any]:
     """Offsets and contents of a list column of either kind."""
     import pyarrow
 

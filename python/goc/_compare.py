@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from . import _goc
-from ._base import _is_whole, _seed, _threads
+from ._base import _seed, _threads
 from ._candidates import Candidates, arrays, is_ragged, numbers
 from ._progress import bar
-from ._settings import BY_KEYWORD
+from ._settings import BY_KEYWORD, _is_whole
 
 _QUANTITIES = ("nmi", "f", "ari", "ami", "k", "iterations", "objective")
 
@@ -100,13 +101,15 @@ def _shared(X: Any, penalty: Any, weight: Any) -> Candidates:
         raise ValueError("penalty and weight are two ways to say the same; give one")
     if isinstance(X, Candidates) and penalty is None and weight is None:
         return X
-    each = [None if own is None else numbers(np.reshape(own, -1), name, 1) for own, name in ((penalty, "penalty"), (weight, "weight"))]
+    penalties, weights = (
+        None if own is None else numbers(np.reshape(own, -1), name, 1) for own, name in ((penalty, "penalty"), (weight, "weight"))
+    )
     if isinstance(X, Candidates):
         known = {"ids": X.ids, "features": X.features, "truth": X.truth}
-        return Candidates._of(_goc.Candidates(X.values, X.offsets, *each, features=X.features), **known)
+        return Candidates._of(_goc.Candidates(X.values, X.offsets, penalties, weights, features=X.features), **known)
     names = None if is_ragged(X) else getattr(X, "columns", None)
     values, offsets, names = arrays(X, None if names is None else [str(name) for name in names])
-    return Candidates._of(_goc.Candidates(values, offsets, *each, features=names))
+    return Candidates._of(_goc.Candidates(values, offsets, penalties, weights, features=names))
 
 
 def _record(name: str, runs: list[dict[str, Any]], times: bool) -> dict[str, Any]:

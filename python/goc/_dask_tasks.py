@@ -11,9 +11,10 @@ import os
 import pickle
 import threading
 import uuid
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +26,12 @@ from ._tables import Table
 
 
 def refuse_stars(names: Sequence[str]) -> None:
-    """A catalogue with a row a star would pass for candidates, one each, its errors and magnitudes for features."""
+    """A catalogue with one row per star would pass for candidates, one each, its errors and magnitudes for features."""
     low = {name.lower() for name in names}
-    has = lambda quantity: any(name.lower() in low for name in KNOWN[quantity])  # noqa: E731
+
+    def has(quantity: str) -> bool:
+        return any(name.lower() in low for name in KNOWN[quantity])
+
     place = has("ra") and has("dec") or has("l") and has("b")
     made = any(name in low for name in (*CANDIDATE_NAMES, *PENALTY_NAMES)) or all(name.lower() in low for name in ACTIONS)
     if place and has("parallax") and not made:
@@ -171,7 +175,8 @@ def shard_of(source: Source, place: tuple[int, int, int], run: Mapping[str, Any]
 
 
 def perform(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], command: bytes) -> bytes:
-    return shard_of(source, place, run)[0].perform(command, run["threads"])
+    answer: bytes = shard_of(source, place, run)[0].perform(command, run["threads"])
+    return answer
 
 
 def survey(source: Source, place: tuple[int, int, int], run: Mapping[str, Any]) -> dict[str, Any]:
@@ -230,7 +235,7 @@ def forget(run: str) -> None:
     CACHE.forget(run)
 
 
-def together(sources: list[Source], function: Callable[..., Any], places: list[tuple[int, int, int]], rest: list[tuple]) -> list[Any]:
+def together(sources: list[Source], function: Callable[..., Any], places: list[tuple[int, int, int]], rest: list[tuple[Any, ...]]) -> list[Any]:
     """The answers of several partitions, one after the other."""
     return [function(source, place, *own) for source, place, own in zip(sources, places, rest)]
 

@@ -5,7 +5,8 @@ They differ in a few settings, so their keywords come from one table; what a cla
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,12 +102,13 @@ class MarginalMixture(UncertainClusterer):
             "draws, which is too far apart or too few to trust; raise burn, keep or chains"
         )
 
-    def _predicted(self, X: Any, penalty: Any, weight: Any):
+    def _predicted(self, X: Any, penalty: Any, weight: Any) -> tuple[Any, ...]:
         check_is_fitted(self)
         if self._model is None:
             raise ValueError("noise=True with significance takes members away from the clusters that new objects would be judged by: fit with noise=False to predict")
         candidates, _ = self._candidates(X, penalty, weight, reset=False)
-        return self._model.predict(candidates, _threads(self.n_jobs))
+        predicted: tuple[Any, ...] = self._model.predict(candidates, _threads(self.n_jobs))
+        return predicted
 
     def predict(self, X: Any, penalty: Any = None, weight: Any = None) -> NDArray[np.int64]:
         """The cluster of each new object, -1 where it most likely belongs to none.
@@ -120,7 +122,8 @@ class MarginalMixture(UncertainClusterer):
         -------
         labels : array of n whole numbers
         """
-        return self._predicted(X, penalty, weight)[0]
+        labels: NDArray[np.int64] = self._predicted(X, penalty, weight)[0]
+        return labels
 
     def predict_confidence(
         self, X: Any, penalty: Any = None, weight: Any = None
@@ -132,8 +135,8 @@ class MarginalMixture(UncertainClusterer):
         probability, alone : arrays of n numbers
             Of the label, and of belonging to no known cluster, in the field or not.
         """
-        return self._predicted(X, penalty, weight)[1:]
-
+        _, probability, alone = self._predicted(X, penalty, weight)
+        return probability, alone
 
 
 class UKMeans(Weightable, PredictsByMeans, UncertainClusterer):
@@ -143,7 +146,7 @@ class UKMeans(Weightable, PredictsByMeans, UncertainClusterer):
 class TreeOptimisticClustering(PredictsByCandidates, UncertainClusterer):
     _method = "goc-tree"
 
-    tree_: NDArray[np.float64] | None
+    tree_: NDArray[np.float64]
 
     def _take(self, found: Mapping[str, Any], settings: Mapping[str, Any], kept: Any) -> None:
         super()._take(found, settings, kept)
@@ -282,7 +285,7 @@ _TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = 
 ]  # fmt: skip
 
 
-def _made(cls: Any, method: str, bases: tuple[type, ...], doc: str, keywords: dict[str, Keyword], example: str) -> type:
+def _made(cls: Any, method: str, bases: tuple[type, ...], doc: str, keywords: dict[str, Keyword], example: str) -> Any:
     if isinstance(cls, str):
         cls = type(cls, (*bases, UncertainClusterer), {"_method": method, "__qualname__": cls})
     # An earlier version of a method without an oracle called them by the oracle's names.

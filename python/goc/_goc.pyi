@@ -1,6 +1,7 @@
 """The part in Rust. Arrays must be C-contiguous float64 (or int64, uint64 where whole)."""
 
-from typing import Any, Callable, Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray

@@ -8,7 +8,8 @@ them (``oracle=goc.Linkage(linkage="ward")``). Oracles and methods without one u
 from __future__ import annotations
 
 import warnings
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from sklearn.base import clone
 
@@ -18,7 +19,7 @@ from ._settings import BY_NAME
 OF_ORACLES = ("oracle_starts", "oracle_iterations", "algorithm", "seeding", "linkage", "preference", "bandwidth", "min_cluster_size")
 
 
-def renewed(cls: type, values: Mapping[str, Any], old: Mapping[str, Any], oracles: Mapping[str, type], stacklevel: int = 3) -> dict[str, Any]:
+def renewed(cls: Any, values: Mapping[str, Any], old: Mapping[str, Any], oracles: Mapping[str, type], stacklevel: int = 3) -> dict[str, Any]:
     """The keywords, with their values, that say what the `old` ones said beside those that `cls` has (`values`)."""
     told: dict[str, Any] = {}
     flags, idle = {}, []

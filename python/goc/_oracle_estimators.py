@@ -7,7 +7,8 @@ method's oracle works, and Rust runs it.
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Mapping
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,7 +176,7 @@ def _tol(says: str) -> Keyword:
     return keyword("tol", "oracle_tolerance", says)
 
 
-_MCLUST = {"max_iter": _max_iter("Iterations of each model", 100_000), 
+_MCLUST = {"max_iter": _max_iter("Iterations of each model", 100_000),
            "tol": _tol("EM stops once the log likelihood changes by less than this share; 1e-5 if not given.")}
 # Class, name as an oracle, base, what it is, whether it is told the number of clusters, its other keywords, the common ones that do
 # something, old names.
@@ -201,14 +202,14 @@ _TABLE: list[tuple[str, str, type, str, bool, dict[str, Keyword], tuple[str, ...
     ("SpectralClustering", "spectral", OracleEstimator, "Spectral clustering of the nearest-neighbour graph.", True, {},
      ("random_state", "n_jobs"), {}),
     ("ConvexClustering", "convex", OracleEstimator, "Convex clustering (sum of norms).", True,
-     {"max_iter": _max_iter("Iterations of each step of the path", 5000), 
+     {"max_iter": _max_iter("Iterations of each step of the path", 5000),
       "tol": _tol("The share of the objective by which a step of the path may miss its minimum; 1e-6 if not given.")}, ("n_jobs",), _ROUNDS),
     ("HDBSCAN", "hdbscan", OracleEstimator, "HDBSCAN. Finds the number of clusters; -1 is noise.", False,
      {"min_cluster_size": keyword("min_cluster_size"), "min_samples": keyword("min_samples")}, (), {}),
 ]  # fmt: skip
 
 
-def _made(name: str, oracle: str, base: type, doc: str, counts: bool, own: dict[str, Keyword], common: Any, old: dict[str, Any]) -> type:
+def _made(name: str, oracle: str, base: type, doc: str, counts: bool, own: dict[str, Keyword], common: Any, old: dict[str, Any]) -> Any:
     says = 'Number of clusters; "auto" finds it by the marginal mixture.'
     keywords = {"n_clusters": keyword("n_clusters", says=says, default=8)} if counts else {}
     keywords |= own | {"scale": keyword("scale", default=own_default("oracle", "scale"))}
@@ -219,4 +220,4 @@ def _made(name: str, oracle: str, base: type, doc: str, counts: bool, own: dict[
 
 
 ORACLES: dict[str, type] = {row[0]: _made(*row) for row in _TABLE}
-NAMED.update({cls._oracle: cls for cls in ORACLES.values()})
+NAMED.update({row[1]: ORACLES[row[0]] for row in _TABLE})

@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from . import _goc
 from ._candidates import Candidates, is_ragged, ragged
 
 
 def write(
-    estimator: Any, path: Any, X: Any, ids: Sequence[Any] | None, truth: Any, features: Sequence[str] | None, title: str | None
+    estimator: Any, path: str | os.PathLike[str], X: Any, ids: Any, truth: Any, features: Sequence[str] | None, title: str | None
 ) -> Path:
     path = Path(path)
     if path.suffix not in (".html", ".htm"):
         raise ValueError(f"{path}: the page is an HTML file; name it .html")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path}: there is no folder {path.parent}; make it first")
+    html = page(estimator, X, ids, truth, features, path.stem if title is None else str(title))
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        beside.write_text(html, encoding="utf-8", newline="")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    return path
+
+
+def page(
+    estimator: Any, X: Any, ids: Any, truth: Any, features: Sequence[str] | None, title: str
+) -> str:
+    """The page as text."""
+    check_is_fitted(estimator)
     places = np.ascontiguousarray(estimator._places, dtype=np.float64)
     n, q = places.shape
     made = ragged(X) if X is not None and is_ragged(X) else None
@@ -41,7 +58,7 @@ def write(
         "ids": names,
         "labels": estimator.labels_.tolist(),
         "features": [str(name) for name in features],
-        "title": path.stem if title is None else str(title),
+        "title": title,
         "probability": _list(getattr(estimator, "probabilities_", None)),
         "truth": None if truth is None else ["" if group is None else str(group) for group in np.asarray(truth).tolist()],
         "history": [(int(s["k"]), float(s["objective"]), int(s["changed"])) for s in getattr(estimator, "history_", ())],
@@ -56,14 +73,8 @@ def write(
         ]
     if sets is not None:
         told["chosen"] = _list(getattr(estimator, "chosen_", None))
-    html = _goc.page(told, places, sets)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        beside.write_text(html, encoding="utf-8", newline="")
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-    return path
+    html: str = _goc.page(told, places, sets)
+    return html
 
 
 def _list(values: Any) -> Any:

@@ -17,9 +17,9 @@ that part is added up without rounding; then the same with what is left, until n
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Iterable
 
 import numpy as np
 from numpy.typing import NDArray

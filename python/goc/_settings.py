@@ -19,8 +19,9 @@ from __future__ import annotations
 import numbers as number_types
 import re
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any
 
 from . import _goc
 
@@ -86,7 +87,7 @@ class Setting:
         elif kind == "number":
             if not isinstance(value, number_types.Real) or (wanted and isinstance(value, bool)):
                 raise ValueError(f"{keyword} is {value!r}, but must be {wanted or 'a number'}")
-        elif kind == "word" and value not in self.words:
+        elif kind == "word" and self.words is not None and value not in self.words:
             raise ValueError(f"{keyword}={value!r} is not known; give one of {', '.join(self.words)}")
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ class Table:
     def __init__(self, table: Any) -> None:
         if isinstance(table, Table):
             table = table._table
-        self._table = table
+        self._table: Any = table
         if hasattr(table, "colnames"):  # astropy
             names = list(table.colnames)
         elif hasattr(table, "column_names"):  # pyarrow, polars' old name
@@ -37,6 +38,7 @@ class Table:
 
     def metadata(self, but: str | None = None) -> dict[str, str]:
         """What the table says of its making under keys of goc, where tables of its make can say something."""
+        said: Any
         if hasattr(self._table, "schema") and hasattr(self._table.schema, "metadata"):  # pyarrow
             said = {key.decode(): value.decode() for key, value in (self._table.schema.metadata or {}).items() if key[:4] == b"goc_"}
         else:
@@ -85,7 +87,7 @@ class Table:
         """The column as float64, NaN where it is null."""
         plain = self._plain(name)
         if isinstance(plain, np.ma.MaskedArray):
-            plain = plain.astype(np.float64).filled(np.nan)
+            plain = np.ma.filled(plain.astype(np.float64), np.nan)
         plain = np.asarray(plain)
         if plain.dtype == object:
             plain = np.array([np.nan if _is_null(v) else v for v in plain])

@@ -18,8 +18,9 @@ import os
 import re
 import uuid
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,10 +39,10 @@ __all__ = ["DaskClustering", "candidates", "fit", "partitions"]
 _HEADER = b"goc-dask-checkpoint 1\n"
 # What one machine can do and parts cannot.
 _REFUSED = ("initial_labels", "n_init", "swaps", "search", "trim", "feature_map", "stability", "significance", "noise")
-_Method = METHODS["GreedyOptimisticClustering"]
+_Method: Any = METHODS["GreedyOptimisticClustering"]
 
 
-def partitions(folder: str | os.PathLike) -> list[str]:
+def partitions(folder: str | os.PathLike[str]) -> list[str]:
     """The Parquet files under a folder, in order: ``Norder=5/Dir=0/Npix=12.parquet`` after ``Npix=2``.
 
     Files and folders whose names begin with ``_`` or ``.`` are no partitions.
@@ -51,7 +52,10 @@ def partitions(folder: str | os.PathLike) -> list[str]:
     found = [p for p in found if not any(part.startswith(("_", ".")) for part in p.parts)]
     if not found:
         raise ValueError(f"no Parquet files in {folder}")
-    number = lambda text: [int(t) if t.isdigit() else t for t in re.split(r"(\d+)", text)]  # noqa: E731
+
+    def number(text: str) -> list[Any]:
+        return [int(t) if t.isdigit() else t for t in re.split(r"(\d+)", text)]
+
     return [str(folder / p) for p in sorted(found, key=lambda p: [number(part) for part in p.parts])]
 
 
@@ -85,7 +89,7 @@ def _sources(data: Any, reading: Mapping[str, Any], function: Any) -> tuple[list
     return sources, [f"part.{i:05}.parquet" for i in range(len(sources))], keys
 
 
-def _there(path: str | os.PathLike) -> Path:
+def _there(path: str | os.PathLike[str]) -> Path:
     """The path; a misspelt one is refused here, not by a worker after the others have read their partitions."""
     path = Path(path)
     if not path.exists():
@@ -110,7 +114,8 @@ def _refuse_stars(data: Any, sources: Sequence[tasks.Source]) -> None:
 def _pickled(item: Any) -> bytes:
     import cloudpickle  # comes with distributed
 
-    return cloudpickle.dumps(item)
+    pickled: bytes = cloudpickle.dumps(item)
+    return pickled
 
 
 class _Workers:
@@ -150,7 +155,7 @@ class _Workers:
         """``function(source, place, *rest)`` for every partition, in order."""
         return self.each(function, [rest] * len(self.places))
 
-    def each(self, function: Callable[..., Any], rest: Sequence[tuple]) -> list[Any]:
+    def each(self, function: Callable[..., Any], rest: Sequence[tuple[Any, ...]]) -> list[Any]:
         """The same with arguments of its own for every partition."""
         self.calls += 1
         name = f"goc-{function.__name__}-{self.tag}-{self.calls}"
@@ -212,14 +217,14 @@ class DaskClustering:
 
     def labels(self) -> Any:
         """The labels as a Dask dataframe, one partition for each of the data: object, label, candidate, distance, penalty, features."""
-        import dask
         import dask.dataframe as dd
         import pandas as pd
+        from dask.delayed import delayed
 
         names = self._run["names"]
         kinds = {"object": self._run["object_type"], "label": "i8", "candidate": "i8", "distance": "f8", "penalty": "f8"}
         meta = pd.DataFrame({name: np.empty(0, kind) for name, kind in (kinds | dict.fromkeys(names, "f8")).items()})
-        one, workers = dask.delayed(tasks.one, pure=False), self._workers
+        one, workers = delayed(tasks.one, pure=False), self._workers
         parts = [
             one(held, offset, tasks.assignments, workers.places[i], self._run, self._last)
             for held, group in zip(workers.held, workers.groups)
@@ -233,7 +238,7 @@ class DaskClustering:
 
         return pd.concat(self._workers.all(tasks.assignments, self._run, self._last), ignore_index=True)
 
-    def to_parquet(self, folder: str | os.PathLike) -> list[str]:
+    def to_parquet(self, folder: str | os.PathLike[str]) -> list[str]:
         """Writes the labels of each partition where its data are within theirs, on the workers; each file appears whole.
 
         The folder must be one that all workers see.
@@ -259,12 +264,12 @@ def fit(
     candidates: Callable[[Any], Candidates] | None = None,
     scale: str | tuple[Any, Any] = "none",
     sample: int = 20_000,
-    checkpoint: str | os.PathLike | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
     client: Any = None,
     cache: int | None = None,
     threads: int = 1,
-    callback: Callable[[int, tuple], Any] | None = None,
+    callback: Callable[[int, tuple[Any, ...]], Any] | None = None,
     **settings: Any,
 ) -> DaskClustering:
     """Cluster partitions on a Dask cluster.
@@ -311,7 +316,8 @@ def fit(
     for name in _REFUSED:
         if name in settings and settings[name] != _Method._keywords[name].default:
             raise ValueError(f"{name}={settings[name]!r} needs all objects in one place; leave it out, or cluster on one machine")
-    if "auto" in (n_clusters, penalty_weight):
+    given: tuple[Any, Any] = (n_clusters, penalty_weight)
+    if "auto" in given:
         raise ValueError("over partitions n_clusters and penalty_weight must be numbers")
     if isinstance(scale, str) and scale not in ("none", "standard"):
         raise ValueError(f"scale='{scale}' is not known over partitions; give none, standard, or (centre, spread)")
@@ -345,7 +351,7 @@ def fit(
     rounds = run["settings"]["oracle_iterations"] or 10
     coordinator = _goc.Coordinator(run["settings"], sizes, len(run["names"]), sample, rounds, adapt(oracle))
     mark = _mark(run, reading, keys, oracle, candidates, missing)
-    if resume and Path(checkpoint).exists():
+    if resume and checkpoint is not None and Path(checkpoint).exists():
         coordinator.resume(_read_checkpoint(Path(checkpoint), mark))
     while (command := coordinator.command()) is not None:
         before = coordinator.iterations
@@ -355,7 +361,9 @@ def fit(
                 _write_checkpoint(Path(checkpoint), mark, coordinator.to_bytes())
             if callback is not None and coordinator.iterations:
                 callback(coordinator.iterations, coordinator.history[-1])
-    found = DaskClustering(workers, run, names, coordinator.outcome(), coordinator.history)
+    outcome = coordinator.outcome()
+    assert outcome is not None  # there is one once no command is left
+    found = DaskClustering(workers, run, names, outcome, coordinator.history)
     if not found.converged_:
         warnings.warn(f"goc.dask.fit {estimator._unsettled(found.cycle_)}", ConvergenceWarning, stacklevel=2)
     return found
@@ -398,7 +406,10 @@ def _scaling(scale: Any, moments: list[Moments], q: int) -> tuple[list[float], l
 
 def _mark(run: Mapping[str, Any], reading: Any, keys: list[str], oracle: Any, candidates: Any, missing: Any) -> str:
     """Tells runs apart: everything that the answer depends on and the coordinator does not know itself."""
-    named = lambda f: f if f is None or isinstance(f, str) else getattr(f, "__qualname__", repr(f))  # noqa: E731
+
+    def named(f: Any) -> Any:
+        return f if f is None or isinstance(f, str) else getattr(f, "__qualname__", repr(f))
+
     # Of an oracle that runs in Rust the settings say all.
     oracle = run["settings"]["oracle"] if adapt(oracle) is None else oracle
     known = {name: run[name] for name in ("settings", "names", "centre", "spread", "penalty_divisor")}
@@ -426,11 +437,11 @@ def _read_checkpoint(path: Path, mark: str) -> bytes:
 
 
 def candidates(ddf: Any, function: Callable[[Any], Candidates] | None = None, **options: Any) -> Any:
-    """The candidates of a Dask dataframe of stars as a Dask dataframe, a row a candidate, partition by partition.
+    """The candidates of a Dask dataframe of stars as a Dask dataframe, one row per candidate, partition by partition.
 
     Parameters
     ----------
-    ddf : Dask dataframe, a row a star
+    ddf : Dask dataframe, one row per star
     function : function of a table, default :func:`goc.from_gaia` with `options`
 
     Returns
@@ -458,7 +469,7 @@ def _long(table: Any, function: Callable[[Any], Candidates], empty: Any) -> Any:
     ids = np.arange(len(made)) if made.ids is None else made.ids
     columns: dict[str, Any] = {"object": np.repeat(ids, counts)}
     columns["candidate"] = np.arange(counts.sum()) - np.repeat(made.offsets[:-1], counts)
-    columns |= {name: made.values[:, f] for f, name in enumerate(made.features or range(made.values.shape[1]))}
+    columns |= {str(name): made.values[:, f] for f, name in enumerate(made.features or range(made.values.shape[1]))}
     if made.penalties is not None:
         columns["penalty"] = made.penalties
     return pd.DataFrame(columns)

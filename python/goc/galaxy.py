@@ -6,9 +6,10 @@ and given back (``quantity=True``) where asked for. astropy is needed only for t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,7 +45,7 @@ class Potential:
         self._potential = _goc.Potential(name.lower()) if text is None else _goc.Potential("ini", text)
 
     @classmethod
-    def from_ini(cls, text: str) -> "Potential":
+    def from_ini(cls, text: str) -> Potential:
         """From the text of an .ini file: a section a component."""
         made = cls.__new__(cls)
         made._build("ini", text)
@@ -53,7 +54,7 @@ class Potential:
     def __repr__(self) -> str:
         return f"Potential({self.name!r})"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return (_potential, (self.name, self._text))
 
     def value(self, positions: ArrayLike) -> NDArray[np.float64]:
@@ -161,7 +162,7 @@ def to_galactocentric(
         return (rows, reasons) if return_reasons else rows
     if zero_point != 0.0 and depth != "parallax":
         raise ValueError("zero_point is for parallaxes; the catalogue has distances")
-    places, reasons = _goc.to_galactocentric(rows, form, depth, float(zero_point), angles, sun)
+    places, reasons = _goc.to_galactocentric(rows, form, depth or "", float(zero_point), angles, sun)
     return (places, reasons) if return_reasons else places
 
 
@@ -188,7 +189,7 @@ def from_galactocentric(places: ArrayLike, *, sky: str = "icrs", sun: str = "hat
     return made
 
 
-class Actions(dict):
+class Actions(dict[str, Any]):
     """Columns Jr, Jz, Jphi (kpc km/s), energy ((km/s)^2) and note (why there are none); as attributes too."""
 
     def __getattr__(self, name: str) -> Any:

@@ -5,6 +5,7 @@ Labels may be of any type; noise (-1) counts as a group of its own unless left o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,8 @@ def _whole(labels: Any) -> list[int]:
         apart = labels.astype(str) == "-1"  # in no group, as the number says
         _, labels = np.unique(labels, return_inverse=True)
         labels = np.where(apart, -1, labels)
-    return labels.astype(np.int64).tolist()
+    whole: list[int] = labels.astype(np.int64).tolist()
+    return whole
 
 
 def scores(predicted: Any, truth: Any) -> dict[str, float]:
@@ -47,7 +49,7 @@ def scores(predicted: Any, truth: Any) -> dict[str, float]:
     return _goc.scores(_whole(predicted), _whole(truth))
 
 
-def _one(name: str, what: str):
+def _one(name: str, what: str) -> Callable[[Any, Any], float]:
     def score(predicted: Any, truth: Any) -> float:
         return scores(predicted, truth)[name]
 

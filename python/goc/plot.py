@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._candidates import arrays
+from ._display import COLOURS, GREY, usual
 
 try:
     import matplotlib.pyplot as plt
@@ -19,8 +20,6 @@ except ImportError:
 
 __all__ = ["clusters", "history", "k_posterior", "together"]
 
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#000000")
-_GREY = "#BBBBBB"
 
 
 def _axes(ax: Any) -> Any:
@@ -73,8 +72,8 @@ def clusters(
         raise ValueError(f"X has {len(offsets) - 1} objects, but {len(labels)} were fitted")
     if names is None:
         names = getattr(estimator, "feature_names_in_", None)
-    a, b = (range(values.shape[1])[f] for f in (_usual(names) if features is None else features))
-    colours = np.array([_GREY if label < 0 else COLOURS[label % len(COLOURS)] for label in labels])
+    a, b = (range(values.shape[1])[f] for f in (usual(names) if features is None else features))
+    colours = np.array([GREY if label < 0 else COLOURS[label % len(COLOURS)] for label in labels])
     each = np.repeat(colours, np.diff(offsets))
     ax.scatter(values[:, a], values[:, b], s=3, c=each, alpha=0.15, linewidths=0)
     places = estimator._places
@@ -93,11 +92,6 @@ def clusters(
     rest = f", {beyond.sum()} beyond the edges" if beyond.any() else ""
     ax.set_title(f"{estimator.n_clusters_} clusters of {len(labels)} objects{rest}")
     return ax
-
-
-def _usual(names: Any) -> tuple[int, int]:
-    known = [] if names is None else [str(name).lower() for name in names]
-    return (known.index("jphi"), known.index("jr")) if {"jphi", "jr"} <= set(known) else (0, 1)
 
 
 def _inner(column: Any) -> tuple[float, float]:

@@ -5,7 +5,8 @@ A set holds the values that the truth may have; its points, mapped by a function
 
 from __future__ import annotations
 
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -78,7 +79,7 @@ class Sets:
         points = self._draw(m, sampler, _seed(random_state), 0, len(self), n_jobs)
         return points.reshape(len(self), m, -1)
 
-    def _draw(self, m: int, sampler: str, seed: int, first: int, last: int, n_jobs: int | None):
+    def _draw(self, m: int, sampler: str, seed: int, first: int, last: int, n_jobs: int | None) -> NDArray[np.float64]:
         name, _, coordinate = sampler.partition(":")
         if (name == "grid") != bool(coordinate) or (coordinate and not coordinate.isdigit()):
             raise ValueError(f"sampler='{sampler}' is not known; give uniform, sobol, density, tails or grid:C with C a number from 0")
@@ -86,8 +87,8 @@ class Sets:
 
 
 def _size(sigmas: float | None, eta: float | None, radius: float | None) -> tuple[str, float]:
-    given = {"sigmas": sigmas, "eta": eta, "radius": radius}
-    given = {name: float(value) for name, value in given.items() if value is not None}
+    said = {"sigmas": sigmas, "eta": eta, "radius": radius}
+    given = {name: float(value) for name, value in said.items() if value is not None}
     if len(given) > 1:
         raise ValueError(f"{' and '.join(given)} are different ways to say how large a set is; give one")
     return next(iter(given.items()), ("sigmas", 2.0))
@@ -270,8 +271,8 @@ def propagate(
         name = i if sets.keys is None else sets.keys[i]
         raise ValueError(f"object {name}: f gives no finite features for any of its {m} points; mend it, or use on_empty='drop'")
     left = counts > 0
-    ids = (np.arange(n) if sets.keys is None else np.asarray(sets.keys))[left]
-    metadata = {"goc_sampler": sampler, "goc_m": m, "goc_penalty": penalty, "goc_seed": seed}
+    ids: Any = (np.arange(n) if sets.keys is None else np.asarray(sets.keys))[left]
+    metadata: dict[str, Any] = {"goc_sampler": sampler, "goc_m": m, "goc_penalty": penalty, "goc_seed": seed}
     if sampler == "tails":
         metadata["goc_measured"] = centres.shape[1]
     return Candidates(
@@ -291,5 +292,5 @@ def _mapped(f: Any, points: NDArray[np.float64]) -> NDArray[np.float64]:
     if x.ndim == 1:
         x = x[:, None]
     if x.ndim != 2 or len(x) != len(points):
-        raise ValueError(f"f gave an array of shape {x.shape} for {len(points)} points; it must give a row a point")
+        raise ValueError(f"f gave an array of shape {x.shape} for {len(points)} points; it must give one row per point")
     return x

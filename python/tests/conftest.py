@@ -35,6 +35,7 @@ def command():
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    run.path = Path(path).resolve()
     return run
 
 

@@ -3,12 +3,11 @@
 import json
 import pickle
 
+import goc
 import numpy as np
 import pyarrow.parquet as parquet
 import pytest
 from astropy.table import Table
-
-import goc
 
 SPACES = list(goc._stars.SPACES)
 

@@ -3,11 +3,10 @@
 import json
 import pickle
 
+import goc
 import numpy as np
 import pyarrow.parquet as parquet
 import pytest
-
-import goc
 from goc._estimators import METHODS
 from goc._goc import newick
 

@@ -12,15 +12,14 @@ from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
+import goc
 import numpy as np
 import pytest
+from goc._scaling import Moments
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.exceptions import ConvergenceWarning
-
-import goc
-from goc._scaling import Moments
 
 distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
@@ -28,8 +27,6 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("dask.dataframe")
 
 import cloudpickle  # noqa: E402
-import pyarrow.parquet  # noqa: E402
-
 import goc.dask  # noqa: E402
 
 # The workers cannot import this file: what it defines goes to them whole.
@@ -421,7 +418,7 @@ def test_a_star_catalogue_is_not_taken_for_candidates(client, tmp_path):
     # Candidates that keep where they come from are none, and who names features knows.
     galactic = catalogue.rename(columns={"RA": "l", "dec": "b"})
     for table, features in [(galactic.assign(Jr=1.0, Jz=2.0, Jphi=[3.0, 4.0]), None), (galactic, ["l", "b"])]:
-        assert goc.dask.fit([lambda: table], 2, features=features, client=client, k_rule="constant").sizes_.sum() == 2
+        assert goc.dask.fit([lambda table=table: table], 2, features=features, client=client, k_rule="constant").sizes_.sum() == 2
 
 
 def test_candidates_of_stars_do_not_depend_on_the_partitions(client):

@@ -4,17 +4,16 @@ import pickle
 import threading
 import warnings
 
+import goc
 import numpy as np
 import pytest
+from goc._estimators import METHODS, ORACLES
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, AgglomerativeClustering
 from sklearn.cluster import KMeans as TheirKMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import check_estimator
-
-import goc
-from goc._estimators import METHODS, ORACLES
 
 ALL = {**METHODS, **ORACLES}
 # Kept short: chains long enough to mix are tested in Rust.

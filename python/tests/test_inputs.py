@@ -1,15 +1,14 @@
 """X in all its forms, and what is said of an X that is wrong."""
 
+import goc
 import numpy as np
 import pandas
 import pyarrow
 import pytest
+from goc._candidates import ragged
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-
-import goc
-from goc._candidates import ragged
 
 GOC = lambda **more: goc.GreedyOptimisticClustering(2, **{"oracle": goc.KMeans(n_init=2), "n_jobs": 1, **more})  # noqa: E731
 

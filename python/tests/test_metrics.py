@@ -1,12 +1,11 @@
 """Scores against scikit-learn's."""
 
+import goc
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as theirs
-
-import goc
 
 labels = st.lists(st.tuples(st.integers(-1, 5), st.integers(0, 4)), min_size=2, max_size=40)
 

@@ -5,16 +5,15 @@ import pickle
 import re
 import warnings
 
+import goc
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.cluster import KMeans as TheirKMeans
-from sklearn.metrics import pairwise_distances
-
-import goc
 from goc import _settings
 from goc._estimators import METHODS, ORACLES
 from goc._oracle import NAMED
+from sklearn.base import clone
+from sklearn.cluster import KMeans as TheirKMeans
+from sklearn.metrics import pairwise_distances
 
 # Every keyword beside scale, and every attribute beside labels_, n_clusters_ and n_features_in_.
 KEYWORDS = {

@@ -2,10 +2,9 @@
 
 import json
 
+import goc
 import numpy as np
 from astropy.table import Table
-
-import goc
 
 SETS = range(1, 11)
 

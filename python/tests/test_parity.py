@@ -7,11 +7,10 @@ import inspect
 import json
 import re
 
+import goc
 import numpy as np
 import pyarrow.parquet as parquet
 import pytest
-
-import goc
 from goc import _goc
 from goc._estimators import METHODS, ORACLES
 from goc._settings import BY_NAME

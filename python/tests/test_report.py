@@ -3,10 +3,10 @@
 import json
 import re
 
+import goc
 import numpy as np
 import pytest
-
-import goc
+from sklearn.exceptions import NotFittedError
 
 
 def told(path):
@@ -75,3 +75,26 @@ def test_a_table_of_candidates_is_not_taken_for_points():
     with pytest.raises(ValueError, match="Candidates.from_table"):
         goc.GreedyOptimisticClustering(n_clusters=2).fit(table)
     assert list(goc.GreedyOptimisticClustering(n_clusters=2).fit(goc.Candidates.from_table(table)).labels_) == [0, 1]
+
+
+def test_view_shows_the_page_in_a_frame_of_its_own(sets):
+    found = goc.GreedyOptimisticClustering(n_clusters=3).fit(sets)
+    view = goc.view(found, sets, title="mine", height=300)
+    assert view.html.startswith("<!doctype html>") and "mine" in view.html
+    shown = view._repr_html_()
+    assert shown.startswith("<iframe srcdoc=") and "height:300px" in shown and 'sandbox="allow-scripts' in shown
+    assert "<script" not in shown  # it is text of the attribute, escaped
+    with pytest.raises(NotFittedError):
+        goc.view(goc.UKMeans(2))
+
+
+def test_a_fitted_estimator_shows_a_picture_below_its_parameters(sets):
+    found = goc.GreedyOptimisticClustering(n_clusters=3)
+    assert "<svg" not in found._repr_html_()
+    shown = found.fit(sets)._repr_mimebundle_()["text/html"]
+    assert shown.count("<circle") == 15 and "3 clusters of 15 objects" in shown
+    assert "<svg" in found._repr_html_()
+    # One feature has no picture; many objects have a part of their marks.
+    assert "<svg" not in goc.KMeans(2).fit([[0.0], [1.0], [5.0]])._repr_html_()
+    many = goc.KMeans(2, n_init=1).fit(np.random.default_rng(1).normal(size=(5000, 2)))
+    assert many._repr_html_().count("<circle") == 2000

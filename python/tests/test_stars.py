@@ -2,16 +2,15 @@
 
 import pickle
 
+import goc
 import numpy as np
 import pandas
 import pyarrow
 import pytest
 from astropy import coordinates, units
 from astropy.table import MaskedColumn, QTable, Table
-from pyarrow import parquet
-
-import goc
 from goc.galaxy import Potential
+from pyarrow import parquet
 
 UNITS = {"ra": "deg", "dec": "deg", "parallax": "mas", "pmra": "mas/yr", "pmdec": "mas/yr", "radial_velocity": "km/s"}
 UNITS |= {f"{name}_error": unit for name, unit in UNITS.items() if name not in ("ra", "dec")}

@@ -1,13 +1,12 @@
 """Sets, their points, and what becomes of them."""
 
+import goc
 import numpy as np
 import pytest
+from goc import uncertainty
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-
-import goc
-from goc import uncertainty
 
 
 @settings(max_examples=30, deadline=None)

@@ -7,10 +7,9 @@ import sys
 import threading
 import time
 
+import goc
 import numpy as np
 import pytest
-
-import goc
 
 LONG = {
     "sweeps of a mixture": "goc.MarginalMixture(burn=10**6, n_jobs=2).fit(X)",
