@@ -383,8 +383,7 @@ impl<'a> Chain<'a> {
     }
 
     fn screen(&mut self, k: usize) {
-        let cluster = &mut self.clusters[k];
-        cluster.sharpen(&self.shape);
+        let cluster = &self.clusters[k];
         self.screening.set(k, cluster, self.joins[cluster.size]);
     }
 

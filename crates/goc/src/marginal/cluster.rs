@@ -136,7 +136,7 @@ impl Cluster {
         }
         // 1 / sqrt(det (Psi + S)).
         let root: f64 = (0..q).map(|f| self.low[f * q + f]).product();
-        self.shrink = 1.0;
+        self.shrink = shrink(&self.low, &shape.triangle, q).min(1.0);
         let base = &shape.base;
         self.share = self.size as f64 / (self.size as f64 + 1.0);
         self.twice = shape.nu + self.size;
@@ -155,11 +155,6 @@ impl Cluster {
         }
         let at_mean = half_power(1.0 + sum / BASE_DF as f64, BASE_DF + q);
         self.scale = shape.constants[self.size] * root * at_mean;
-    }
-
-    /// Makes the bounds of [`bound_all`] sharp. By itself, as splits and mergers need none.
-    pub(super) fn sharpen(&mut self, shape: &Shape) {
-        self.shrink = shrink(&self.low, &shape.triangle, shape.q).min(1.0);
     }
 
     /// `ln M` of the members.
@@ -347,51 +342,8 @@ fn shrink(low: &[f64], triangle: &[f64], q: usize) -> f64 {
     if norm.is_nan() { f64::INFINITY } else { norm }
 }
 
-/// Features from which on triangles are inverted along their rows: sums number by number wait for each
-/// other, in 50 features twice as long or more.
-const WIDE: usize = 12;
-
 /// The inverse of the lower triangle of `a`, in its place; false when `a` is not positive definite.
 fn invert_triangle(a: &mut [f64], q: usize) -> bool {
-    if q < WIDE { invert_by_numbers(a, q) } else { invert_by_rows(a, q) }
-}
-
-/// As [`invert_by_numbers`], to the last bit: the same sums in the same order, many side by side.
-fn invert_by_rows(a: &mut [f64], q: usize) -> bool {
-    let mut spare = vec![0.0; q];
-    for k in 0..q {
-        let pivot = a[k * q + k];
-        if !(pivot > 0.0 && pivot.is_finite()) {
-            return false;
-        }
-        let root = pivot.sqrt();
-        a[k * q + k] = root;
-        for i in k + 1..q {
-            a[i * q + k] /= root;
-            spare[i] = a[i * q + k];
-        }
-        for i in k + 1..q {
-            let times = spare[i];
-            let row = &mut a[i * q + k + 1..=i * q + i];
-            row.iter_mut().zip(&spare[k + 1..]).for_each(|(sum, other)| *sum -= times * other);
-        }
-    }
-    for i in 0..q {
-        let inverse = 1.0 / a[i * q + i];
-        let (done, row) = a.split_at_mut(i * q);
-        spare[..i].fill(0.0);
-        for (k, times) in row[..i].iter().enumerate() {
-            let inverted = &done[k * q..=k * q + k];
-            spare.iter_mut().zip(inverted).for_each(|(sum, other)| *sum -= times * other);
-        }
-        row[..i].iter_mut().zip(&spare).for_each(|(to, sum)| *to = sum * inverse);
-        row[i] = inverse;
-        row[i + 1..q].fill(0.0);
-    }
-    true
-}
-
-fn invert_by_numbers(a: &mut [f64], q: usize) -> bool {
     for i in 0..q {
         for j in 0..=i {
             let mut sum = a[i * q + j];
@@ -536,7 +488,6 @@ mod tests {
                 let place: Vec<f64> = point(i, q).iter().map(|v| v + 3.0 * (i % 3) as f64).collect();
                 clusters[i % 3].add(&place, &shape);
             }
-            clusters.iter_mut().for_each(|cluster| cluster.sharpen(&shape));
             let join: Vec<f64> = (0..=members).map(|n| (n as f64).sqrt()).collect();
             let mut bounds = [Vec::new(), Vec::new()];
             for (group, bounds) in extents.groups().zip(&mut bounds) {
@@ -556,31 +507,6 @@ mod tests {
                     assert!(q > 1 || bound < 100.0 * sum, "{bound} {sum}");
                 }
             }
-        }
-    }
-
-    #[test]
-    fn triangles_are_inverted_to_the_same_bits_by_rows_and_by_numbers() {
-        for q in [1, 2, 3, 7, 12, 50] {
-            let shape = shape(q, q + 7);
-            let mut cluster = Cluster::empty(q);
-            (0..q + 3).for_each(|i| cluster.add(&point(i, q), &shape));
-            let mut by_rows = cluster.spread(&shape);
-            let mut by_numbers = by_rows.clone();
-            assert!(invert_by_rows(&mut by_rows, q) && invert_by_numbers(&mut by_numbers, q));
-            assert_eq!(by_rows, by_numbers, "{q}");
-            // Their product with the matrix and with themselves, turned, is one.
-            let (a, low) = (cluster.spread(&shape), &by_rows);
-            for r in 0..q {
-                let times = |g: usize| (0..q).map(|f| low[r * q + f] * a[f * q + g]).sum::<f64>();
-                let of: f64 = (0..q).map(|g| times(g) * low[r * q + g]).sum();
-                assert!((of - 1.0).abs() < 1e-9, "{q}: {of}");
-            }
-            let mut not_definite = cluster.spread(&shape);
-            not_definite[q * q - 1] = -1.0;
-            assert!(
-                !invert_by_rows(&mut not_definite.clone(), q) && !invert_by_numbers(&mut not_definite, q)
-            );
         }
     }
 
