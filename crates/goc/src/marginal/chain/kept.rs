@@ -206,7 +206,7 @@ fn put_draw(draw: &Draw, to: &mut Stretch) {
 }
 
 fn take_draw(n: usize, from: &mut Taken) -> Option<Draw> {
-    let clusters = from.count()?;
+    let clusters = from.count().filter(|clusters| *clusters <= n)?;
     let labels: Vec<u32> = (0..n).map(|_| from.below(clusters + 1, false)).collect::<Option<_>>()?;
     let field: Vec<bool> = labels.iter().map(|label| *label as usize == clusters).collect();
     let draw = Draw::with_field(&labels, &field);
