@@ -1,7 +1,7 @@
 # goc: make demo shows it, make test proves it. Both fetch the crates they need; Rust itself must be there.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-.PHONY: demo test test-browser test-python docs test-docs lint lint-python msrv dist release-check faults fuzz foreign limits deny miri bench benchmark-real reproduce toolchain clean
+.PHONY: demo test test-browser test-python docs test-docs lint lint-python dependencies dist release-check faults fuzz foreign limits deny miri bench benchmark-real reproduce toolchain clean
 
 export CARGO_TERM_COLOR ?= auto
 DATA := $(or $(GOC_DATA),../shared/data)
@@ -21,7 +21,7 @@ test: toolchain ## format, lints, every test, the documentation, the page in a b
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
-	$(MAKE) --no-print-directory msrv
+	$(MAKE) --no-print-directory dependencies
 	python3 tests/faults/faults.py $(TARGET)/debug/goc --trials 50
 	tests/browser/run
 	$(MAKE) --no-print-directory test-python
@@ -46,14 +46,14 @@ lint: toolchain ## what a commit must pass: rustfmt, clippy, ruff, mypy --strict
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	@test -x $(PYTHON) || { python3 -m venv .venv/test && $(PYTHON) -m pip install --quiet -r python/requirements-test.txt; }
-	$(MAKE) --no-print-directory lint-python msrv
+	$(MAKE) --no-print-directory lint-python dependencies
 
 lint-python:
 	.venv/test/bin/ruff check --config python/pyproject.toml python docs tests/release
 	cd python && ../.venv/test/bin/mypy --strict goc
 
-msrv: toolchain ## no dependency asks for a newer Rust than is promised
-	python3 tests/release/msrv.py
+dependencies: toolchain ## Rust version, licences, bans and sources of all dependencies, without cargo-deny
+	python3 tests/release/dependencies.py
 
 dist: toolchain ## what a release consists of, into dist/: archive of the command, wheel, sdist, checksums; then installed and used
 	rm -rf dist && mkdir dist

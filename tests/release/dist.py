@@ -14,16 +14,17 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import tomllib
 import venv
 from pathlib import Path
+
+import tomllib
 
 SHELLS = {"bash": "goc.bash", "zsh": "_goc", "fish": "goc.fish", "powershell": "goc.ps1", "elvish": "goc.elv"}
 WORDS = ["README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE-MIT", "LICENSE-APACHE"]
 USE = """
 import goc
-found = goc.MarginalMixture().fit([[[0.0], [0.1]], [[0.05], [0.2]], [[9.0], [9.1]], [[9.1], [9.2]]])
-assert len(found.labels_) == 4
+found = goc.GreedyOptimisticClustering(2).fit([[[0.0], [0.1]], [[0.05], [0.2]], [[9.0], [9.1]], [[9.1], [9.2]]])
+assert found.n_clusters_ == 2
 print("goc", goc.__version__, "works")
 """
 

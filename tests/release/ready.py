@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import tomllib
 from datetime import date
 from pathlib import Path
+
+import tomllib
 
 PLACEHOLDER = "https://example.org"
 

@@ -10,7 +10,7 @@ use crate::which_table::WhichArgs;
 /// Which columns of a long table are what.
 #[derive(Args, Clone, Debug)]
 pub struct LongTableArgs {
-    /// Table with one row a candidate (.parquet, .fits, .csv, .csv.gz, .ecsv, .vot)
+    /// Table with one row per candidate (.parquet, .fits, .csv, .csv.gz, .ecsv, .vot)
     pub input: PathBuf,
 
     #[command(flatten)]

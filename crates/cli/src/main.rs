@@ -60,14 +60,14 @@ enum Command {
     Plot(commands::plot::Plot),
     Report(Box<commands::report::Report>),
     Reproduce(commands::reproduce::Reproduce),
+    Completions(commands::completions::Completions),
+    Man(commands::man::Man),
 }
 
 fn main() -> ExitCode {
     // Where this cannot be, memory that ends is an abort, as it is everywhere else.
     let _ = out_of_memory::listen();
-    let parsed = numbers_may_be_negative(Goc::command())
-        .try_get_matches()
-        .and_then(|matches| Goc::from_arg_matches(&matches));
+    let parsed = command().try_get_matches().and_then(|matches| Goc::from_arg_matches(&matches));
     let done = match parsed {
         Ok(goc) => run(goc),
         // What was typed is wrong, and whoever typed it may not hear why.
@@ -85,6 +85,11 @@ fn main() -> ExitCode {
             fail.exit_code()
         }
     }
+}
+
+/// The whole command line.
+fn command() -> clap::Command {
+    numbers_may_be_negative(Goc::command())
 }
 
 /// Every flag that takes a value takes `-9999` for one, not for an unknown flag; a rule for missing
@@ -132,5 +137,7 @@ fn run(goc: Goc) -> Result<()> {
         Command::Plot(plot) => perform(plot, existing),
         Command::Report(report) => perform(*report, existing),
         Command::Reproduce(reproduce) => perform(reproduce, existing),
+        Command::Completions(completions) => perform(completions, existing),
+        Command::Man(man) => perform(man, existing),
     }
 }

@@ -18,7 +18,7 @@ use crate::which_table::WhichArgs;
 /// Which columns of a measured table are what.
 #[derive(Args, Clone, Debug)]
 pub struct MeasuredArgs {
-    /// Table with one row an object (.parquet, .fits, .csv, .csv.gz, .ecsv, .vot)
+    /// Table with one row per object (.parquet, .fits, .csv, .csv.gz, .ecsv, .vot)
     pub input: PathBuf,
 
     #[command(flatten)]

@@ -181,7 +181,8 @@ impl Dataset {
     pub fn truth_column(&self) -> Option<Column> {
         let truth = self.truth.as_ref()?;
         let whole: Result<Vec<i64>, _> = truth.iter().map(|t| t.parse()).collect();
-        Some(Column::new("truth", whole.map_or_else(|_| Data::Text(truth.clone()), Data::I64)))
+        let truth = whole.map_or_else(|_| Data::Text(truth.clone()), Data::I64);
+        Some(described("truth", truth, "true group, as the input names it"))
     }
 }
 
@@ -250,8 +251,12 @@ impl Fit {
         let valid = (0..n).map(|i| !self.is_noise(i)).collect();
         columns.push(Column::new("distance", Data::F64(distance)).with_valid(valid)?);
         let mut columns = told(columns, OF_LABELS);
-        let what = grouped.posterior.as_ref().map(|_| MEAN_FEATURES);
-        columns.extend(data.feature_columns(&self.input_places(), what));
+        let what = match (&grouped.posterior, &grouped.chosen) {
+            (Some(_), _) => MEAN_FEATURES,
+            (None, Some(_)) => "of the chosen candidate",
+            (None, None) => "of what stands for the object",
+        };
+        columns.extend(data.feature_columns(&self.input_places(), Some(what)));
         columns.extend(data.truth_column());
         let mut table = Table::new(columns)?;
         describe(&mut table, &self.described());
@@ -360,7 +365,10 @@ impl Fit {
             sure.push(known("recurrence", of_found(&posterior.recurrence))?);
         }
         columns.extend(told(sure, OF_CLUSTERS));
-        Ok(Table::new(columns)?)
+        let mut table = Table::new(columns)?;
+        describe(&mut table, &self.described());
+        describe(&mut table, &self.outcome(false));
+        Ok(table)
     }
 
     /// A row per iteration.

@@ -91,3 +91,8 @@ pub mod prelude {
 #[cfg(all(doctest, feature = "tables"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// So are the worked examples for those who add an oracle, a method or a transform.
+#[cfg(doctest)]
+#[doc = include_str!("../../../CONTRIBUTING.md")]
+struct Contributing;

@@ -37,6 +37,7 @@ mod gather;
 mod missing;
 mod parquet;
 mod table;
+mod ucd;
 mod votable;
 mod which;
 mod yaml;

@@ -36,7 +36,7 @@ const MOTION: [&str; 6] = ["Omega_r", "Omega_z", "Omega_phi", "theta_r", "theta_
 #[command(after_help = "Example: goc actions gaia.fits --sun astropy-v4.0 -o actions.fits\n\
     The authors' tables: goc actions stars.csv --variant authors --angles radians --columns l=we_ell,b=we_bee")]
 pub struct Actions {
-    /// Table with one row a star (.parquet, .fits, .csv, .csv.gz, .ecsv, .vot)
+    /// Table with one row per star (.parquet, .fits, .csv, .csv.gz, .ecsv, .vot)
     input: PathBuf,
 
     #[command(flatten)]

@@ -18,7 +18,7 @@ use super::simulate::Simulate;
 use crate::console;
 use crate::failure::Result;
 
-/// Make a mock Milky Way with known truth, cluster its stars in four ways and compare them
+/// Simulate stars with known truth, cluster them in four ways, and compare
 #[derive(Args)]
 #[command(after_help = "Example: goc demo --out my-demo --seed 2")]
 pub struct Demo {
@@ -118,7 +118,7 @@ impl Work for Demo {
                     let (name, file, _) = WAYS[WAYS.len() - 1];
                     console::print(&format!(
                         "{text}\nNMI and F compare with the truth, 1 is perfect. UK-means is k-means on the means of the candidates;\n\
-                         GOC gives up clusters of one star, of the 50 asked for, unless K is held.\n\n\
+                         GOC drops singleton clusters, so fewer than 50 are left unless K is held constant.\n\n\
                          the {name} finds K itself; {file} has the columns\n  {columns}\n\nthe {name} by every score:\n"
                     ))?;
                     score.run()?;

@@ -18,7 +18,7 @@ use crate::failure::Result;
 use crate::long_table::LongTableArgs;
 use crate::output::OutputArgs;
 
-/// Groups of new objects, from a model that goc cluster --method marginal --save-model kept
+/// Assign new objects to groups, by a model saved with goc cluster --method marginal --save-model
 #[derive(Args)]
 #[command(mut_arg("features", |arg| arg.help("Feature columns, in the model's order [default: those with the model's names]")))]
 #[command(after_help = "Example: goc predict model.json new.parquet -o new-labels.parquet\n\

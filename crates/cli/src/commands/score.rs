@@ -27,7 +27,7 @@ pub fn prefix_of(label: &str) -> &str {
 #[derive(Args)]
 #[command(after_help = "Example: goc score labels.parquet --truth truth.csv --json")]
 pub struct Score {
-    /// Table with a label an object, such as `goc cluster -o` writes
+    /// Table with one label per object, such as `goc cluster -o` writes
     labels: PathBuf,
 
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub struct Score {
     #[arg(long, value_name = "COLUMN")]
     label: Option<String>,
 
-    /// Where the truth is: a column of the same table, or another table with a row an object
+    /// Where the truth is: a column of the same table, or another table with one row per object
     /// [default: truth or true_cluster_id]
     #[arg(long, value_name = "COLUMN|FILE")]
     truth: Option<String>,

@@ -26,7 +26,7 @@ use crate::failure::Result;
 use crate::measured_table::MeasuredArgs;
 use crate::output::{formats, is_standard_output};
 
-/// Make a mock Milky Way: stars of torn dwarf galaxies near the Sun, measured with Gaia's errors
+/// Simulate a mock Milky Way: stars of disrupted dwarf galaxies near the Sun, with Gaia's errors
 #[derive(Args)]
 #[command(after_help = "Example: goc simulate --stars-out stars.parquet -o candidates.parquet --seed 3\n\
     The defaults are the paper's: 50 dwarfs, 275 stars, 10 Gyr, 101 candidates a star.\n\

@@ -37,13 +37,13 @@ const PLAIN: [&str; 6] = ["probability", "runner_up_probability", "alone", "fiel
 /// How sure the labels are, where that was asked for.
 const SURE: [&str; 6] = ["stability", "cluster_stability", "recurrence", "log_odds", "p_value", "q_value"];
 
-/// Group stars: catalogue with errors in, the same rows with label and actions out
+/// Group the stars of a catalogue with errors: adds labels and actions to its rows
 #[derive(Args)]
 #[command(after_help = "Example: goc stars gaia.fits --k 50 -o groups.fits\n\
     The same in two steps, with the candidates kept: goc candidates gaia.fits -o c.parquet; goc cluster c.parquet --k 50\n\
     As in the paper: --shape box --sampler grid:parallax --penalty density:parallax --preset authors --variant authors")]
 pub struct Stars {
-    /// Table with one row a star: ra, dec, parallax, pmra, pmdec, radial_velocity, their _error and _corr columns
+    /// Table with one row per star: ra, dec, parallax, pmra, pmdec, radial_velocity, their _error and _corr columns
     input: PathBuf,
 
     #[command(flatten)]

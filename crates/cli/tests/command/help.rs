@@ -19,6 +19,8 @@ fn help_of_every_command_says_what_it_did_before() {
         "plot",
         "report",
         "reproduce",
+        "completions",
+        "man",
     ] {
         let run = desk.done(&format!("{command} --help"));
         assert_eq!(run.err, "");
@@ -60,4 +62,30 @@ fn wrong_usage_is_exit_2_and_says_how() {
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{words}");
         assert!(run.err.contains("Usage:") || run.err.contains("--help"), "{words}: {}", run.err);
     }
+}
+
+#[test]
+fn completions_of_every_shell_know_all_commands_and_flags() {
+    let desk = Desk::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = desk.done(&format!("completions {shell}")).out;
+        for word in ["cluster", "stars", "completions", "penalty-scale", "no-clobber"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+}
+
+#[test]
+fn there_is_a_manual_page_for_every_command() {
+    let desk = Desk::new();
+    let main = desk.done("man").out;
+    assert!(main.contains(".TH goc 1"), "{main}");
+    desk.done("man --dir pages");
+    for (page, word) in
+        [("goc.1", "Cluster objects"), ("goc-cluster.1", "no\\-clobber"), ("goc-man.1", "dir")]
+    {
+        let text = desk.text(&format!("pages/{page}"));
+        assert!(text.contains(word), "{page}: {word}");
+    }
+    assert_eq!(desk.text("pages/goc.1"), main);
 }

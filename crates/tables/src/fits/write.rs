@@ -12,6 +12,7 @@ use crate::ecsv::header as description;
 use crate::error::{Place, Result, TableError};
 use crate::file::write_failed;
 use crate::table::Stored;
+use crate::ucd::ucd;
 use crate::{Column, Data, Table};
 
 /// How one column lies in a row.
@@ -132,6 +133,9 @@ fn header(table: &Table, cells: &[Cell<'_>], row_bytes: usize, heap: usize) -> V
         }
         if let Some(null) = form.null {
             writer.number(&format!("TNULL{n}"), null);
+        }
+        if let Some(ucd) = ucd(form.column) {
+            writer.text(&format!("TUCD{n}"), &ucd);
         }
         if let Some(description) = form.column.description() {
             writer.text(&format!("TCOMM{n}"), description);

@@ -7,6 +7,7 @@ use base64::Engine;
 
 use crate::error::{Place, Result};
 use crate::file::write_failed;
+use crate::ucd::ucd;
 use crate::{Column, Data, Table};
 
 /// Bytes in a line of base64: 76 characters.
@@ -64,6 +65,12 @@ fn header(table: &Table, wide: &[bool], place: &Place) -> Result<String> {
          <VOTABLE version=\"1.4\" xmlns=\"http://www.ivoa.net/xml/VOTable/v1.3\">\n<RESOURCE>\n",
     );
     xml.push_str(&format!("<TABLE nrows=\"{}\">\n", table.rows()));
+    // astropy keeps a table's description in `meta`, and drops its parameters.
+    let made = table.metadata().iter().filter(|(key, _)| key.starts_with("goc_"));
+    let made: Vec<String> = made.map(|(key, value)| format!("{key}: {value}")).collect();
+    if !made.is_empty() {
+        xml.push_str(&format!("<DESCRIPTION>{}</DESCRIPTION>\n", escape(&made.join("\n"), place)?));
+    }
     for (key, value) in table.metadata() {
         let kind = if value.is_ascii() { "char" } else { "unicodeChar" };
         xml.push_str(&format!(
@@ -79,6 +86,9 @@ fn header(table: &Table, wide: &[bool], place: &Place) -> Result<String> {
             escape(column.name(), &place)?,
             datatype(column, wide)
         ));
+        if let Some(ucd) = ucd(column) {
+            xml.push_str(&format!(" ucd=\"{ucd}\""));
+        }
         if let Some(unit) = column.unit() {
             xml.push_str(&format!(" unit=\"{}\"", escape(unit, &place)?));
         }

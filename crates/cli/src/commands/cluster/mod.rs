@@ -21,7 +21,7 @@ use crate::long_table::LongTableArgs;
 use crate::output::OutputArgs;
 pub use print::{sentence, summary};
 
-/// Cluster uncertain objects; every object gets a label and its chosen candidate
+/// Cluster objects whose values are uncertain: every object gets a label
 #[derive(Args)]
 #[command(after_help = "Example: goc cluster candidates.parquet --k 50 -o labels.parquet\n\
          The authors' published code: --preset authors. Better minima: --k-rule constant --search thorough.\n\
@@ -47,11 +47,11 @@ pub struct Cluster {
     #[arg(long, value_name = "FILE")]
     k_curve: Option<PathBuf>,
 
-    /// Also write a table with a row an iteration: k, objective, objects changed
+    /// Also write a table with one row per iteration: k, objective, objects changed
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
 
-    /// Also write a table with a row an iteration and object: candidate, label
+    /// Also write a table with one row per iteration and object: candidate, label
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
 
@@ -82,7 +82,7 @@ pub struct FitArgs {
     #[arg(long, value_name = "FOLDER", help_heading = "How sure")]
     checkpoint: Option<PathBuf>,
 
-    /// Also write a table with a row a cluster: label, size, centre, spread, and how sure it is
+    /// Also write a table with one row per cluster: label, size, centre, spread, and how sure it is
     #[arg(long, value_name = "FILE", help_heading = "How sure")]
     pub clusters: Option<PathBuf>,
 }

@@ -33,7 +33,7 @@ use print::Summary;
          Flags behind -- go to every method that has them: goc compare candidates.parquet --k 50 -- --worlds 200"
 )]
 pub struct Compare {
-    /// Tables with one row a candidate; several give a mean over all
+    /// Tables with one row per candidate; several give a mean over all
     #[arg(required_unless_present = "list", value_name = "TABLE")]
     inputs: Vec<PathBuf>,
 

@@ -1,4 +1,4 @@
-//! The table: a row a method, mean and standard deviation over its runs.
+//! The table: one row per method, mean and standard deviation over its runs.
 
 use goc_tables::{Column, Data, Table};
 use serde_json::{Value, json};

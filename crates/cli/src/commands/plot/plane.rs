@@ -24,7 +24,7 @@ use crate::failure::Result;
 /// What the kinds `clusters` and `truth` want to know.
 #[derive(Args, Clone, Debug)]
 pub struct PlaneArgs {
-    /// clusters: table with one row a candidate, drawn grey; also fits the principal components
+    /// clusters: table with one row per candidate, drawn grey; also fits the principal components
     #[arg(long, value_name = "FILE")]
     candidates: Option<PathBuf>,
 
@@ -194,7 +194,7 @@ impl PlaneArgs {
         let labels = goc_tables::read(path)?;
         match ["label", "goc_label"].into_iter().find(|name| labels.column(name).is_some()) {
             Some(name) if self.truth.as_deref() != Some(name) => Err(usage!(
-                "{}: a table of labels (one row an object, column `{name}`), but plot truth draws candidates: give the \
+                "{}: a table of labels (one row per object, column `{name}`), but plot truth draws candidates: give the \
                  table that was clustered, or draw the labels with plot clusters",
                 path.display()
             )),
