@@ -121,7 +121,7 @@ impl Keep for Checkpoint {
 /// them as it is: with more of them a work goes on.
 const OF_THE_REPEATS: [&str; 4] = ["stability", "significance", "noise", "fdr"];
 
-/// Opens a folder for the repeats of a fit: stability and significance.
+/// Opens a folder for a fit: the chains of the mixture, and the repeats for stability and significance.
 pub fn of_fit(folder: &Path, prepared: &Prepared, settings: &Settings, seed: u64) -> Result<Checkpoint> {
     let mut identity = vec![
         ("candidates", digest([&prepared.data.candidates])),

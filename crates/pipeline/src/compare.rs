@@ -146,7 +146,7 @@ pub struct Outcome {
 pub fn group(prepared: &Prepared, settings: &Settings, seed: u64, watch: &dyn Watch) -> Result<Grouped> {
     let strength = settings.penalty_strength.unwrap_or_else(|| prepared.penalty_strength());
     let settings = &Settings { penalty_strength: Some(strength), ..settings.clone() };
-    Run { settings, oracle: None, weights: None, watch }.group(&prepared.data.candidates, seed)
+    Run { settings, oracle: None, weights: None, watch, keep: None }.group(&prepared.data.candidates, seed)
 }
 
 /// One run of a row.

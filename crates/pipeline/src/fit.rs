@@ -105,8 +105,8 @@ pub fn fit_with(
     fit_keeping(prepared, asked, oracle, seed, watch, None)
 }
 
-/// As [`fit_with`]; what is finished of stability and significance is kept, and taken from there
-/// where it was finished before. `keep` must be of this very fit.
+/// As [`fit_with`]; what is finished of the mixture's chains, of stability and of significance is kept,
+/// and taken from there where it was finished before. `keep` must be of this very fit.
 pub fn fit_keeping(
     prepared: Prepared,
     asked: &Settings,
@@ -144,9 +144,10 @@ pub fn fit_keeping(
     let candidates = &prepared.data.candidates;
     let run = Job { oracle, weights: weights.as_deref(), watch, keep };
     let (settings, auto) = run.resolve(settings, candidates, seed)?;
+    let itself = Run { keep, ..run.with(&settings) };
     let mut grouped = match prepared.is_applied() {
-        true => run.with(&settings).group(candidates, seed)?,
-        false => run.with(&settings).mixture(&prepared.objects(), seed)?,
+        true => itself.group(candidates, seed)?,
+        false => itself.mixture(&prepared.objects(), seed)?,
     };
     let unused: Vec<&str> = asked
         .unused()
@@ -192,7 +193,7 @@ pub(crate) struct Job<'j> {
     pub oracle: Option<&'j dyn Oracle>,
     pub weights: Option<&'j [f64]>,
     pub watch: &'j dyn Watch,
-    /// Where repeats are kept, and taken from.
+    /// Where repeats and chains are kept, and taken from.
     pub keep: Option<&'j dyn Keep>,
 }
 
@@ -201,7 +202,8 @@ impl<'j> Job<'j> {
     where
         'j: 'r,
     {
-        Run { settings, oracle: self.oracle, weights: self.weights, watch: self.watch }
+        // The chains of a repeat are not kept: they are no piece of the fit itself.
+        Run { settings, oracle: self.oracle, weights: self.weights, watch: self.watch, keep: None }
     }
 
     /// The settings with numbers in place of wishes.

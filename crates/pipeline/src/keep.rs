@@ -4,6 +4,7 @@
 //! the work asks for pieces and hands them to; `checkpoint` keeps them in a folder. Numbers come back
 //! to the last bit, so a work that goes on gives the bytes of one that was never stopped.
 
+use goc::marginal::{KeepStretches, Stretch};
 use goc::metrics::Scores;
 use serde_json::{Value, json};
 
@@ -14,7 +15,7 @@ pub trait Keep: Sync {
     /// The piece of this name, if it was finished.
     fn kept(&self, name: &str) -> Result<Option<Value>>;
 
-    /// Keeps a piece: complete or not at all.
+    /// Keeps a piece, in place of one of the same name: complete or not at all.
     fn keep(&self, name: &str, piece: &Value) -> Result<()>;
 
     /// An error about a piece that cannot be what was kept.
@@ -67,6 +68,33 @@ pub fn to_scores(value: &Value) -> Option<Scores> {
 /// A count that was kept.
 pub fn to_count(value: &Value) -> Option<usize> {
     value.as_u64().and_then(|count| usize::try_from(count).ok())
+}
+
+/// Chains of the marginal mixture, kept as pieces.
+pub(crate) struct Chains<'k>(pub &'k dyn Keep);
+
+impl KeepStretches for Chains<'_> {
+    fn kept(&self, name: &str) -> Result<Option<Stretch>, String> {
+        let Some(value) = self.0.kept(name).map_err(|error| error.to_string())? else { return Ok(None) };
+        let read = || {
+            let all = |name: &str| value.get(name)?.as_array();
+            Some(Stretch {
+                reals: all("reals")?.iter().map(to_real).collect::<Option<_>>()?,
+                counts: all("counts")?.iter().map(Value::as_u64).collect::<Option<_>>()?,
+            })
+        };
+        read().map(Some).ok_or_else(|| KeepStretches::damaged(self, name))
+    }
+
+    fn keep(&self, name: &str, stretch: &Stretch) -> Result<(), String> {
+        let reals: Vec<Value> = stretch.reals.iter().copied().map(real).collect();
+        let piece = json!({ "reals": reals, "counts": stretch.counts });
+        self.0.keep(name, &piece).map_err(|error| error.to_string())
+    }
+
+    fn damaged(&self, name: &str) -> String {
+        self.0.damaged(name).to_string()
+    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use goc::baselines::significant_linkage::SignificantLinkage;
 use goc::baselines::uk_means::UkMeans;
 use goc::baselines::uk_medians::UkMedians;
 use goc::candidates::PENALTY_STRENGTH;
-use goc::marginal::Marginal;
+use goc::marginal::{KeepStretches, Marginal};
 use goc::method::greedy::{Greedy, GreedyOver, GreedyTree, Plain, WeightedGreedy, Worst};
 use goc::method::{Grouped, Method, MethodError};
 use goc::objects::Objects;
@@ -40,6 +40,7 @@ use goc::pessimistic::Pessimistic;
 use goc::set_distance::SetDistance;
 
 use crate::error::{PipelineError, Result};
+use crate::keep::{Chains, Keep};
 use crate::memory;
 use crate::names::{MethodName, OracleName, SetDistanceName};
 use crate::settings::{Auto, Settings};
@@ -68,6 +69,8 @@ pub(crate) struct Run<'r> {
     /// How much each object counts.
     pub weights: Option<&'r [f64]>,
     pub watch: &'r dyn Watch,
+    /// Where the chains of the mixture are kept, and taken from.
+    pub keep: Option<&'r dyn Keep>,
 }
 
 impl Run<'_> {
@@ -148,7 +151,9 @@ impl Run<'_> {
     pub fn mixture(&self, objects: &dyn Objects, seed: u64) -> Result<Grouped> {
         let mixture = self.settings.mixture();
         self.begin();
-        let found = mixture.run_watched(objects, seed, &|| self.watch.tick());
+        let chains = self.keep.map(Chains);
+        let keep = chains.as_ref().map(|chains| chains as &dyn KeepStretches);
+        let found = mixture.run_keeping(objects, seed, &|| self.watch.tick(), keep);
         self.watch.end();
         Ok(Grouped::of_posterior(found.map_err(MethodError::from)?, mixture.sweeps()))
     }

@@ -110,6 +110,32 @@ fn stability_and_significance_go_on_to_the_same_bytes() {
 
 #[test]
 #[cfg(unix)]
+fn chains_of_the_mixture_go_on_to_the_same_bytes() {
+    let desk = desk();
+    let outputs = ["l.csv", "k.csv", "t.csv", "w.csv", "m.json"];
+    let command = "cluster c.csv --method marginal --chains 2 --burn 3000 --keep 3000 -o l.csv --clusters k.csv \
+                   --together t.csv --candidate-weights w.csv --save-model m.json";
+    desk.done(command);
+    let whole = outputs.map(|name| desk.bytes(name));
+    let again = format!("{command} --checkpoint kept");
+    // Before any draw is kept, and among them.
+    killed(&desk, &again, "kept", 3);
+    killed(&desk, &again, "kept", 12);
+    assert!(pieces(&desk, "kept").len() < 50, "{:?}", pieces(&desk, "kept"));
+    for threads in [1, 4] {
+        outputs.map(|name| std::fs::remove_file(desk.path(name)).unwrap());
+        desk.done(&format!("{again} --threads {threads}"));
+        assert!(outputs.map(|name| desk.bytes(name)) == whole, "{threads} threads");
+    }
+    let run = desk.goc(&again.replace("--keep 3000", "--keep 2000"));
+    assert!(run.code == 2 && run.err.contains("its keep is 3000, not 2000"), "{}", run.err);
+    desk.put("kept/chain-1.drawn.json", b"{}");
+    let run = desk.goc(&again);
+    assert!(run.code == 1 && run.err.contains("not a piece that was kept here"), "{}", run.err);
+}
+
+#[test]
+#[cfg(unix)]
 fn the_papers_experiments_go_on_to_the_same_bytes() {
     let desk = Desk::new();
     let command = "reproduce --preset authors --oracles k-means -o out";

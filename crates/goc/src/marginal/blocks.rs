@@ -97,6 +97,11 @@ impl<'a> Blocks<'a> {
         blocks
     }
 
+    /// Number of candidates of object `i`.
+    pub(super) fn candidates(&self, i: usize) -> usize {
+        self.objects.count(i)
+    }
+
     /// Number of objects.
     pub(super) fn objects(&self) -> usize {
         self.starts.len() - 1

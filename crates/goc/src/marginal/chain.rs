@@ -22,6 +22,8 @@
 //! on the same block, that is the draw whatever the others weigh; if not, which is rare, the others
 //! are weighed too. Nothing is approximated.
 
+pub(super) mod kept;
+
 use rand::RngExt;
 
 use super::blocks::{Blocks, Extents, LANES, Reader};

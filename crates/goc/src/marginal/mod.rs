@@ -39,6 +39,8 @@ use crate::oracle::OracleError;
 use crate::{Candidates, Partition, Points};
 use beginning::Beginnings;
 use blocks::{Blocks, KEPT_BYTES, Reader};
+use chain::kept::Keeper;
+pub use chain::kept::{KeepStretches, Stretch};
 use chain::{Chain, Data, FIELD, Near};
 use cluster::weigh_alone;
 pub use consensus::CoClustering;
@@ -151,6 +153,9 @@ pub enum MarginalError {
     /// The first clustering failed.
     #[error(transparent)]
     Oracle(#[from] OracleError),
+    /// What was to be kept, or taken from there, was not.
+    #[error("{0}")]
+    Kept(String),
 }
 
 /// What the chains found.
@@ -230,6 +235,27 @@ struct Trace {
     power: f64,
     /// How many draws were under each law of the errors.
     laws: Vec<f64>,
+}
+
+impl Trace {
+    /// No draws yet, with room for so many; of so many shares of the field, numbers of the metric and
+    /// laws of the errors.
+    fn new(field_shares: usize, metric: usize, laws: usize, draws: usize) -> Self {
+        Self {
+            draws: Vec::with_capacity(draws),
+            ln_densities: Vec::with_capacity(draws),
+            moves: [0, 0],
+            with_field: 0,
+            levels: 0,
+            field_shares: vec![0.0; field_shares],
+            metric: vec![0.0; metric],
+            ln_nu: 0.0,
+            alpha: 0.0,
+            singleton_weight: 0.0,
+            power: 0.0,
+            laws: vec![0.0; laws],
+        }
+    }
 }
 
 impl Marginal {
@@ -340,15 +366,28 @@ impl Marginal {
         seed: u64,
         tick: &(dyn Fn() + Sync),
     ) -> Result<Posterior, MarginalError> {
-        self.run_keeping(objects, seed, tick, KEPT_BYTES)
+        self.run_keeping(objects, seed, tick, None)
     }
 
-    /// The same, with features of blocks kept where they take at most `kept` bytes.
-    fn run_keeping(
+    /// As [`Self::run_watched`]; chains are kept as they go on, and go on from where they were kept.
+    /// `keep` must be of these very objects, parameters and seed.
+    pub fn run_keeping(
         &self,
         objects: &dyn Objects,
         seed: u64,
         tick: &(dyn Fn() + Sync),
+        keep: Option<&dyn KeepStretches>,
+    ) -> Result<Posterior, MarginalError> {
+        self.run_within(objects, seed, tick, keep, KEPT_BYTES)
+    }
+
+    /// The same, with features of blocks kept where they take at most `kept` bytes.
+    fn run_within(
+        &self,
+        objects: &dyn Objects,
+        seed: u64,
+        tick: &(dyn Fn() + Sync),
+        keep: Option<&dyn KeepStretches>,
         kept: usize,
     ) -> Result<Posterior, MarginalError> {
         let (n, q) = (objects.objects(), objects.features());
@@ -438,17 +477,16 @@ impl Marginal {
             tried: beginning::tried(self.burn),
         };
         let tally = Tally::new(objects.total());
-        let chains = (0..self.chains)
-            .into_par_iter()
-            .map(|c| beginnings.best(seed, c, tick))
-            .collect::<Result<Vec<_>, OracleError>>()?;
-        let burnt = |chain| self.burn(chain, tick);
-        let chains = beginning::resample(chains, seed).into_par_iter().map(burnt).collect();
-        let chains = beginning::resample(chains, seed.wrapping_add(1));
-        let traces: Vec<Trace> = chains
-            .into_par_iter()
-            .map(|chain| self.walk(chain, objects.offsets(), &smooth, &tally, tick))
-            .collect();
+        let keeper = |c: usize| Keeper::new(keep, &data, &shape, c, self.sweeps());
+        type All<T> = Result<Vec<T>, MarginalError>;
+        let begun = |c: usize| keeper(c).begun(|| Ok(beginnings.best(seed, c, tick)?));
+        let chains = (0..self.chains).into_par_iter().map(begun).collect::<All<_>>()?;
+        let chains = beginning::resample(chains, seed).into_par_iter().enumerate();
+        let burnt = chains.map(|(c, chain)| self.burn(chain, keeper(c), tick)).collect::<All<_>>()?;
+        let chains = beginning::resample(burnt, seed.wrapping_add(1)).into_par_iter().enumerate();
+        let traces = chains
+            .map(|(c, chain)| self.walk(chain, keeper(c), objects.offsets(), &smooth, &tally, tick))
+            .collect::<All<_>>()?;
         drop(beginnings);
         drop((blocks, near, prior, points, likeliest));
         let errors = self.tails.map(|values| {
@@ -504,42 +542,42 @@ impl Marginal {
     }
 
     /// The sweeps between a beginning and the draws that are kept.
-    fn burn<'a>(&self, mut chain: Chain<'a>, tick: &(dyn Fn() + Sync)) -> (f64, Chain<'a>) {
-        let (mut ln_joint, mut judged) = (0.0, 0.0);
-        for t in self.begun()..self.burn {
+    fn burn<'a>(
+        &self,
+        mut chain: Chain<'a>,
+        keeper: Keeper<'a>,
+        tick: &(dyn Fn() + Sync),
+    ) -> Result<(f64, Chain<'a>), MarginalError> {
+        let (from, [mut ln_joint, mut judged]) =
+            keeper.burnt(&mut chain)?.unwrap_or((self.begun(), [0.0, 0.0]));
+        (self.begun()..from).for_each(|_| tick());
+        for t in from..self.burn {
             chain.step(self.moves);
             if t + beginning::JUDGED >= self.burn {
                 ln_joint += chain.ln_joint();
                 judged += 1.0;
             }
             tick();
+            keeper.keep_burnt(&chain, t + 1, self.burn, [ln_joint, judged])?;
         }
-        (ln_joint / f64::max(judged, 1.0), chain)
+        Ok((ln_joint / f64::max(judged, 1.0), chain))
     }
 
-    fn walk(
+    fn walk<'a>(
         &self,
-        mut chain: Chain<'_>,
+        mut chain: Chain<'a>,
+        keeper: Keeper<'a>,
         offsets: &[usize],
         smooth: &[Smooth],
         tally: &Tally,
         tick: &(dyn Fn() + Sync),
-    ) -> Trace {
-        let mut trace = Trace {
-            draws: Vec::with_capacity(self.keep),
-            ln_densities: Vec::with_capacity(self.keep),
-            moves: [0, 0],
-            with_field: 0,
-            levels: 0,
-            field_shares: vec![0.0; chain.field_shares.len()],
-            metric: vec![0.0; chain.shape.psi.len()],
-            ln_nu: 0.0,
-            alpha: 0.0,
-            singleton_weight: 0.0,
-            power: 0.0,
-            laws: vec![0.0; chain.data.ln_laws.len()],
-        };
-        for _ in 0..self.keep {
+    ) -> Result<Trace, MarginalError> {
+        let (shares, metric) = (chain.field_shares.len(), chain.shape.psi.len());
+        let mut trace = Trace::new(shares, metric, chain.data.ln_laws.len(), self.keep);
+        let from = keeper.walked(&mut chain, &mut trace, tally, offsets)?;
+        (0..from).for_each(|_| tick());
+        let mut stretch = Vec::new();
+        for _ in from..self.keep {
             chain.step(self.moves);
             {
                 trace.with_field +=
@@ -568,9 +606,10 @@ impl Marginal {
                 trace.laws[chain.reader.law] += 1.0;
             }
             tick();
+            keeper.keep_walked(&chain, &trace, &mut stretch, self.keep)?;
         }
         trace.moves = chain.moves;
-        trace
+        Ok(trace)
     }
 }
 

@@ -242,7 +242,7 @@ fn objects_scaled_as_they_are_loaded_give_the_bits_of_scaled_candidates_kept_or_
     let marginal = Marginal::default().length(2, 10, 150);
     let found = marginal.run(&really, 3).unwrap();
     for kept in [KEPT_BYTES, 0] {
-        assert_eq!(marginal.run_keeping(&view, 3, &|| {}, kept).unwrap(), found);
+        assert_eq!(marginal.run_within(&view, 3, &|| {}, None, kept).unwrap(), found);
     }
     assert_eq!(
         Model::fit(&marginal, &view, &found).unwrap(),

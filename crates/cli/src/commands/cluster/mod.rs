@@ -77,8 +77,8 @@ pub struct FitArgs {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 
-    /// Keep finished repeats of --stability, --significance and --noise in this folder, and go on with
-    /// those that are there
+    /// Keep the chains of --method marginal, and finished repeats of --stability, --significance and
+    /// --noise, in this folder, and go on from what is there
     #[arg(long, value_name = "FOLDER", help_heading = "How sure")]
     checkpoint: Option<PathBuf>,
 
@@ -91,9 +91,11 @@ impl FitArgs {
     /// What can be said before any table is read.
     pub fn check(&self) -> Result<()> {
         self.settings.check()?;
-        if self.checkpoint.is_some() && !self.settings.is_repeated() {
+        let kept = self.settings.is_repeated() || self.settings.method == MethodName::Marginal;
+        if self.checkpoint.is_some() && !kept {
             return Err(usage!(
-                "--checkpoint keeps the repeats of --stability, --significance and --noise: ask for one"
+                "--checkpoint keeps the chains of --method marginal, and the repeats of --stability, --significance \
+                 and --noise: ask for one"
             ));
         }
         Ok(self.settings.check_initial_labels(self.init_labels.is_some())?)
