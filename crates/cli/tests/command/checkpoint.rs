@@ -123,7 +123,7 @@ fn chains_of_the_mixture_go_on_to_the_same_bytes() {
     killed(&desk, &again, "kept", 12);
     assert!(pieces(&desk, "kept").len() < 50, "{:?}", pieces(&desk, "kept"));
     for threads in [1, 4] {
-        outputs.map(|name| std::fs::remove_file(desk.path(name)).unwrap());
+        outputs.iter().for_each(|name| std::fs::remove_file(desk.path(name)).unwrap());
         desk.done(&format!("{again} --threads {threads}"));
         assert!(outputs.map(|name| desk.bytes(name)) == whole, "{threads} threads");
     }
