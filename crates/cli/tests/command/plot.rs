@@ -107,7 +107,7 @@ fn labels_are_not_drawn_as_candidates() {
     desk.refused(
         "plot truth goc.parquet -o t.svg",
         2,
-        "error: goc.parquet: a table of labels (one row an object, column `label`), but plot truth draws candidates: \
+        "error: goc.parquet: a table of labels (one row per object, column `label`), but plot truth draws candidates: \
          give the table that was clustered, or draw the labels with plot clusters",
     );
     // Points with a group of that name are drawn where it is asked for.
