@@ -156,7 +156,8 @@ fn clusters(core: &[f64], reach: &[f64], eps: f64) -> (Vec<usize>, Vec<bool>) {
         let from = |i: usize| if dense[i] { reach[i * n + j] } else { f64::INFINITY };
         let nearest = super::alternating_minimisation::least((0..n).map(from));
         noise[j] = !dense[nearest] || from(nearest) > eps;
-        labels[j] = if noise[j] { j } else { labels[nearest] };
+        // Noise comes behind the clusters.
+        labels[j] = if noise[j] { n + j } else { labels[nearest] };
     }
     (labels, noise)
 }
