@@ -342,7 +342,7 @@ mod tests {
         let (mut directions, mut values) = (Vec::new(), Vec::new());
         for i in 0..2000 {
             let latitude = libm::asin(2.0 * part(i, 2.0) - 1.0);
-            directions.push(direction(6.283 * part(i, 3.0), latitude));
+            directions.push(direction(std::f64::consts::TAU * part(i, 3.0), latitude));
             let four: f64 = [5.0, 7.0, 11.0, 13.0].iter().map(|root| part(i, *root)).sum();
             let noise = 3_f64.sqrt() * (four - 2.0);
             values.push(dot(&directions[i], &truth) + if i % 100 == 0 { 5000.0 } else { 140.0 * noise });
