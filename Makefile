@@ -41,6 +41,7 @@ test-python: toolchain ## the wheel and files of other programs, in a virtual en
 	cargo build --workspace --locked --quiet --example convert
 	$(PYTHON) tests/foreign/foreign.py $(TARGET)/debug/examples/convert
 	$(PYTHON) -m pytest -q --import-mode=importlib -p no:cacheprovider python/tests
+	$(MAKE) --no-print-directory lint-python
 
 lint: toolchain ## what a commit must pass: rustfmt, clippy, ruff, mypy --strict
 	cargo fmt --all --check

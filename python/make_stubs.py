@@ -26,6 +26,7 @@ from ._compare import compare as compare
 from ._display import view as view
 from ._oracle_estimators import OracleEstimator, _KMeans, _KMedoids, _WithMeans
 from ._stars import from_gaia as from_gaia
+from ._validate import validate as validate
 from .uncertainty import propagate as propagate
 
 __version__: str

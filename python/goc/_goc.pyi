@@ -13,6 +13,8 @@ _Progress = Callable[[int], Any] | None
 
 __version__: str
 DRAWS: int
+VALIDATION_DRAWS: int
+VALIDATION_NEIGHBOURS: int
 
 class Candidates:
     def __init__(

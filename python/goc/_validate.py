@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _goc
 from ._base import _seed, _threads
@@ -15,14 +17,14 @@ from ._base import _seed, _threads
 class Validation:
     """What :func:`validate` found: one entry per group, and the p-value of all together."""
 
-    labels: np.ndarray
-    members: np.ndarray
-    n_values: np.ndarray
-    medians: np.ndarray
-    scatter: np.ndarray
-    random: np.ndarray
-    p_values: np.ndarray
-    q_values: np.ndarray
+    labels: NDArray[Any]
+    members: NDArray[Any]
+    n_values: NDArray[Any]
+    medians: NDArray[Any]
+    scatter: NDArray[Any]
+    random: NDArray[Any]
+    p_values: NDArray[Any]
+    q_values: NDArray[Any]
     p_value: float
 
 
@@ -88,9 +90,10 @@ def validate(
     if np.any(label[known] != np.floor(label[known])):
         raise ValueError("labels are whole numbers; below 0 in no group, NaN not clustered")
     own = [int(value) if there else None for value, there in zip(label, known)]
-    numbers = [np.asarray(given, dtype=float).tolist() for given in (values, errors)]
+    quantity, uncertain = (np.asarray(given, dtype=float).tolist() for given in (values, errors))
     found = _goc.validate(
-        own, [(name, column.tolist()) for name, column in columns.items()], *numbers, int(draws), int(neighbours),
+        own, [(name, column.tolist()) for name, column in columns.items()], quantity, uncertain, int(draws), int(neighbours),
         _seed(random_state), _threads(n_jobs),
     )  # fmt: skip
-    return Validation(**{name: np.asarray(column) if isinstance(column, list) else column for name, column in found.items()})
+    p_value = float(found.pop("p_value"))
+    return Validation(p_value=p_value, **{name: np.asarray(column) for name, column in found.items()})
