@@ -58,7 +58,7 @@ use summary::{Counts, Tally, summarise};
 /// Degrees of freedom that the clusters' covariances may have beyond the features, unless told. Few
 /// let wide and narrow clusters stand side by side, many make them alike, which is what little data in
 /// many features can bear.
-const NU_BEYOND: [usize; 5] = [5, 10, 20, 40, 80];
+const NU_BEYOND: [usize; 5] = [6, 12, 24, 48, 96];
 /// Degrees of freedom of the metric's own prior beyond the features.
 const METRIC_DF_BEYOND: f64 = 2.0;
 
