@@ -1,6 +1,6 @@
 //! From a star catalogue to orbital actions, and a mock Milky Way.
 //!
-//! The transformation f of the paper's Example 1 and the simulation of its Appendix A. The way of the data:
+//! The transformation f of the paper's Example 1 and the simulation of its Appendix A. The data flow:
 //! [`frames`] turns what is observed into Galactocentric position and velocity, [`potential`] says what
 //! pulls there, [`actions`] turns position and velocity into (Jr, Jz, Jphi), [`orbit`] follows a star through time,
 //! [`spaces`] has these and the other spaces in which stars are grouped, [`gaia_errors`] says how

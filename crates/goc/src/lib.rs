@@ -4,7 +4,7 @@
 //! of *candidates*, the values its true features may have, and the clustering may choose for each
 //! object the candidate that makes the clusters tightest.
 //!
-//! The way of the data through the modules, in one direction:
+//! How the data flow through the modules, in one direction:
 //!
 //! 1. [`uncertainty`]: a measured value and its error become a set, the set is sampled and mapped
 //!    by a function `f` (paper, sections 2 and 3.1);

@@ -28,7 +28,7 @@ use goc_galaxy::catalogue::schema::{Columns, error_column, error_names};
 use crate::error::{PipelineError, Result};
 
 /// How many times as many candidates an object has that misses a value: its set is long, and a narrow
-/// group must not fall between them (docs/stars.md has the measurement).
+/// group must not fall between them. A guess: it was not yet tuned (`bench/missing_values.py`).
 pub(crate) const TIMES: usize = 4;
 
 /// Objects with a value that a prior is learned from, at least.
