@@ -38,6 +38,8 @@ const pages = (folder = site) =>
 before(async () => {
   assert.ok(site && existsSync(join(site, "index.html")), `no site in ${site}: run make docs`);
   server = createServer((request, response) => {
+    // Browsers ask for it by themselves; the site has none.
+    if (request.url === "/favicon.ico") return response.writeHead(204).end();
     const path = fileOf(`http://local${request.url}`);
     if (!existsSync(path)) return response.writeHead(404).end();
     response.writeHead(200, { "content-type": TYPES[extname(path)] ?? "application/octet-stream" });
