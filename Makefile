@@ -1,7 +1,7 @@
 # goc: make demo shows it, make test proves it. Both fetch the crates they need; Rust itself must be there.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-.PHONY: demo test test-browser test-python docs test-docs lint lint-python dependencies dist release-check faults fuzz foreign limits deny miri bench benchmark-real reproduce toolchain clean
+.PHONY: demo test test-browser test-python docs test-docs lint lint-python dependencies dist release-check faults fuzz foreign limits deny miri bench benchmark-real benchmark-missing benchmark-rivals reproduce toolchain clean
 
 export CARGO_TERM_COLOR ?= auto
 DATA := $(or $(GOC_DATA),../shared/data)
@@ -50,7 +50,7 @@ lint: toolchain ## what a commit must pass: rustfmt, clippy, ruff, mypy --strict
 	$(MAKE) --no-print-directory lint-python dependencies
 
 lint-python:
-	.venv/test/bin/ruff check --config python/pyproject.toml python docs tests/release
+	.venv/test/bin/ruff check --config python/pyproject.toml .
 	cd python && ../.venv/test/bin/mypy --strict goc
 
 dependencies: toolchain ## Rust version, licences, bans and sources of all dependencies, without cargo-deny
@@ -61,7 +61,8 @@ dist: toolchain ## what a release consists of, into dist/: archive of the comman
 	@test -x $(TOOLS)/maturin/bin/maturin || python3 -m venv $(TOOLS)/maturin
 	$(TOOLS)/maturin/bin/pip install --quiet --disable-pip-version-check $$(grep '^maturin==' python/requirements-test.txt)
 	cargo build --release --locked -p goc-cli
-	cd python && ../$(TOOLS)/maturin/bin/maturin build --release --locked --sdist --quiet -o ../dist
+	cd python && ../$(TOOLS)/maturin/bin/maturin build --release --locked --quiet -o ../dist
+	cd python && ../$(TOOLS)/maturin/bin/maturin sdist --quiet -o ../dist
 	python3 tests/release/dist.py archive $(TARGET)/release/goc dist
 	python3 tests/release/dist.py check dist
 
@@ -123,11 +124,24 @@ benchmark-real: toolchain ## the mixture on real catalogues and on sets with a f
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r bench/requirements.txt
 	GOC="$(TARGET)/release/goc" GOC_DATA="$(DATA)" $(VENV)/bin/python bench/real_sky.py $(REAL)
 
-reproduce: toolchain ## the paper's tables beside the published numbers, and its figures, with both presets
+benchmark-missing: toolchain ## stars without a velocity or a metallicity, on mocks (MISSING=velocity: a part of it)
+	cargo build --release --locked --quiet -p goc-cli
+	@test -x $(VENV)/bin/python || python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r bench/requirements.txt
+	GOC="$(TARGET)/release/goc" $(VENV)/bin/python bench/missing_values.py $(or $(MISSING),all)
+
+benchmark-rivals: toolchain ## scores and cost of the methods that astronomers use (RIVALS=scores: a part of it)
+	cargo build --release --locked --quiet -p goc-cli
+	@test -x $(VENV)/bin/python || python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r bench/requirements.txt
+	GOC="$(TARGET)/release/goc" GOC_DATA="$(DATA)" $(VENV)/bin/python bench/rivals.py $(or $(RIVALS),all)
+
+reproduce: toolchain ## the paper's tables beside the published numbers, its figures, with both presets; then the marginal mixture
 	cargo build --release --locked --quiet -p goc-cli
 	@if [ -d "$(DATA)/paper" ]; then set -x; \
 	  $(TARGET)/release/goc reproduce --data "$(DATA)" --preset authors --seeds 20 --figures -o goc-reproduce/authors; \
 	  $(TARGET)/release/goc reproduce --data "$(DATA)" --preset paper --seeds 1 --figures -o goc-reproduce/paper; \
+	  $(TARGET)/release/goc compare "$(DATA)"/paper/seed*.fits --k 50 --only marginal --feature-map actions --scale robust; \
 	  cargo run --release --locked --quiet -p goc-galaxy --example mock_against_authors; \
 	else echo "no data in $(DATA) (set GOC_DATA): sets made here instead"; \
 	  $(TARGET)/release/goc reproduce --figures -o goc-reproduce/made; fi

@@ -5,6 +5,7 @@ With the name of a folder, writes speed.csv, pruning.csv and scaling.csv there, 
 """
 
 import csv
+import functools
 import os
 import re
 import shutil
@@ -65,7 +66,7 @@ def k_means():
     rows = []
     for algorithm in ("lloyd", "elkan"):
         model = KMeans(50, init=centres, n_init=1, max_iter=100, tol=0, algorithm=algorithm)
-        seconds, fit = least(lambda: model.fit(points), 3)
+        seconds, fit = least(functools.partial(model.fit, points), 3)
         print(f"scikit-learn {algorithm} seconds={seconds:.4f} loss={fit.inertia_:.6f} iterations={fit.n_iter_}")
         rows.append((f"k-means 1e6 x 3, K=50, scikit-learn {algorithm}", seconds, float(ours["seconds"])))
     return rows
@@ -95,8 +96,8 @@ def k_medoids():
     matrix = cdist(points, points).astype(np.float32)
     times, losses = [], []
     for seed in range(3):
-        seconds, fit = least(
-            lambda: kmedoids.fasterpam(matrix, 50, init="random", random_state=seed, n_cpu=1), 5)
+        rival = functools.partial(kmedoids.fasterpam, matrix, 50, init="random", random_state=seed, n_cpu=1)
+        seconds, fit = least(rival, 5)
         times.append(seconds)
         losses.append(fit.loss)
         print(f"kmedoids.fasterpam seed={seed} seconds={seconds:.4f} loss={fit.loss:.4f}")
@@ -118,7 +119,7 @@ def oracles():
         ours = {row["oracle"]: row for row in cargo_bench("oracles", GOC_BENCH_DIR=folder)}
         labels = {name: np.loadtxt(Path(folder) / f"{name}.txt", dtype=int) for name in rivals}
     for name, model in rivals.items():
-        seconds, fit = least(lambda: model.fit(points), 2)
+        seconds, fit = least(functools.partial(model.fit, points), 2)
         theirs = np.where(fit.labels_ < 0, len(points) + np.arange(len(points)), fit.labels_)
         agree = adjusted_rand_score(theirs, labels[name])
         print(f"scikit-learn {name} seconds={seconds:.4f} k={len(set(theirs))} agreement (ARI)={agree:.4f}")

@@ -58,7 +58,7 @@ def say(*words):
 def goc(*words):
     """What the command prints, and the seconds of CPU that it took."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([GOC, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run([GOC, *map(str, words)], capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"goc {' '.join(map(str, words))}\n{done.stderr}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -81,7 +81,7 @@ def cluster(path, seed):
 
 
 def points(path):
-    """One point a star for the rivals: the mean of its candidates, by goc's own features; and the truth."""
+    """One point per star for the rivals: the mean of its candidates, by goc's own features; and the truth."""
     table = columns(path)
     features = [name for name in table if name not in ("object", "candidate", "energy", "penalty", "truth")]
     _, first, star, count = np.unique(table["object"], return_index=True, return_inverse=True, return_counts=True)
@@ -310,7 +310,7 @@ SETS = [
 REALISTIC = ("realistic sky of 5000, actions", 3, 1, lambda f, s: mock(f, s, "--sky", "realistic"))
 HALO = "2000 halo stars"
 
-HEAD = ("set", "AMI", "ARI", "P / R", "K", "chains agree", "CPU s", "HDBSCAN, told the truth: AMI", "ARI", "P / R")
+HEAD = ("set", "AMI", "ARI", "P / R", "K", "chains agree", "CPU s", "HDBSCAN at its best setting: AMI", "ARI", "P / R")
 
 
 def line(cells):
@@ -391,7 +391,7 @@ def halo(seeds):
         values, _ = points(runs[0][4])
         ids = np.unique(columns(runs[0][4])["object"])
         rivals = [labels for _, labels in hdbscan(values)]
-    print("\n| 2000 halo stars, in actions | goc, each seed: of them in one group / its size | HDBSCAN, told the truth |")
+    print("\n| 2000 halo stars, in actions | goc, each seed: of them in one group / its size | HDBSCAN at its best setting |")
     print("|---|---|---|")
     for column, name in (("m4", "ten of M4"), ("helmi_core", "seven of the Helmi core"), ("helmi_box", "eleven of the Helmi box")):
         inside = known["source_id"][known[column] == 1]

@@ -45,7 +45,10 @@ def fuzz(program, name, longest, seconds, seed, seeds):
              f"-max_total_time={seconds}", f"-seed={seed}", f"-artifact_prefix={found}/", "-print_final_stats=1", *LIMITS]
     ran = subprocess.run(words, env={**os.environ, "GOC_FUZZ_TARGET": name}, capture_output=True, text=True, errors="replace")
     said = ran.stderr
-    number = lambda pattern: [int(n) for n in re.findall(pattern, said)]
+
+    def number(pattern):
+        return [int(n) for n in re.findall(pattern, said)]
+
     executions = (number(r"stat::number_of_executed_units: (\d+)") or number(r"^#(\d+)") or [0])[-1]
     edges = number(r"cov: (\d+)") or [0]
     new = sorted(set(found.iterdir()) - before)

@@ -39,7 +39,7 @@ COMMON = {
 }
 
 class Clusterer(ClusterMixin, BaseEstimator):
-    """What methods for uncertain objects and oracles by themselves have in common; not to be used itself."""
+    """Common base of methods for uncertain objects and of oracles; not for direct use."""
 
     _method: str = ""
     # Its keywords and the settings they stand for; the signature of __init__ is made of them.
@@ -108,10 +108,10 @@ class Clusterer(ClusterMixin, BaseEstimator):
         known = self.get_params(deep=False)
         if cycle:
             every = known.get("oracle_every") or ("always" if known.get("preset") == "paper" else "first")
-            advice = "; oracle_every='first' or another oracle may settle" if every == "always" else ""
+            advice = "; oracle_every='first' or another oracle may converge" if every == "always" else ""
             return f"did not converge: it runs in a cycle, whose best state is kept{advice}"
         if weighted and self._method in ("uk-means", "oracle"):  # the limit of that descent is no setting of theirs
-            return f"did not converge in {self.n_iter_} iterations; other starts (random_state) may settle"
+            return f"did not converge in {self.n_iter_} iterations; other starts (random_state) may converge"
         if "max_iter" in known:
             limit = known["max_iter"]
             looser = ", or tol, the share of objects that may still change" if self._has("tol", "tolerance") else ""
@@ -175,7 +175,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
             features = values.shape[1]
             given = (values, np.arange(len(values) + 1, dtype=np.int64))
         if penalty is not None and weight is not None:
-            raise ValueError("penalty and weight are two ways to say the same; give one")
+            raise ValueError("penalty and weight are alternatives; give one")
         whole = isinstance(given, Candidates)
         each: dict[str, Any] = {
             name: None if own is None else numbers(np.reshape(own, -1), name, 1)
@@ -211,7 +211,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
     def report(
         self, path: Any, X: Any = None, *, ids: Any = None, truth: Any = None, features: Any = None, title: str | None = None
     ) -> Path:
-        """Write a page to look at: linked views, clusters in a table, one HTML file that opens from disk.
+        """Write an interactive page: linked views and a table of clusters, in one HTML file that opens from disk.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
             With them the page shows scores and the confusion of clusters and groups.
         features : sequence of q names, optional
         title : str, optional
-            What stands at the head of the page; by default the name of the file.
+            Title of the page; by default the name of the file.
 
         Returns
         -------
@@ -249,7 +249,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
 
 
 class UncertainClusterer(Clusterer):
-    """Base of the methods for uncertain objects; not to be used itself."""
+    """Base of the methods for uncertain objects; not for direct use."""
 
     cluster_centers_: NDArray[np.float64]
     representatives_: NDArray[np.float64]
@@ -275,12 +275,13 @@ class UncertainClusterer(Clusterer):
         Parameters
         ----------
         X : array (n, m, q), list of (m_i, q) arrays, (values, offsets), Arrow list column, Candidates, or array (n, q)
-            The candidates of each object; (n, q) is one candidate each. Contiguous float64 is read where it is.
+            The candidates of each object; (n, q) is one candidate each. Contiguous float64 is read in place.
         y : ignored
         penalty : array of n_candidates numbers, or (n, m), optional
-            What each candidate costs, in the order of the candidates; in place of those X may have.
+            What each candidate costs, in the order of the candidates; replaces the penalties of X.
         weight : array of n_candidates numbers, or (n, m), optional
-            Instead of penalties: the likelihood of each candidate, in any unit of the object's own. 0: no candidate.
+            Instead of penalties: the likelihood of each candidate, up to a factor for each object. Candidates of
+            weight 0 are left out.
 
         Returns
         -------
@@ -329,14 +330,16 @@ class Weightable:
         Parameters
         ----------
         X : array (n, m, q), list of (m_i, q) arrays, (values, offsets), Arrow list column, Candidates, or array (n, q)
-            The candidates of each object; (n, q) is one candidate each. Contiguous float64 is read where it is.
+            The candidates of each object; (n, q) is one candidate each. Contiguous float64 is read in place.
         y : ignored
         penalty : array of n_candidates numbers, or (n, m), optional
-            What each candidate costs, in the order of the candidates; in place of those X may have.
+            What each candidate costs, in the order of the candidates; replaces the penalties of X.
         weight : array of n_candidates numbers, or (n, m), optional
-            Instead of penalties: the likelihood of each candidate, in any unit of the object's own. 0: no candidate.
+            Instead of penalties: the likelihood of each candidate, up to a factor for each object. Candidates of
+            weight 0 are left out.
         sample_weight : array of n numbers, optional
-            How much each object counts: 2 is two objects in one place, 0 has a label and moves no centre. With it centres are
+            How much each object counts: 2 is like two objects in one place; 0 gets a label but moves no centre.
+            With weights, centres are
             weighted means, and the first clustering is k-means with weights; k-means as the oracle only, K stays as it is
             unless a centre loses all its objects, and what searches further (n_init, swaps, search) is refused.
 

@@ -1,4 +1,4 @@
-"""The candidates of all objects: what uncertain objects look like to every method here.
+"""The candidates of all objects: the form in which every method takes uncertain objects.
 
 An object is a set of `m_i` candidate feature vectors, each with a penalty or a weight if there are any. Every form that X may have
 becomes one table of candidates and offsets into it, checked once, in Rust.
@@ -34,16 +34,17 @@ class Candidates:
     penalties : array of shape (n_candidates,), optional
         What each candidate costs; finite, not below 0.
     ids : sequence of length n_objects, optional
-        What the objects are called.
+        Names of the objects.
     features : sequence of str, optional
-        What the features are called.
+        Names of the features.
     truth : array of length n_objects, optional
         The true group of each object, where it is known.
     extras : mapping of str to array, optional
         Other columns, one value per candidate, such as the energy of an orbit.
     metadata : mapping of str to str, optional
-        How the candidates came about, under the command's keys: ``"goc_penalty"`` that begins with ``density`` says that the penalties are
-        minus log densities of the errors, so that methods by likelihood can take them as such.
+        How the candidates were made, under the command's keys: a ``"goc_penalty"`` that begins with ``density``
+        says that the penalties are
+        minus log densities of the errors, so that likelihood methods can use them as such.
 
     Examples
     --------

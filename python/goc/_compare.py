@@ -1,4 +1,4 @@
-"""Every method and every oracle on the same objects, one record each: what ``goc compare`` prints as a table."""
+"""Every method and every oracle on the same objects, one record each: the table of ``goc compare``."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def compare(
     X, penalty, weight
         As in `fit`.
     n_clusters : int
-        Number of clusters to begin with; methods that find it themselves do not use it.
+        Initial number of clusters; methods that find K ignore it.
     truth : sequence of n true groups, optional
         By default that of X, if X is `Candidates`. None and "" are objects of unknown group, which are not scored.
     only : str or sequence of str, optional
-        Names as in the records, or what stands before the slash: ``["goc", "uk-means/k-means"]``.
+        Names as in the records, or the part before the slash: ``["goc", "uk-means/k-means"]``.
     seeds : int, default 1
-        Runs with different seeds, from `random_state` on; a method that draws nothing runs once.
+        Runs with different seeds, from `random_state` on; deterministic methods run once.
     times : bool, default False
         Whether the wall-clock seconds of the methods are given too; they differ from run to run.
     scale : {"standard", "robust", "none"}, default "standard"
@@ -98,7 +98,7 @@ def compare(
 def _shared(X: Any, penalty: Any, weight: Any) -> Candidates:
     """X as candidates, checked and turned once for all methods."""
     if penalty is not None and weight is not None:
-        raise ValueError("penalty and weight are two ways to say the same; give one")
+        raise ValueError("penalty and weight are alternatives; give one")
     if isinstance(X, Candidates) and penalty is None and weight is None:
         return X
     penalties, weights = (

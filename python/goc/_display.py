@@ -1,4 +1,4 @@
-"""What notebooks show: a picture below an estimator, and the report page as a cell's output.
+"""Display in notebooks: a picture below an estimator, and the report page as a cell's output.
 
 The picture is a small SVG of our own, so that an estimator has one where matplotlib is not installed.
 """

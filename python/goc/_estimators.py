@@ -1,6 +1,6 @@
 """The methods for uncertain objects.
 
-They differ in a few settings, so their keywords come from one table; what a class does beside fitting is written out.
+They differ in a few settings, so their keywords come from one table; what a class does besides fitting is written out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ATTRIBUTES = """
     Attributes
     ----------
     labels_ : array of n whole numbers
-        The cluster of each object, from 0; -1: in none.
+        The cluster of each object, from 0; -1 if it is in none.
     cluster_centers_ : array (n_clusters_, q)
         Means of the representatives, in the units of X.
     n_clusters_ : int
@@ -33,15 +33,16 @@ _ATTRIBUTES = """
     representatives_ : array (n, q)
         Where each object was taken to be, in the units of X.
     history_ : structured array (k, objective, changed)
-        A row an iteration, for methods that tell.
+        One row per iteration, for methods that record it.
     probabilities_ : array of n numbers, or None
-        How sure the method is of each label, where it says so.
+        The probability of each label, for methods that give one.
     objective_ : float or None
     converged_, cycle_ : bool
-        Whether it settled; whether it came back to a state it had been in (the best of the cycle is kept). A fit that did not
-        settle also issues scikit-learn's ConvergenceWarning.
+        Whether it converged; whether it returned to an earlier state (the best of the cycle is kept). A fit that
+        did not
+        converge also issues scikit-learn's ConvergenceWarning.
     k_curve_ : structured array (k, value)
-        Every number of clusters that ``n_clusters="auto"`` looked at.
+        Every number of clusters that ``n_clusters="auto"`` tried.
     penalty_weight_ : float
         As given, or as found.
     stability_, cluster_stability_ : arrays of n and n_clusters_ numbers, or None
@@ -105,7 +106,7 @@ class MarginalMixture(UncertainClusterer):
     def _predicted(self, X: Any, penalty: Any, weight: Any) -> tuple[Any, ...]:
         check_is_fitted(self)
         if self._model is None:
-            raise ValueError("noise=True with significance takes members away from the clusters that new objects would be judged by: fit with noise=False to predict")
+            raise ValueError("noise=True with significance removes members from the clusters that predict needs: fit with noise=False to predict")
         candidates, _ = self._candidates(X, penalty, weight, reset=False)
         predicted: tuple[Any, ...] = self._model.predict(candidates, _threads(self.n_jobs))
         return predicted
@@ -128,7 +129,7 @@ class MarginalMixture(UncertainClusterer):
     def predict_confidence(
         self, X: Any, penalty: Any = None, weight: Any = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """How sure `predict` is.
+        """The probabilities of what `predict` returns.
 
         Returns
         -------
@@ -182,7 +183,7 @@ _SEARCH = {"search": keyword("search")}
 _SURE = {name: keyword(name) for name in ("stability", "significance", "background", "noise", "fdr")}
 _ROUNDS = {"max_iter": keyword("max_iter"), "n_init": keyword("n_init", "oracle_starts", "Starts, of which the best is kept; 10 if not given.")}
 _RENAMED = {"oracle_starts": ("n_init", None), "oracle_iterations": ("max_iter", None)}
-_MAX_ITER = "Iterations at most; {} if not given."
+_MAX_ITER = "Maximum number of iterations; {} if not given."
 _FIELD = (
     "With `significance`: members of clusters that are not significant have the label -1 too, as those in the field have anyway. Such a fit "
     "has no `predict`."
@@ -193,8 +194,7 @@ _TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = 
     (GreedyOptimisticClustering, "goc", (),
      """Greedy optimistic clustering, GOC (Okuno & Hattori 2022).
 
-    Every object is a set of candidates, the values its true features may have; the clustering may choose for each object the candidate
-    that makes the clusters tightest.""",
+    Every object is a set of candidates, the values its true features may have; the clustering chooses for each object the candidate that makes the clusters tightest.""",
      {**_NUMBER, **_WEIGHT, **_ORACLE, **_GREEDY, **_SEARCH, **_AUTO, "trim": keyword("trim")},
      """    The first object may be anywhere between 0 and 2; it joins the second.
 
@@ -207,7 +207,7 @@ _TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = 
     >>> goc.chosen_
     array([2, 0, 0])
 
-    The oracle can be told how to work, and any clustering of plain points is an oracle:
+    The oracle can have settings of its own, and any clusterer of plain points can be the oracle:
 
     >>> from goc import KMeans
     >>> from sklearn.cluster import AgglomerativeClustering
@@ -217,13 +217,15 @@ _TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = 
     2
     """),
     (MarginalMixture, "marginal", (),
-     """The marginal mixture: sums over the candidates instead of choosing one, finds the number of clusters and says how sure it is.
+     """The marginal mixture: sums over the candidates instead of choosing one, finds the number of clusters, and
+     gives each label a probability.
 
-    Objects in the field, which belong to no group, have the label -1. Beside the attributes below: `field_` and `alone_` (probability of
+    Objects in the field, which belong to no group, have the label -1. Attributes besides those below: `field_`
+    and `alone_` (probability of
     being in the field, and of being a group of one), `recurrence_` (how well each cluster comes back, from 0 to 1), `runner_up_` and `runner_up_probability_`,
     `k_posterior_` (k, probability), `together_` (sparse: probability that two objects are together),
     `candidate_probabilities_`, `agreement_` of the chains and `effective_draws_`;
-    `error_factor_` and `bad_errors_`, what was learned of the errors, where candidates were drawn with `sampler="tails"` (else None).""",
+    `error_factor_` and `bad_errors_`, what was learned about the errors, if candidates were drawn with `sampler="tails"` (else None).""",
      {"scale": keyword("scale", default=own_default("marginal", "scale")),
       "feature_map": keyword("feature_map", default=own_default("marginal", "feature_map")),
       **{name: keyword(name) for name in ("strength", "scale_penalties", "chains", "burn", "keep",
@@ -251,9 +253,10 @@ _TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = 
      {**_NUMBER, **_WEIGHT, **{name: keyword(name) for name in ("reading", "distance", "k_rule", "scale_penalties", "max_iter")},
       **_ORACLE, **_AUTO}, ""),
     (TreeOptimisticClustering, "goc-tree", (),
-     """GOC with half as many clusters again, merged to n_clusters as a tree that lets members choose anew.
+     """GOC with 1.5 n_clusters clusters, merged down to n_clusters by a tree whose members choose their
+     candidates again.
 
-    Beside the attributes below: `tree_`, the whole tree as scipy's linkage table, objects as leaves; `newick` writes it.""",
+    Besides the attributes below: `tree_`, the whole tree as scipy's linkage table, objects as leaves; `newick` writes it.""",
      {**_NUMBER, **_WEIGHT, **_ORACLE, **_GREEDY, **_SEARCH, **_AUTO}, ""),
     ("HullOptimisticClustering", "goc-hull", (), "GOC over the convex hull of each set.",
      {**_NUMBER, **_WEIGHT, **_ORACLE, **_GREEDY, **_AUTO}, ""),
@@ -269,13 +272,13 @@ _TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = 
      {**_NUMBER, **_ROUNDS, **_AUTO}, ""),
     ("PossibleWorlds", "worlds", (), "The oracle on sampled worlds, then consensus (Volk et al. 2009).",
      {**_NUMBER, "worlds": keyword("worlds"), **_ORACLE, **_AUTO}, ""),
-    ("RepresentativeWorlds", "representative-worlds", (), "The same on worlds chosen as representatives (Liu et al.).",
+    ("RepresentativeWorlds", "representative-worlds", (), "The same on representative worlds (Liu et al.).",
      {**_NUMBER, "worlds": keyword("worlds"), **_ORACLE, **_AUTO}, ""),
     ("ConsistentWorlds", "consistent-worlds", (),
      "Representative worlds in one spectral clustering that learns what they have in common (after Liu et al. 2021).",
      {**_NUMBER, "worlds": keyword("worlds"), **_AUTO}, ""),
     ("HDBSCANDraws", "hdbscan-draws", (),
-     """HDBSCAN on draws of the errors, and what they agree on. Finds the number of clusters.
+     """HDBSCAN on draws from the errors, combined by consensus. Finds the number of clusters.
 
     Objects that are together in less than half of the draws with any other have the label -1.""",
      {name: keyword(name) for name in ("min_cluster_size", "min_samples", "worlds")}, ""),
@@ -285,14 +288,15 @@ _TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = 
      "OPTICS by expected distances (Kriegel & Pfeifle 2005, Fuentes et al. 2017), cut at eps. Finds the number of clusters.",
      {name: keyword(name) for name in ("min_points", "eps", "worlds")}, ""),
     ("SignificantLinkage", "significant-linkage", (),
-     """Single linkage, and which mergers stand out of a smooth background (Lövdal et al. 2022). Finds the number of clusters.
+     """Single linkage; keeps the clusters that stand out from a smooth background (Lövdal et al. 2022). Finds
+     the number of clusters.
 
     Of the means of the sets; `background` says how the backgrounds are made. Objects in no significant cluster have the label -1.""",
      {"least_members": keyword("least_members")}, ""),
     ("ExtremeDeconvolution", "extreme-deconvolution", (),
-     """A Gaussian mixture seen through the errors (Bovy, Hogg & Roweis 2011).
+     """A Gaussian mixture convolved with the errors (Bovy, Hogg & Roweis 2011).
 
-    The errors of an object are the weighted covariance of its candidates; `representatives_` are where the mixture has the objects.""",
+    The errors of an object are the weighted covariance of its candidates; `representatives_` are the objects' places according to the mixture.""",
      {"n_clusters": keyword("n_clusters", default="auto", says='Number of components; "auto" finds it, by BIC.'),
       **{name: keyword(name) for name in ("strength", "scale_penalties")}},
      """    >>> import numpy as np

@@ -1,4 +1,4 @@
-"""Keywords of earlier versions: they still work, and a FutureWarning says what to write instead.
+"""Keywords of earlier versions. They still work, with a FutureWarning that says what to write instead.
 
 Methods used to take the settings of their oracle themselves (``oracle="linkage", linkage="ward"``); now the oracle is an object that has
 them (``oracle=goc.Linkage(linkage="ward")``). Oracles and methods without one used to call scikit-learn's ``n_init`` and ``max_iter``

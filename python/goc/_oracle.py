@@ -1,4 +1,4 @@
-"""What can be an oracle: a name, an estimator of this package, a function, or a clusterer of scikit-learn.
+"""Oracles: a name, an estimator of this package, a function, or a clusterer of scikit-learn.
 
 Names and our own estimators run in Rust; of those estimators only the settings are used, not their number of clusters, scaling, seed or
 threads, which are the method's. The others are called back.
@@ -20,7 +20,7 @@ NAMED: dict[str, type] = {}
 
 
 def told_of(oracle: Any) -> dict[str, Any]:
-    """What the compiled part is told of `oracle`; of one that is called back it needs no more than some name."""
+    """What the compiled part needs to know of `oracle`; of one that is called back, only a name."""
     if isinstance(oracle, str):
         return {"oracle": oracle}
     return oracle._told() if type(oracle) in NAMED.values() else {}

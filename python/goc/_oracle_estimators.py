@@ -1,7 +1,7 @@
-"""The oracles by themselves: clusterings of plain points, with scikit-learn's names where scikit-learn has the thing.
+"""The oracles by themselves: clusterings of plain points, with scikit-learn's names where it has an equivalent.
 
-Each is made from a row of one table. Given to a method (``GreedyOptimisticClustering(50, oracle=goc.KMeans(n_init=10))``) it says how that
-method's oracle works, and Rust runs it.
+Each is made from a row of one table. Given to a method (``GreedyOptimisticClustering(50,
+oracle=goc.KMeans(n_init=10))``) it holds the settings of that method's oracle, and Rust runs it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NOT_TOLD = ("n_clusters", "scale")
 
 
 class OracleEstimator(Clusterer):
-    """Base of the oracles by themselves; not to be used itself."""
+    """Base of the oracles; not for direct use."""
 
     _method = "oracle"
     _oracle = ""
@@ -39,7 +39,7 @@ class OracleEstimator(Clusterer):
             Points. Sets of candidates, in all forms that the methods take, are clustered by their means.
         y : ignored
         penalty, weight : deprecated
-            They belong to candidates; give methods for uncertain objects those.
+            They belong to candidates; give them to methods for uncertain objects.
 
         Returns
         -------
@@ -80,10 +80,11 @@ class _KMeans(PredictsByMeans, _WithMeans):
             Points. Sets of candidates, in all forms that the methods take, are clustered by their means.
         y : ignored
         sample_weight : array of n numbers, optional
-            How much each point counts: 2 is two points in one place, 0 has a label and moves no centre. With it k-means++ and Lloyd's
+            How much each point counts: 2 is like two points in one place; 0 gets a label but moves no centre.
+            With weights, k-means++ and Lloyd's
             rounds are used, whatever `init`, `algorithm` and `max_iter` say.
         penalty, weight : deprecated
-            They belong to candidates; give methods for uncertain objects those.
+            They belong to candidates; give them to methods for uncertain objects.
 
         Returns
         -------
@@ -140,7 +141,7 @@ _FIRST = """
     Attributes
     ----------
     labels_ : array of n whole numbers
-        The cluster of each point, from 0; -1: in none.
+        The cluster of each point, from 0; -1 if it is in none.
     n_clusters_ : int
     n_features_in_ : int
 """
@@ -190,8 +191,8 @@ _TABLE: list[tuple[str, str, type, str, bool, dict[str, Keyword], tuple[str, ...
      ("random_state", "n_jobs"), _STARTS | _ROUNDS),
     ("DiagonalMixture", "gmm-diag", _WithMeans, "Gaussian mixture with diagonal covariances, as in ClusterR.", True,
      {"n_init": _n_init(1), "max_iter": _max_iter("Iterations of EM", 5)}, ("random_state", "n_jobs"), _STARTS | _ROUNDS),
-    ("MclustEII", "mclust-eii", _WithMeans, "Gaussian mixture, one sphere for all, at most n_clusters by BIC.", True, _MCLUST, (), _ROUNDS),
-    ("MclustVII", "mclust-vii", _WithMeans, "Gaussian mixture, a sphere each, at most n_clusters by BIC.", True, _MCLUST, (), _ROUNDS),
+    ("MclustEII", "mclust-eii", _WithMeans, "Gaussian mixture, equal spheres, at most n_clusters by BIC.", True, _MCLUST, (), _ROUNDS),
+    ("MclustVII", "mclust-vii", _WithMeans, "Gaussian mixture, spheres of their own sizes, at most n_clusters by BIC.", True, _MCLUST, (), _ROUNDS),
     ("MclustVVV", "mclust-vvv", _WithMeans, "Gaussian mixture, any covariances, at most n_clusters by BIC.", True, _MCLUST, (), _ROUNDS),
     ("Linkage", "linkage", OracleEstimator, "Agglomerative linkage.", True, {"linkage": keyword("linkage")}, (), {}),
     ("Affinity", "affinity", OracleEstimator, "Affinity propagation. Finds the number of clusters.", False,

@@ -1,4 +1,4 @@
-"""A bar for those who ask for one."""
+"""A progress bar, on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page to look at: an estimator's attributes to one HTML file that opens from disk (docs/report.md)."""
+"""The report page: from an estimator's attributes to one HTML file that opens from disk (docs/howto/report.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every setting of a fit: what it is called, its default, what it may be and what it does.
+"""Every setting of a fit: its names, default, allowed values and description.
 
 The list is the library's own (``_goc.settings()``), from which the command's flags are made too: the estimators take their keywords,
 defaults, checks and documentation from it, so a setting is described in one place only.
@@ -42,14 +42,14 @@ _HERE: dict[str, dict[str, Any]] = {
     "oracle": {
         "kind": "text",
         "words": None,
-        "help": "What clusters one point per object: a name, an estimator of this package such as goc.KMeans(n_init=10), a function "
+        "help": "The clusterer of plain points, run on one point per object: a name, an estimator of this package such as goc.KMeans(n_init=10), a function "
         "``(points, k, seed) -> labels``, or a clusterer of scikit-learn. Names: k-means, k-medoids, gmm-diag, mclust-eii, mclust-vii, "
         "mclust-vvv, linkage, affinity, mean-shift, spectral, convex, hdbscan.",
     },
     "penalty_scale": {"kind": "flag", "words": None, "default": True, "help": "Divide the penalties by the largest."},
-    "k": {"help": 'Number of clusters to begin with; "auto" finds it, by `k_by`.'},
+    "k": {"help": 'Initial number of clusters; "auto" finds it, by `k_by`.'},
 }
-_LABELS = {"name": "initial_labels", "python": "initial_labels", "flag": "init-labels", "default": None, "help": "Replaces the first clustering.",
+_LABELS = {"name": "initial_labels", "python": "initial_labels", "flag": "init-labels", "default": None, "help": "Initial labels in place of the first clustering.",
            "kind": "labels", "words": None}  # fmt: skip
 
 SETTINGS: list[dict[str, Any]] = [*(_entry(told) for told in _goc.settings() if told["name"] != "method"), _LABELS]

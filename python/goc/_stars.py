@@ -1,4 +1,4 @@
-"""Star catalogues: their candidates as ``goc candidates`` makes them."""
+"""Candidates of star catalogues, as ``goc candidates`` makes them."""
 
 from __future__ import annotations
 
@@ -55,23 +55,24 @@ def from_gaia(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Candidates:
-    """Candidates of a star catalogue: error bars sampled and turned into orbital actions or another space, to the byte as ``goc candidates``.
+    """Candidates of a star catalogue, in orbital actions or another space, bit-identical to those of ``goc
+    candidates``.
 
     Parameters
     ----------
     table : pandas, pyarrow or astropy table, structured array, or mapping of columns
         A row a star: ra, dec, parallax, pmra, pmdec, radial_velocity, the errors of the last four (x_error, x_err, sigma_x or e_x),
         and their correlations (x_y_corr) if there are any; or l, b, pml, pmb; or a distance (kpc) or distance_modulus in place of the
-        parallax. Columns that name a unit are converted, their errors alike; a unit that is not known is refused.
+        parallax. Columns that name a unit are converted, with their errors; an unknown unit is refused.
     columns : mapping, optional
-        Other names, such as ``{"radial_velocity": "HRV"}``.
+        Columns with other names, such as ``{"radial_velocity": "HRV"}``.
     errors : sequence of four str, optional
         The error columns of depth, proper motions and radial velocity.
     inflate : float or mapping, optional
         Multiplies the quoted errors: one factor for all, or by column, ``{"parallax": 1.5}``.
     error_floor : mapping, optional
-        The smallest error of a measured column, in its unit, ``{"pmra": 0.02}``: smaller ones, 0
-        too, are raised to it after `inflate`.
+        The smallest error of a measured column, in its unit, ``{"pmra": 0.02}``: smaller errors, 0 included, are
+        raised to it, after `inflate`.
     object : str, optional
         Column that names the star; by default object, source_id, i or id, else the position.
     shape : {"box", "ellipsoid", "l1"}, optional
@@ -79,20 +80,20 @@ def from_gaia(
     sigmas, eta, radius
         The size of the sets, as for :func:`goc.uncertainty.box`.
     m : int
-        Points drawn for each star.
+        Candidates drawn per star.
     sampler : {"uniform", "sobol", "density", "tails", "grid:COLUMN"}
         ``"tails"``: from the error distribution, some with heavy tails; :class:`goc.MarginalMixture` learns from them how far
         the quoted errors hold. ``goc stars --method marginal`` does so by default.
     distance_prior : str, optional
-        What is known of the distances beforehand; points are taken from the set in proportion to it. ``"volume:5"``: as many stars in every volume, none
-        beyond 5 kpc; ``"edsd:1.35"``: their density falls with a scale length of 1.35 kpc.
+        The prior on the distances; candidates are drawn from the set in proportion to it. ``"volume:5"``:
+        uniform density out to 5 kpc, none beyond; ``"edsd:1.35"``: density that falls with a scale length of 1.35 kpc.
     penalty : {"density", "none", "distance", "density:COLUMN[,COLUMN]"}
     space : {"actions", "iom", "orbit", "xyzuvw", "uvw", "galactocentric"}
         The features: ``"actions"`` Jr, Jz, Jphi; ``"iom"`` energy, Lz, Lperp; ``"orbit"`` energy, Lz, circularity, eccentricity,
         pericentre, apocentre, zmax; ``"xyzuvw"`` heliocentric Galactic X, Y, Z (pc) and U, V, W (km/s), relative to the Sun; ``"uvw"``
         the velocities alone; ``"galactocentric"`` x, y, z (kpc), vx, vy, vz (km/s) in the frame of `sun`.
     potential : str or Potential
-        mcmillan17, mwpotential2014, or a file that ends in .ini. Spaces that need none do not build one.
+        mcmillan17, mwpotential2014, or a file that ends in .ini. Ignored by spaces that need none.
     variant : {"converged", "authors", "agama"}
         How actions are computed.
     sun : str
@@ -100,23 +101,23 @@ def from_gaia(
     jphi : {"paper", "prograde-positive"}
         The sign of Jphi, Lz and the circularity.
     angles : {"degrees", "radians"}
-        Unit of positions whose columns name none.
+        Unit of positions, if their columns name none.
     zero_point : float
-        Added to every parallax, mas.
+        Offset added to every parallax, in mas.
     missing : float or None
         A star with this value anywhere is dropped.
     on_nan : {"raise", "drop"}
         A star with NaN, null or a masked value.
     missing_rv : {"refuse", "drop", "prior", "prior:SIGMA"}, optional
-        A star without a radial velocity: an error, left out, or its velocity drawn from a prior. The others give the
-        prior; SIGMA, in km/s, says how wide it is instead. By default as any other missing value.
+        A star without a radial velocity: an error, left out, or its velocity drawn from a prior that is fitted
+        to the other stars; SIGMA, in km/s, sets its width instead. By default as any other missing value.
     with_ : str, sequence of str, or mapping, optional
         More measured columns to cluster by: ``["fe_h"]``, ``["fe_h:fe_h_error", "mg_fe"]`` or ``{"fe_h": "fe_h_error"}``.
-        Where one is missing, a prior that the other stars give takes its place.
+        Missing values are drawn from a prior fitted to the other stars.
     on_bad : {"raise", "drop"}
         A star with an infinite number, a negative error or a correlation beyond 1.
     on_empty : {"drop", "raise"}
-        A star none of whose points has features: no actions, no distance.
+        A star without valid candidates: no actions, no distance.
     random_state, n_jobs, verbose
         As for the estimators.
 
@@ -124,7 +125,7 @@ def from_gaia(
     -------
     Candidates
         Features of the space, by default Jr, Jz, Jphi (kpc km/s) with ``extras["energy"]``; ``truth`` where the table has it; ``losses``, the stars that lost
-        points: (id, drawn, kept, reasons); ``metadata``, all that made them, under the keys of ``goc candidates``.
+        points: (id, drawn, kept, reasons); ``metadata``, how they were made, under the keys of ``goc candidates``.
 
     Warns
     -----

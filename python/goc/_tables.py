@@ -1,4 +1,4 @@
-"""Tables of any make, column by column: pandas, pyarrow, astropy, structured arrays, mappings. None of them is required."""
+"""Tables of any kind, column by column: pandas, pyarrow, astropy, structured arrays, mappings. None of these libraries is required."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Table:
         elif hasattr(table, "keys"):
             names = [str(name) for name in table.keys()]
         else:
-            raise ValueError(f"{type(table).__name__} is no table: give pandas, pyarrow, astropy, or a mapping of columns")
+            raise ValueError(f"{type(table).__name__} is not a table: give pandas, pyarrow, astropy, or a mapping of columns")
         self.names: list[str] = names
 
     def __contains__(self, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Groups judged by a column that they were not found by."""
+"""Groups judged by a column that was not used to find them."""
 
 from __future__ import annotations
 
@@ -39,22 +39,24 @@ def validate(
     random_state: Any = 1,
     n_jobs: int | None = None,
 ) -> Validation:
-    """Are groups tighter than chance in a quantity that they were not found by? As ``goc validate``.
+    """Are groups tighter than chance in a quantity that was not used to find them? As ``goc validate``.
 
-    Each group is compared with random groups of the same size, whose members are picked among the stars nearest to its own.
+    Each group is compared with random groups of the same size, whose members are drawn from the stars nearest to
+    its own.
 
     Parameters
     ----------
     labels : array of n numbers
-        The group of each object; below 0 in none, NaN not clustered.
+        The group of each object; negative if it is in none, NaN if it was not clustered.
     values, errors : arrays of n numbers
         The quantity with its standard errors; NaN where it is missing, 0 where it is exact.
     features : mapping of names to arrays, table, or array (n, q)
-        What the groups were found in. Of columns called Jr and Jz beside Jphi the roots are taken, as for clustering.
+        The features in which the groups were found. If there are columns Jr, Jz and Jphi, the square roots of Jr
+        and Jz are used, as for clustering.
     draws : int
         Random groups for each group.
     neighbours : int
-        Nearest objects that a member may be replaced by, at least.
+        Smallest number of nearest objects from which the replacement of a member is drawn.
     random_state, n_jobs
         As for the estimators.
 
@@ -62,7 +64,8 @@ def validate(
     -------
     Validation
         For each group ``labels``, ``members``, ``n_values``, ``medians``, ``scatter`` (beyond the errors), ``random`` (that of random
-        groups: quantiles 0.05, 0.5, 0.95), ``p_values`` and ``q_values``; for all together ``p_value``. NaN: it could not be tested.
+        groups: quantiles 0.05, 0.5, 0.95), ``p_values`` and ``q_values``; for all together ``p_value``. NaN
+        means that a group could not be tested.
 
     Examples
     --------
@@ -88,7 +91,7 @@ def validate(
     label = np.asarray(labels, dtype=float)
     known = np.isfinite(label)
     if np.any(label[known] != np.floor(label[known])):
-        raise ValueError("labels are whole numbers; below 0 in no group, NaN not clustered")
+        raise ValueError("labels must be whole numbers; negative in no group, NaN not clustered")
     own = [int(value) if there else None for value, there in zip(label, known)]
     quantity, uncertain = (np.asarray(given, dtype=float).tolist() for given in (values, errors))
     found = _goc.validate(

@@ -1,13 +1,15 @@
-"""GOC on a Dask cluster: the partitions stay where they are, only sums travel.
+"""GOC on a Dask cluster: the partitions stay where they are, and only sums travel.
 
-Every worker holds a few partitions as *shards* in Rust; one small *coordinator* on the client says what all shards do next and puts their
-answers together in the order of the partitions. The answer has the same bytes as on one machine, for any number of workers and
-any cut into partitions: it is that of ``GreedyOptimisticClustering(..., oracle=goc.KMeans(algorithm="lloyd"), oracle_every="always")``.
+Every worker holds a few partitions as *shards* in Rust; one small *coordinator* on the client tells all shards
+what to do next and combines their answers in the order of the partitions. The result is bit-identical to that of
+one machine, for any number of workers and
+any division into partitions: it is that of ``GreedyOptimisticClustering(...,
+oracle=goc.KMeans(algorithm="lloyd"), oracle_every="always")``.
 
 A shard is a pure function of its partition, so a worker may die, and a worker need not have room for all its shards: what is gone is
 made again. What there is room for is made once, in the first pass over the partitions. Candidates never pass through the scheduler.
 
-Needs dask, distributed, pandas and pyarrow (``pip install "goc[dask]"``). docs/scale.md says what it costs.
+Needs dask, distributed, pandas and pyarrow (``pip install "goc[dask]"``). docs/howto/scale.md has the costs.
 """
 
 from __future__ import annotations
@@ -241,7 +243,7 @@ class DaskClustering:
     def to_parquet(self, folder: str | os.PathLike[str]) -> list[str]:
         """Writes the labels of each partition where its data are within theirs, on the workers; each file appears whole.
 
-        The folder must be one that all workers see.
+        All workers must be able to see the folder.
         """
         paths = [os.path.abspath(os.path.join(folder, name)) for name in self._names]
         return self._workers.each(tasks.write, [(self._run, self._last, path) for path in paths])
@@ -277,7 +279,8 @@ def fit(
     Parameters
     ----------
     data : Dask dataframe, folder or file, or list
-        A row a candidate, all rows of an object in one partition; with `candidates`, whatever that takes. A folder of Parquet files may be
+        One row per candidate, all rows of an object in one partition; with `candidates`, whatever that function
+        takes. A folder of Parquet files may be
         nested (HATS: ``Norder=*/Dir=*/Npix=*.parquet``). A list has files, delayed tables or functions that return a table.
     n_clusters, penalty_weight, oracle, **settings
         As for :class:`goc.GreedyOptimisticClustering`, with ``oracle=goc.KMeans(algorithm="lloyd")`` and ``oracle_every="first"``: the
@@ -294,11 +297,11 @@ def fit(
         Standard takes mean and standard deviation of all candidates, by exact sums, which do not depend on the cut into partitions; they
         are the library's but for the last digit. (centre, spread) has a number for each feature.
     sample : int
-        With more objects than this the oracle gets about so many, drawn at random; `first_on_` says so.
+        With more objects than this the oracle gets a random sample of about this size, and `first_on_` says so.
     checkpoint : path, optional
         Written after every iteration, under a temporary name and renamed.
     resume : bool
-        Go on from `checkpoint` if it is there; one of another run is refused.
+        Continue from `checkpoint` if it exists; one of another run is refused.
     client : distributed.Client, optional
         By default the current one.
     cache : int, optional
@@ -429,10 +432,10 @@ def _write_checkpoint(path: Path, mark: str, state: bytes) -> None:
 def _read_checkpoint(path: Path, mark: str) -> bytes:
     content = path.read_bytes()
     if not content.startswith(_HEADER) or len(content) < len(_HEADER) + 65:
-        raise ValueError(f"{path} is no checkpoint of goc.dask")
+        raise ValueError(f"{path} is not a checkpoint of goc.dask")
     rest = content[len(_HEADER) :]
     if rest[:64] != mark.encode():
-        raise ValueError(f"{path} is of another run: other data or parameters; begin anew, or use those of then")
+        raise ValueError(f"{path} belongs to another run, with other data or parameters; start again, or use those of that run")
     return rest[65:]
 
 

@@ -46,7 +46,7 @@ class Potential:
 
     @classmethod
     def from_ini(cls, text: str) -> Potential:
-        """From the text of an .ini file: a section a component."""
+        """From the text of an .ini file, with one section per component."""
         made = cls.__new__(cls)
         made._build("ini", text)
         return made
@@ -128,12 +128,12 @@ def to_galactocentric(
     columns, sun, angles, zero_point
         As for :func:`goc.from_gaia`.
     return_reasons : bool
-        Also give, for each star, why it has no place; empty where it has.
+        Also return, for each star, why it has no position; empty if it has one.
 
     Returns
     -------
     places : array (n, 6)
-        NaN where a star has none: a parallax that is not positive, a missing number.
+        NaN where a star has no position: a parallax that is not positive, a missing number.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def to_galactocentric(
 
 
 def from_galactocentric(places: ArrayLike, *, sky: str = "icrs", sun: str = "hattori") -> dict[str, NDArray[np.float64]]:
-    """What is observed of stars at these places.
+    """The observed quantities of stars at these positions.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ def simulate(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> dict[str, NDArray[Any]]:
-    """A mock Milky Way: stars of torn dwarf galaxies near the Sun, measured with Gaia's errors.
+    """A mock Milky Way: stars of disrupted dwarf galaxies near the Sun, measured with Gaia's errors.
 
     Parameters
     ----------
@@ -331,17 +331,17 @@ def simulate(
         draws its own groups, so `dwarfs`, `field`, `dispersion`, `most` and `full` must be left out.
     dwarfs : int
     stars : int or list of int, optional
-        Stars of each dwarf; by default 1 to 10 in turn. Of the realistic sky: all stars together, by default 5000.
+        Stars per dwarf; by default 1 to 10 in turn. For the realistic sky: all stars together, by default 5000.
     without_velocity : float, optional
         Share of the realistic sky's stars without a radial velocity (NaN); by default 0.1.
     field : int
-        Stars without siblings beside them.
+        Additional field stars, without siblings.
     dispersion, speed : float
         Spread of velocities within a dwarf, and of the dwarfs' own, km/s.
     age : float
         When the dwarfs fell in, Gyr ago.
     reach, latitude : float
-        Farthest stars (kpc) and lowest Galactic latitude (degrees) that are observed.
+        Distance out to which stars are observed (kpc), and lowest Galactic latitude (degrees).
     magnitudes : two floats
         Range of absolute magnitudes.
     errors : {"paper", "gaia-dr3", "gaia-dr4", "gaia-dr5"}

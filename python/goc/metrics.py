@@ -1,6 +1,6 @@
-"""How good labels are where the truth is known.
+"""Scores of labels against a known truth.
 
-Labels may be of any type; noise (-1) counts as a group of its own unless left out before.
+Labels may be of any type. Each object with the label -1 counts as a group of its own.
 """
 
 from __future__ import annotations

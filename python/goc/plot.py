@@ -1,6 +1,7 @@
-"""Pictures on matplotlib's axes: each function draws on `ax` (the current axes if none is given) and gives it back.
+"""Figures with matplotlib: each function draws on `ax` (the current axes if none is given) and returns it.
 
-Colours are Okabe & Ito's, which colour-blind people can tell apart; there are more clusters than colours, so neighbours in number differ.
+Colours are Okabe & Ito's, which colour-blind readers can distinguish; there are more clusters than colours, so
+neighbours in number differ.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def clusters(
         Which features are drawn; by default Jphi and Jr where features have those names, else the first two.
     ax : matplotlib axes, optional
     names : sequence of str, optional
-        What the features are called.
+        Names of the features.
     whole : bool, default False
         Show everything. By default far outliers, beyond the inner 99 per cent of the representatives, do not squeeze the others; the
         title says how many objects lie beyond the edges.
@@ -122,7 +123,7 @@ def k_posterior(mixture: Any, *, ax: Any = None) -> Any:
     ax = _axes(ax)
     posterior = _fitted(mixture, "k_posterior_")
     ax.bar(posterior["k"], posterior["probability"], color=COLOURS[0])
-    ax.set_xlabel("number of clusters, those of one object too")
+    ax.set_xlabel("number of clusters, singletons included")
     ax.set_ylabel("probability")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     return ax

@@ -1,6 +1,6 @@
 """From measured values with errors to candidates (paper, eqs. 1 to 5).
 
-A set holds the values that the truth may have; its points, mapped by a function f, are the candidates.
+A set holds the values that the truth may have; points of it, mapped by a function f, are the candidates.
 """
 
 from __future__ import annotations
@@ -113,19 +113,19 @@ def box(
     values: ArrayLike, errors: ArrayLike, *, sigmas: float | None = None, eta: float | None = None, radius: float | None = None,
     keys: Sequence[Any] | None = None,
 ) -> Sets:  # fmt: skip
-    """Boxes: a half-width for every value.
+    """Boxes: one half-width for each value.
 
     Parameters
     ----------
     values : array (n, d)
         What was measured.
     errors : array (n, d), or anything that broadcasts to it
-        Standard errors; 0 is exact.
+        Standard errors; 0 means exact.
     sigmas, eta, radius : float, optional
-        The size: in errors (2 if nothing is said), by the probability that the truth lies outside, or by the half-width of the widest
-        value.
+        The size: in standard errors (2 by default), by the probability that the truth lies outside, or by the
+        half-width of the widest value.
     keys : sequence of n whole numbers or texts, optional
-        Names of the objects, of which their random streams follow; by default their positions.
+        Names of the objects, which determine their random streams; by default their positions.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def propagate(
     on_empty : {"raise", "drop"}
         An object none of whose points has features.
     features : sequence of str, optional
-        What the features are called.
+        Names of the features.
 
     Returns
     -------
@@ -269,7 +269,7 @@ def propagate(
     if empty.size and (on_empty == "raise" or empty.size == n):
         i = int(empty[0])
         name = i if sets.keys is None else sets.keys[i]
-        raise ValueError(f"object {name}: f gives no finite features for any of its {m} points; mend it, or use on_empty='drop'")
+        raise ValueError(f"object {name}: f gives no finite features for any of its {m} points; fix it, or use on_empty='drop'")
     left = counts > 0
     ids: Any = (np.arange(n) if sets.keys is None else np.asarray(sets.keys))[left]
     metadata: dict[str, Any] = {"goc_sampler": sampler, "goc_m": m, "goc_penalty": penalty, "goc_seed": seed}

@@ -1,7 +1,7 @@
-//! Arrays in: the candidates of all objects, checked once and kept as the library has them.
+//! Arrays in: the candidates of all objects, checked once and stored in the library's layout.
 //!
-//! The library stores an object's candidates feature after feature, numpy one after another: the one pass that turns them
-//! is the only copy, the same that the command makes of its table.
+//! The library stores an object's candidates feature by feature, numpy candidate by candidate. The
+//! pass that transposes them is the only copy, the same one that the command makes of its table.
 
 use std::sync::Arc;
 
@@ -26,8 +26,9 @@ pub struct Candidates {
 
 #[pymethods]
 impl Candidates {
-    /// values (N, q) and offsets (n + 1), C-contiguous; one penalty a candidate, or one weight, or neither. `names` call the
-    /// objects in messages, `features` the features; `metadata` say how the candidates came about.
+    /// values (N, q) and offsets (n + 1), C-contiguous; one penalty or one weight per candidate, or
+    /// neither. `names` names the objects in messages, `features` the features; `metadata` records
+    /// how the candidates were made.
     #[new]
     #[pyo3(signature = (values, offsets, penalty=None, weight=None, strength=PENALTY_STRENGTH, names=None, features=None, metadata=None))]
     #[allow(clippy::too_many_arguments)] // called from Python, by name
@@ -54,7 +55,8 @@ impl Candidates {
         let ids = names.map_or(Ids::Position, Ids::Text);
         let n = offsets.len() - 1;
         let mut builder = CandidatesBuilder::with_capacity(q, n, rows);
-        // With the interpreter's lock: another thread of Python's could write into the arrays meanwhile.
+        // Done with the interpreter's lock held: another Python thread could otherwise write to the
+        // arrays.
         for i in 0..n {
             let (from, to) = (offsets[i] as usize, offsets[i + 1] as usize);
             let set = &values[from * q..to * q];
@@ -112,7 +114,7 @@ impl Candidates {
         whole(py, self.data.candidates.offsets().iter().map(|&at| at as i64))
     }
 
-    /// The candidates of object `i`, row after row: a copy.
+    /// The candidates of object `i`, row by row: a copy.
     fn object<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let sets = &self.data.candidates;
         if i >= sets.objects() {
@@ -138,7 +140,7 @@ impl Candidates {
         table(py, means.values().to_vec(), means.features())
     }
 
-    /// All candidates, row after row: a copy.
+    /// All candidates, row by row: a copy.
     #[getter]
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         rows_of(py, &self.data.candidates)
@@ -151,7 +153,7 @@ impl Candidates {
     }
 }
 
-/// All candidates, row after row.
+/// All candidates, row by row.
 pub fn rows_of<'py>(py: Python<'py>, sets: &goc::Candidates) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let q = sets.features();
     let mut values = vec![0.0; sets.total() * q];

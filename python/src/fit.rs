@@ -1,5 +1,5 @@
-//! A fit: candidates in, the pipeline run under watch, its answer as a dictionary of arrays in the units
-//! of the input.
+//! A fit: candidates in, an interruptible run of the pipeline, and its result as a dictionary of
+//! arrays in the units of the input.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -18,19 +18,20 @@ use crate::oracle::Watched;
 use crate::settings::{Asked, refused};
 use crate::watch::{self, value_error};
 
-/// What the thread of a fit brings back.
+/// The result that the thread of a fit returns.
 struct Outcome {
     fit: Fit,
     model: Option<ModelFile>,
     tree: Option<Vec<[f64; 4]>>,
     places: Vec<f64>,
-    /// Those of the best start, where k-means by itself was asked for.
+    /// The iterations of the best start, if plain k-means was requested.
     oracle_iterations: Option<usize>,
     /// Remarks, and warnings.
     said: Vec<(bool, String)>,
 }
 
-/// Clusters `candidates` as `settings` say; `function` in place of the named oracle. Returns a dictionary.
+/// Clusters `candidates` according to `settings`; `function` replaces the named oracle. Returns a
+/// dictionary.
 #[pyfunction]
 #[pyo3(signature = (candidates, settings, function=None, threads=None, progress=None))]
 pub fn fit<'py>(
@@ -69,7 +70,7 @@ pub fn fit<'py>(
     dictionary(py, outcome.map_err(refused)?)
 }
 
-/// How many steps a fit by `settings` has, where that is known beforehand.
+/// The number of steps of a fit with `settings`, if known in advance.
 #[pyfunction]
 pub fn steps(settings: &Bound<'_, PyDict>) -> PyResult<Option<usize>> {
     Ok(Asked::of(settings)?.settings.steps())
@@ -169,7 +170,7 @@ fn posterior_items(py: Python<'_>, put: &Bound<'_, PyDict>, posterior: &Posterio
     Ok(())
 }
 
-/// Roots, scaling and the divisor of penalties of a fit: how new objects are to be taken.
+/// Roots, scaling and the divisor of penalties of a fit, which prepare new objects.
 #[pyclass(frozen, module = "goc._goc")]
 #[derive(Clone)]
 pub struct Map {
@@ -177,7 +178,7 @@ pub struct Map {
     pub divisor: f64,
 }
 
-/// What pickle keeps of a map: roots, scaling, centre, spread, divisor.
+/// What pickle stores of a map: roots, scaling, centre, spread, divisor.
 type MapParts = (Vec<bool>, String, Vec<f64>, Vec<f64>, f64);
 
 #[pymethods]
@@ -216,7 +217,7 @@ impl Map {
         self.map.roots.clone()
     }
 
-    /// Everything it is made of, for pickle.
+    /// The parts that it is made of, for pickle.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, MapParts)> {
         let scaler = &self.map.scaler;
         let parts = (
@@ -231,7 +232,7 @@ impl Map {
 }
 
 impl Map {
-    /// New objects as those of the fit were taken.
+    /// Prepares new objects like those of the fit.
     pub fn prepared(&self, data: &Dataset) -> PyResult<Prepared> {
         let (given, wanted) = (data.candidates.features(), self.map.roots.len());
         if given != wanted {
@@ -241,7 +242,7 @@ impl Map {
     }
 }
 
-/// What the marginal mixture keeps to judge new objects by.
+/// The model that the marginal mixture keeps to classify new objects.
 #[pyclass(frozen, module = "goc._goc")]
 pub struct Model {
     file: ModelFile,
@@ -249,8 +250,8 @@ pub struct Model {
 
 #[pymethods]
 impl Model {
-    /// Labels (-1: in no group), probabilities and probabilities of being in no group, of objects in the features
-    /// as they were given.
+    /// Labels (-1: in no group), their probabilities, and the probabilities of being in no group,
+    /// for objects in the original features.
     #[pyo3(signature = (candidates, threads=None))]
     fn predict<'py>(
         &self,
@@ -273,17 +274,17 @@ impl Model {
         Ok((py.get_type::<Self>().getattr("from_text")?, (self.file.to_text(),)))
     }
 
-    /// Back from what `__reduce__` gave.
+    /// Restores what `__reduce__` returned.
     #[staticmethod]
     fn from_text(text: &str) -> PyResult<Self> {
         Ok(Self { file: ModelFile::from_bytes(text.as_bytes()).map_err(value_error)? })
     }
 }
 
-/// Labels, their probabilities, probabilities of being in no group.
+/// Labels, their probabilities, and the probabilities of being in no group.
 type Predicted<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// Every method on the same candidates: a list of dictionaries, a row each.
+/// Every method on the same candidates: a list of dictionaries, one per row.
 #[pyfunction]
 #[pyo3(signature = (candidates, settings, truth=None, only=None, seeds=1, threads=None, progress=None))]
 #[allow(clippy::too_many_arguments)] // keywords in Python

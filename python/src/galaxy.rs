@@ -1,4 +1,5 @@
-//! The Milky Way: frames, potentials, actions, orbits. Rows are (x, y, z, vx, vy, vz) in kpc and km/s, or what a catalogue has.
+//! The Milky Way: frames, potentials, actions, orbits. Rows are (x, y, z, vx, vy, vz) in kpc and
+//! km/s, or the values of a catalogue.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use rayon::prelude::*;
 use crate::candidates::table;
 use crate::watch::{self, value_error};
 
-/// A word that says how to do something, by its own parser.
+/// Parses a word that selects an option.
 pub fn parsed<T: std::str::FromStr>(what: &str, given: &str) -> PyResult<T>
 where
     T::Err: std::fmt::Display,
@@ -34,7 +35,7 @@ fn stars_of(rows: &PyReadonlyArray2<'_, f64>) -> PyResult<Vec<[f64; 6]>> {
     Ok(rows.as_array().rows().into_iter().map(star).collect())
 }
 
-/// Rows of six numbers as places.
+/// Rows of six numbers as positions.
 fn places_of(rows: &PyReadonlyArray2<'_, f64>) -> PyResult<Vec<Galactocentric>> {
     Ok(stars_of(rows)?.into_iter().map(place).collect())
 }
@@ -47,7 +48,7 @@ fn row(place: &Galactocentric) -> impl Iterator<Item = f64> {
     place.position.into_iter().chain(place.velocity)
 }
 
-/// How a catalogue's rows become places.
+/// How a catalogue's rows become positions.
 pub fn catalogue_of(sky: &str, far: &str, offset: f64, angles: &str, sun: &str) -> PyResult<Catalogue> {
     let far = match far {
         "parallax" => DistanceMeasure::Parallax { offset },
@@ -71,7 +72,7 @@ fn sky_of(sky: &str) -> PyResult<Sky> {
 #[pyclass(frozen, module = "goc._goc")]
 pub struct Potential {
     potential: Arc<dyn goc_galaxy::potential::Potential>,
-    /// Milky Way of McMillan: built as an action finder's variant has it.
+    /// Whether this is McMillan's Milky Way, which is built as an action finder's variant requires.
     milky_way: bool,
 }
 
@@ -123,7 +124,7 @@ impl Potential {
         table(py, values, 5)
     }
 
-    /// Speed on circular orbits at these radii (kpc), km/s.
+    /// Circular speed at these radii (kpc), km/s.
     fn circular_velocity<'py>(
         &self,
         py: Python<'py>,
@@ -136,7 +137,7 @@ impl Potential {
 }
 
 impl Potential {
-    /// As a variant of the actions has it.
+    /// The potential as a variant of the actions requires it.
     pub fn built(&self, variant: Variant) -> Arc<dyn goc_galaxy::potential::Potential> {
         match self.milky_way && variant != Variant::Converged {
             true => Arc::new(McMillan17::new(variant.build())),
@@ -166,7 +167,7 @@ impl ActionFinder {
         Ok(Self { finder: Arc::new(finder.map_err(value_error)?) })
     }
 
-    /// (Jr, Jz, Jphi, energy) of stars (n, 6), NaN where there are none, and why.
+    /// (Jr, Jz, Jphi, energy) of stars (n, 6), NaN where undefined, and why.
     #[pyo3(signature = (stars, jphi="paper", threads=None))]
     fn actions<'py>(
         &self,
@@ -189,7 +190,7 @@ impl ActionFinder {
         Ok((table(py, told.0.concat(), 4)?, told.1))
     }
 
-    /// Angles (rad) and frequencies (rad/Gyr) in the order r, z, phi: (n, 6), NaN where there are none.
+    /// Angles (rad) and frequencies (rad/Gyr) in the order r, z, phi: (n, 6), NaN where undefined.
     #[pyo3(signature = (stars, jphi="paper", threads=None))]
     fn angles<'py>(
         &self,
@@ -216,11 +217,11 @@ impl ActionFinder {
     }
 }
 
-/// Stars between two looks at the clock.
+/// Number of stars between two checks of the clock.
 const PART: usize = 4096;
 
-/// Rows of a catalogue (longitude, latitude, depth, two proper motions, radial velocity) as Galactocentric places; NaN and a
-/// reason where there is none.
+/// Rows of a catalogue (longitude, latitude, depth, two proper motions, radial velocity) as
+/// Galactocentric positions and velocities; NaN and a reason where there is no position.
 #[pyfunction]
 pub fn to_galactocentric<'py>(
     py: Python<'py>,
@@ -254,7 +255,8 @@ pub fn to_galactocentric<'py>(
     Ok((table(py, values, 6)?, notes))
 }
 
-/// Galactocentric places as they are observed: longitude, latitude (degrees), distance (kpc), proper motions (mas/yr), radial velocity.
+/// Observables of Galactocentric positions and velocities: longitude, latitude (degrees), distance
+/// (kpc), proper motions (mas/yr), radial velocity.
 #[pyfunction]
 pub fn from_galactocentric<'py>(
     py: Python<'py>,

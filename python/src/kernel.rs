@@ -1,4 +1,5 @@
-//! Single steps, for programs that lead the iteration themselves: step (III), the sums of the k-means step, an oracle on points.
+//! Single steps, for programs that drive the iteration themselves: step (III), the sums of the
+//! k-means step, an oracle on points.
 
 use std::sync::Arc;
 
@@ -22,8 +23,9 @@ use crate::watch::{self, value_error};
 type Sums<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>);
 type Choices<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
-/// Step (III): of each object the candidate and the centre with the least `distance + weight * penalty`. The candidates are mapped as
-/// those of a fit before; `means` puts each object at the mean of its candidates; the centres are in scaled features. Returns (candidate, centre, value).
+/// Step (III): for each object, the candidate and the centre with the smallest `distance + weight *
+/// penalty`. The candidates are first mapped as in a fit; `means` places each object at the mean of
+/// its candidates; the centres are in scaled features. Returns (candidate, centre, value).
 #[pyfunction]
 #[pyo3(signature = (candidates, centres, distance="squared", penalty_weight=LAMBDA, map=None, means=false, threads=None))]
 #[allow(clippy::too_many_arguments)] // keywords in Python
@@ -52,7 +54,7 @@ pub fn select<'py>(
         Some(map) => Arc::new(map.prepared(&candidates.data)?.data),
     };
     let work = move |_: &watch::Watch| {
-        // With `means` every object is where the mean of its candidates is.
+        // With `means`, every object is at the mean of its candidates.
         let points = means.then(|| goc::Candidates::from_points(&data.candidates.means())).transpose()?;
         let sets = points.as_ref().unwrap_or(&data.candidates);
         Ok(Selector::new(sets, distance, penalty_weight).select(&centres).0.to_vec())
@@ -65,7 +67,7 @@ pub fn select<'py>(
     Ok((candidate, nearest, values.into_pyarray(py)))
 }
 
-/// Of each of `k` clusters the sum of its points, added in their order, and their number.
+/// For each of `k` clusters, the sum of its points, added in order, and their number.
 #[pyfunction]
 pub fn cluster_sums<'py>(
     py: Python<'py>,

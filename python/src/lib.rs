@@ -1,12 +1,13 @@
-//! The Python package `goc`: what Rust knows, called from Python.
+//! The Rust part of the Python package `goc`.
 //!
-//! One file a concern: [`candidates`] takes arrays in, [`settings`] says how to cluster, [`oracle`] lets Python itself
-//! cluster, [`fit`] calls the pipeline and hands its answer over; [`kernel`] has single steps and [`sharded`] whole runs, for programs that lead the
-//! iteration themselves; [`sets`] samples uncertainty, [`galaxy`], [`stars`] and [`mock`] are the Milky Way's, [`metrics`] scores,
-//! [`report`] makes the page. Every call
-//! that may take long goes through [`watch`]: without the interpreter's lock, with progress, and stopped by Ctrl-C.
+//! One file per concern: [`candidates`] takes arrays, [`settings`] describes the fit, [`oracle`]
+//! lets a Python function cluster, [`fit`] calls the pipeline and returns its result; [`kernel`]
+//! has single steps and [`sharded`] whole runs, for programs that drive the iteration themselves;
+//! [`sets`] samples uncertainty, [`galaxy`], [`stars`] and [`mock`] are the Milky Way's,
+//! [`metrics`] scores, [`report`] makes the page. Every call that may take long goes through
+//! [`watch`]: without the interpreter's lock, with progress, and stopped by Ctrl-C.
 //!
-//! Nothing is decided here: rules, names and defaults are the library's (`goc-pipeline`).
+//! There are no rules here: names, checks and defaults belong to the library (`goc-pipeline`).
 
 #[macro_use]
 mod watch;
@@ -26,7 +27,7 @@ mod stars;
 
 use pyo3::pymodule;
 
-/// What Python sees of it.
+/// The module that Python imports.
 #[pymodule]
 mod _goc {
     use pyo3::prelude::*;
@@ -54,11 +55,11 @@ mod _goc {
     #[pymodule_export]
     use crate::stars::{star_candidates, star_names, star_rows, star_spaces};
 
-    /// Points drawn for each object unless told.
+    /// Candidates drawn per object by default.
     #[pymodule_export]
     const DRAWS: usize = goc_pipeline::Sampling::DRAWS;
 
-    /// How groups are validated unless told.
+    /// How groups are validated by default.
     #[pymodule_export]
     const VALIDATION_DRAWS: usize = goc::confidence::tightness::DRAWS;
     #[pymodule_export]

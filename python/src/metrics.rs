@@ -1,4 +1,5 @@
-//! Scores of labels against the truth, and groups judged by what they were not found by.
+//! Scores of labels against the truth, and validation of groups by a column that was not used to
+//! find them.
 
 use goc::confidence::Tightness;
 use goc::metrics::Scores;
@@ -10,15 +11,16 @@ use pyo3::types::{IntoPyDict, PyDict};
 use crate::settings::refused;
 use crate::watch::{self, value_error};
 
-/// Every score of whole-number labels `predicted` against `truth`; -1, in no group, is a group of its own each time.
+/// Every score of integer labels `predicted` against `truth`; each -1, in no group, is a group of
+/// its own.
 #[pyfunction]
 pub fn scores(py: Python<'_>, predicted: Vec<i64>, truth: Vec<i64>) -> PyResult<Bound<'_, PyDict>> {
     let scores = Scores::of(&apart(&predicted), &apart(&truth)).map_err(value_error)?;
     by_name(&scores).into_py_dict(py)
 }
 
-/// Whether groups are tighter than chance in `values`: a dictionary with a list for each column of the
-/// command's table, and the p-value of all together.
+/// Tests whether groups are tighter than chance in `values`: a dictionary with a list for each
+/// column of the command's table, and the overall p-value.
 #[pyfunction]
 #[pyo3(signature = (labels, features, values, errors, draws, neighbours, seed, threads=None))]
 #[allow(clippy::too_many_arguments)] // keywords in Python

@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use crate::galaxy::{ActionFinder, parsed};
 use crate::watch::{self, value_error};
 
-/// What is simulated.
+/// The parameters of the simulation.
 #[derive(Clone, Debug, FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Wanted {
@@ -37,7 +37,7 @@ pub struct Wanted {
     seed: u64,
 }
 
-/// Simulates; a dictionary of columns, a row a star.
+/// Simulates; a dictionary of columns, one row per star.
 #[pyfunction]
 #[pyo3(signature = (wanted, finder, threads=None, progress=None))]
 pub fn simulate<'py>(

@@ -1,4 +1,4 @@
-//! Python as the oracle, and any oracle under watch.
+//! A Python function as the oracle, and oracles that can be interrupted.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,10 +9,11 @@ use rand::RngExt;
 
 use crate::watch::{Question, Watch};
 
-/// An oracle that can be stopped each time it is asked; without one of its own it asks Python.
+/// An oracle that can be stopped at each call; without an inner oracle it calls Python.
 pub struct Watched<'w> {
     pub oracle: Option<&'w dyn Oracle>,
-    /// The same as k-means, and where it leaves how many iterations its best start took, the last time.
+    /// The same oracle as k-means, and where it stores the number of iterations of its best start
+    /// in the last call.
     pub k_means: Option<&'w (KMeans, AtomicUsize)>,
     pub watch: &'w Watch,
 }
@@ -44,7 +45,7 @@ impl Oracle for Watched<'_> {
             return oracle.cluster(points, start, stream);
         }
         start.check(points)?;
-        // scikit-learn takes seeds below 2^32; 31 bits suit those that think in C's int.
+        // scikit-learn takes seeds below 2^32; 31 bits also suit functions that use a C int.
         let seed = stream.random_range(0..1 << 31);
         let labels = self.watch.ask(Question { points: points.clone(), k: start.k(), seed });
         if labels.len() != points.len() {

@@ -1,4 +1,4 @@
-//! What an estimator found as a page to look at: its attributes in, one HTML file out.
+//! The result of an estimator as a report page: its attributes in, one HTML file out.
 
 use goc_report::page::{Feature, Page, PageError, Step};
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
@@ -8,9 +8,9 @@ use pyo3::types::PyDict;
 use crate::candidates::Candidates;
 use crate::watch::value_error;
 
-/// `told` is what the page may be told, by name; what is not there is left out: `ids`, `labels` (-1: in no group), `features`
-/// and `title` are there always, `probability`, `runner_up` (labels and probabilities), `truth`, `chosen`, `together`,
-/// `history` and `facts` (headings with names and values) may be.
+/// `told` holds what the page shows, by name. `ids`, `labels` (-1: in no group), `features` and
+/// `title` are required; `probability`, `runner_up` (labels and probabilities), `truth`, `chosen`,
+/// `together`, `history` and `facts` (headings with names and values) are optional.
 #[pyfunction]
 pub fn page(
     py: Python<'_>,
@@ -54,7 +54,7 @@ pub fn page(
     py.detach(|| page.html()).map_err(value_error)
 }
 
-/// What Python told, by name.
+/// What Python passed, by name.
 struct Told<'a, 'py>(&'a Bound<'py, PyDict>);
 
 impl<'py> Told<'_, 'py> {

@@ -1,4 +1,5 @@
-//! Uncertainty sets: measured values with errors, one set an object, sampled from the object's own random stream.
+//! Uncertainty sets: measured values with errors, one set per object, sampled from the object's own
+//! random stream.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ pub struct Sets {
     dimension: usize,
 }
 
-/// A size by what it is given in.
+/// A size by its kind.
 pub fn size_of(kind: &str, value: f64) -> PyResult<Size> {
     match kind {
         "sigmas" => Size::sigmas(value),
@@ -47,14 +48,15 @@ pub fn at_row(row: usize, error: SetError) -> PyErr {
     invalid!("object {row}: {error}")
 }
 
-/// More numbers than can be held.
+/// The error that there are more numbers than memory can hold.
 pub fn too_many(objects: usize, draws: usize) -> PyErr {
     invalid!("{draws} points of {objects} objects do not fit into memory; draw fewer")
 }
 
 #[pymethods]
 impl Sets {
-    /// `shape` box, l1, ball or ellipsoid; `spread` has d errors a row, one for a ball, d x d covariances for an ellipsoid.
+    /// `shape` box, l1, ball or ellipsoid; `spread` has d errors per row, one for a ball, or a d x
+    /// d covariance for an ellipsoid.
     #[new]
     fn new(
         shape: &str,
@@ -105,7 +107,7 @@ impl Sets {
         self.dimension
     }
 
-    /// `m` points of each of the objects `first..last`, object after object: (objects * m, d).
+    /// `m` points for each of the objects `first..last`, ordered by object: (objects * m, d).
     #[pyo3(signature = (m, sampler, coordinate, seed, first, last, threads=None))]
     #[allow(clippy::too_many_arguments)] // keywords in Python
     fn sample<'py>(
@@ -143,7 +145,8 @@ impl Sets {
         table(py, values, d)
     }
 
-    /// Minus log density of the errors at each point, relative to what was measured: `points` as [`Self::sample`] gave them.
+    /// Minus log density of the errors at each point, relative to the measured values; `points` as
+    /// returned by [`Self::sample`].
     #[pyo3(signature = (points, m, first, coordinates=None))]
     fn surprise<'py>(
         &self,
@@ -178,7 +181,7 @@ impl Sets {
         Ok(surprises.into_pyarray(py))
     }
 
-    /// What was measured: (n, d).
+    /// The measured values: (n, d).
     #[getter]
     fn centres<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let values = self.objects.iter().flat_map(|o| o.set().centre().iter().copied()).collect();

@@ -1,4 +1,4 @@
-//! Settings from Python: a dictionary by the library's own names, and the list of all there are.
+//! Settings from Python: a dictionary by the library's own names, and the list of all settings.
 
 use goc::scale::Scaling;
 use goc_pipeline::settings::{Kind, LIST, Setting};
@@ -7,12 +7,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt};
 
-/// What the library says of a setting that cannot be, in Python's words.
+/// The library's error about an invalid setting, in Python's wording.
 pub fn refused(error: PipelineError) -> PyErr {
     PyValueError::new_err(error.said(Speech::Keywords))
 }
 
-/// The settings of a fit with what is not a word or a number: first labels, weights of objects, the seed.
+/// The settings of a fit, with those that are not a word or a number: initial labels, object
+/// weights and the seed.
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub settings: Settings,
@@ -21,7 +22,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// From a dictionary; None is the default.
+    /// From a dictionary; None means the default.
     pub fn of(told: &Bound<'_, PyDict>) -> PyResult<Self> {
         let mut asked = Self { settings: Settings::default(), seed: 1, sample_weight: None };
         for (key, value) in told.iter() {
@@ -38,7 +39,7 @@ impl Asked {
     }
 }
 
-/// A value as the library reads it. Both languages write the fewest digits that tell a number.
+/// A value as the library reads it. Both languages write the fewest digits that identify a number.
 fn text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(match value {
         _ if value.is_instance_of::<PyBool>() => value.extract::<bool>()?.to_string(),
@@ -54,7 +55,7 @@ fn text(value: &Bound<'_, PyAny>) -> PyResult<String> {
 pub fn settings<'py>(py: Python<'py>, method: &str) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let method: MethodName = method.parse().map_err(crate::watch::value_error)?;
     let mut own = Settings::of(method);
-    // The standard one is chosen with the data, see `Settings::scaling_of`.
+    // Standard scaling depends on the data; see `Settings::scaling_of`.
     own.scale = Some(own.scaling()).filter(|scaling| *scaling != Scaling::Standard);
     own.feature_map = Some(own.map());
     LIST.iter().map(|setting| entry(py, setting, &own)).collect()

@@ -1,5 +1,5 @@
-//! GOC over shards, for programs that carry the messages themselves (`goc/dask.py`): commands and answers are bytes, all logic is
-//! the library's.
+//! GOC over shards, for programs that carry the messages themselves (`goc/dask.py`): commands and
+//! answers are bytes, and all logic is in the library.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -31,7 +31,7 @@ fn greedy(asked: &Asked) -> PyResult<Optimistic> {
     Ok(asked.settings.greedy(k))
 }
 
-/// A stretch of the objects.
+/// A contiguous range of the objects.
 #[pyclass(frozen, module = "goc._goc")]
 pub struct Shard {
     shard: Arc<Mutex<sharded::Shard>>,
@@ -39,7 +39,8 @@ pub struct Shard {
 
 #[pymethods]
 impl Shard {
-    /// The objects of `candidates` (None: no objects), the first of which has number `first` in the whole; mapped as given.
+    /// The objects of `candidates` (None: no objects), mapped as given; `first` is the index of the
+    /// first one in the whole data set.
     #[new]
     #[pyo3(signature = (candidates, first, settings, map=None))]
     fn new(
@@ -75,7 +76,8 @@ impl Shard {
         Ok(PyBytes::new(py, &answer.map_err(value_error)?))
     }
 
-    /// How its objects ended: labels, chosen candidates, distances, penalties, scaled points.
+    /// The final state of its objects: labels, chosen candidates, distances, penalties, scaled
+    /// points.
     #[pyo3(signature = (last, threads=None))]
     fn finish<'py>(
         &self,
@@ -97,25 +99,25 @@ impl Shard {
         Ok(put)
     }
 
-    /// Bytes it holds.
+    /// The number of bytes it holds.
     #[getter]
     fn nbytes(&self) -> usize {
         locked(&self.shard).bytes()
     }
 }
 
-/// Leads a run over shards.
+/// Coordinates a run over shards.
 #[pyclass(frozen, module = "goc._goc")]
 pub struct Coordinator {
     coordinator: Arc<Mutex<sharded::Coordinator>>,
     oracle: Arc<Mutex<Box<dyn Oracle + Send>>>,
-    /// Python's own oracle, in place of the named one.
+    /// A Python function that replaces the named oracle.
     function: Option<Py<PyAny>>,
 }
 
 #[pymethods]
 impl Coordinator {
-    /// For shards of `sizes` objects; `function` in place of the named oracle.
+    /// For shards of `sizes` objects; `function` replaces the named oracle.
     #[new]
     #[pyo3(signature = (settings, sizes, features, sample, rounds, function=None))]
     fn new(
@@ -134,13 +136,13 @@ impl Coordinator {
         Ok(Self { coordinator, oracle: Arc::new(Mutex::new(settings.settings.oracle())), function })
     }
 
-    /// What every shard has to do now; None when the run is over.
+    /// The next command for every shard; None when the run is over.
     fn command<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         let command = locked(&self.coordinator).command()?;
         Some(PyBytes::new(py, &command.to_bytes()))
     }
 
-    /// Takes the shards' answers, in their order.
+    /// Takes the shards' answers, in the order of the shards.
     #[pyo3(signature = (answers, threads=None))]
     fn take(&self, py: Python<'_>, answers: Vec<PyBackedBytes>, threads: Option<usize>) -> PyResult<()> {
         let (coordinator, oracle) = (self.coordinator.clone(), self.oracle.clone());
@@ -156,25 +158,25 @@ impl Coordinator {
         done.map_err(value_error)
     }
 
-    /// The whole state, to go on from later.
+    /// The whole state, to resume from later.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &locked(&self.coordinator).to_bytes())
     }
 
-    /// Goes on from the bytes of `to_bytes`; refused when they are of another run.
+    /// Resumes from the bytes of `to_bytes`; refused if they belong to another run.
     fn resume(&self, bytes: &[u8]) -> PyResult<()> {
         let mut coordinator = locked(&self.coordinator);
         *coordinator = coordinator.resume(bytes).map_err(value_error)?;
         Ok(())
     }
 
-    /// Iterations done.
+    /// Number of completed iterations.
     #[getter]
     fn iterations(&self) -> usize {
         locked(&self.coordinator).iterations()
     }
 
-    /// Answers taken.
+    /// Number of answers taken.
     #[getter]
     fn steps(&self) -> u64 {
         locked(&self.coordinator).steps()
@@ -187,7 +189,7 @@ impl Coordinator {
         coordinator.history().iter().map(|r| (r.k, r.objective, r.changed, r.passes)).collect()
     }
 
-    /// What the run found, once it is over; centres in scaled features.
+    /// The result of the run, once it is over; centres in scaled features.
     fn outcome<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let coordinator = locked(&self.coordinator);
         let Some(outcome) = coordinator.outcome() else { return Ok(None) };

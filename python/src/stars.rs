@@ -25,7 +25,7 @@ use crate::sets::size_of;
 use crate::settings::refused;
 use crate::watch::{self, Said};
 
-/// A table of Python's: `goc._tables.Table`, with the names of its rows.
+/// A Python table, `goc._tables.Table`, with the names of its rows.
 struct PyColumns<'py> {
     table: Bound<'py, PyAny>,
     names: Vec<String>,
@@ -68,7 +68,7 @@ impl Columns for PyColumns<'_> {
         read().map_err(|error| PipelineError::Failed(error.value(self.table.py()).to_string()))
     }
 
-    /// As Python prints it.
+    /// The number as Python prints it.
     fn text(&self, _: &str, _: usize, number: f64) -> String {
         if number.is_nan() { "nan".into() } else { format!("{number:?}") }
     }
@@ -83,7 +83,7 @@ impl Columns for PyColumns<'_> {
     }
 }
 
-/// What errors are multiplied by: one factor for all columns, or those of some.
+/// The factors for errors: one for all columns, or one for each of some columns.
 #[derive(Clone, Debug, FromPyObject)]
 enum Factors {
     All(f64),
@@ -169,7 +169,7 @@ fn other_names(columns: &[(String, String)]) -> PyResult<Vec<(Quantity, String)>
     columns.iter().map(each).collect()
 }
 
-/// Ids of whole numbers, of texts, or positions.
+/// Ids as integers, as text, or as positions.
 fn ids_of(ids: Option<&Bound<'_, PyAny>>) -> PyResult<Ids> {
     let Some(ids) = ids else { return Ok(Ids::Position) };
     if let Ok(whole) = ids.extract::<PyReadonlyArray1<'_, i64>>() {
@@ -178,7 +178,7 @@ fn ids_of(ids: Option<&Bound<'_, PyAny>>) -> PyResult<Ids> {
     Ok(Ids::Text(ids.extract()?))
 }
 
-/// What `galaxy.from_gaia` must give for each space: an action finder, a potential, or nothing.
+/// What `galaxy.from_gaia` must provide for each space: an action finder, a potential, or nothing.
 #[pyfunction]
 pub fn star_spaces(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let needs = PyDict::new(py);
@@ -195,7 +195,7 @@ pub fn star_spaces(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(needs)
 }
 
-/// A space with what Python has at hand for it.
+/// A space with what Python provides for it.
 fn space_model(space: Space, galaxy: &Bound<'_, PyAny>, variant: Variant) -> PyResult<SpaceModel> {
     let potential = || Ok::<_, PyErr>(galaxy.cast::<Potential>()?.get().built(variant));
     let finder = || Ok(galaxy.cast::<ActionFinder>()?.get().finder.clone());
@@ -203,8 +203,8 @@ fn space_model(space: Space, galaxy: &Bound<'_, PyAny>, variant: Variant) -> PyR
 }
 
 /// Candidates of a star catalogue, `model` being what its space needs ([`star_spaces`]): a
-/// dictionary with the candidates, what is carried along, the row of each object, rows that were
-/// dropped, stars that lost points, and what was said.
+/// dictionary with the candidates, the extra values, the row of each object, the dropped rows, the
+/// stars that lost points, and the messages.
 #[pyfunction]
 #[pyo3(signature = (stars, ids, model, wanted, threads=None, progress=None))]
 pub fn star_candidates<'py>(
@@ -264,8 +264,8 @@ pub fn star_candidates<'py>(
 /// Numbers, form and depth of stars.
 type Rows<'py> = (Bound<'py, PyArray2<f64>>, &'static str, Option<&'static str>);
 
-/// The six numbers of every star in the units that are needed (n, 6), the form (icrs, galactic or galactocentric) and what the third
-/// is (parallax, distance or distance_modulus).
+/// The six numbers of every star in the required units (n, 6), the form (icrs, galactic or
+/// galactocentric) and the kind of the third number (parallax, distance or distance_modulus).
 #[pyfunction]
 pub fn star_rows<'py>(
     py: Python<'py>,
@@ -290,7 +290,7 @@ pub fn star_rows<'py>(
     Ok((table(py, values, 6)?, form, depth.map(|depth: Depth| depth.quantity().name())))
 }
 
-/// The names that each quantity of a star goes by.
+/// The usual names of each quantity of a star.
 #[pyfunction]
 pub fn star_names(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let names = PyDict::new(py);

@@ -1,15 +1,18 @@
-//! Long work beside a living interpreter.
+//! Long computations with a responsive interpreter.
 //!
-//! The work runs in a thread of its own, on a pool of as many threads as were asked for; the thread that called waits without the
-//! interpreter's lock, wakes up a few times a second, shows progress and asks for signals. After Ctrl-C the work's next
-//! [`Watch::tick`] unwinds it; that is how the algorithms' own progress hooks, which return nothing, become places to
-//! stop. Work that has no such place within [`PATIENCE`] is left behind: it owns everything it touches, so that is safe; it ends
-//! by itself.
+//! The work runs in its own thread, on a pool with the requested number of threads. The calling
+//! thread waits without the interpreter's lock, wakes up several times a second, shows progress and
+//! checks for signals. After Ctrl-C the work's next [`Watch::tick`] unwinds it; this is how the
+//! algorithms' progress hooks, which return nothing, become places to stop. Work that reaches no
+//! such place within [`PATIENCE`] is abandoned: it owns everything it touches, so this is safe, and
+//! it ends on its own.
 //!
-//! A Python function that the work needs (an oracle) is called by the waiting thread, which the work asks by [`Watch::ask`]: so it runs where
-//! its user called from, Ctrl-C reaches it as any other Python code, and no thread of Python's is ever left behind.
+//! A Python function that the work needs (an oracle) is called by the waiting thread, at the work's
+//! request through [`Watch::ask`]. So it runs in its user's thread, Ctrl-C reaches it like any
+//! other Python code, and no Python thread is ever left behind.
 //!
-//! A pool for each call, not rayon's own: a process that forks (multiprocessing) would have a global pool without its threads.
+//! Each call has its own thread pool instead of rayon's global one: after a fork (multiprocessing),
+//! the global pool would have no threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,17 +28,17 @@ use pyo3::prelude::*;
 
 use crate::candidates::table;
 
-/// What Python was given cannot be; what is said is formatted.
+/// An error about unusable input from Python; the arguments are those of `format!`.
 macro_rules! invalid {
     ($($said:tt)+) => { pyo3::exceptions::PyValueError::new_err(format!($($said)+)) };
 }
 
-/// How often signals are asked for.
+/// How often signals are polled.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// How long work may take to notice that it is to stop.
+/// How long work may take to notice that it should stop.
 const PATIENCE: Duration = Duration::from_millis(2000);
 
-/// Points that a Python function is to label.
+/// Points to be labelled by a Python function.
 pub struct Question {
     pub points: Points,
     pub k: usize,
@@ -50,10 +53,10 @@ enum Message<T> {
     Asked(Question, Sender<Vec<i64>>),
 }
 
-/// Sends a question on; false when nobody listens any more.
+/// Forwards a question; false if nobody is listening any more.
 type Asking = Box<dyn Fn(Question, Sender<Vec<i64>>) -> bool + Send + Sync>;
 
-/// What the work and the waiting thread share.
+/// The state shared by the work and the waiting thread.
 pub struct Watch {
     stop: AtomicBool,
     ticks: AtomicUsize,
@@ -61,7 +64,8 @@ pub struct Watch {
     said: Said,
 }
 
-/// Remarks of the work, in Python's words; true: a warning. By itself it hears what is said while the interpreter's lock is held.
+/// Remarks of the work in Python's wording; true marks a warning. Used on its own, it collects what
+/// is reported while the interpreter's lock is held.
 #[derive(Default)]
 pub struct Said(Mutex<Vec<(bool, String)>>);
 
@@ -71,7 +75,7 @@ impl Said {
         said.push((warning, Speech::Keywords.of(remark)));
     }
 
-    /// What there was to say so far.
+    /// The remarks so far.
     pub fn all(&self) -> Vec<(bool, String)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -105,35 +109,35 @@ impl goc_pipeline::Watch for Watch {
     }
 }
 
-/// The unwinding of work that was told to stop: no panic, so no message.
+/// The payload that unwinds work that was asked to stop: not a panic, so there is no message.
 struct Stopped;
 
 impl Watch {
-    /// What the work had to say so far.
+    /// The work's remarks so far.
     pub fn said(&self) -> Vec<(bool, String)> {
         self.said.all()
     }
 
-    /// Counts a step of the work; does not return if it is to stop.
+    /// Counts a step of the work; does not return if the work must stop.
     pub fn tick(&self) {
         self.ticks.fetch_add(1, Ordering::Relaxed);
         self.check();
     }
 
-    /// Says how many steps are done.
+    /// Sets the number of completed steps.
     pub fn set(&self, done: usize) {
         self.ticks.store(done, Ordering::Relaxed);
         self.check();
     }
 
-    /// Labels by the Python function; does not return if that failed.
+    /// Labels from the Python function; does not return if it failed.
     pub fn ask(&self, question: Question) -> Vec<i64> {
         let (sender, answer) = mpsc::channel();
         let labels = (self.asking)(question, sender).then(|| answer.recv().ok()).flatten();
         labels.unwrap_or_else(|| resume_unwind(Box::new(Stopped)))
     }
 
-    /// Does not return if the work is to stop.
+    /// Does not return if the work must stop.
     pub fn check(&self) {
         if self.stop.load(Ordering::Relaxed) {
             resume_unwind(Box::new(Stopped));
@@ -141,7 +145,8 @@ impl Watch {
     }
 }
 
-/// Runs `work` on `threads` threads (all cores if none are said); `progress` is called with the steps done, `function` to label points.
+/// Runs `work` on `threads` threads (by default, all cores); `progress` is called with the number
+/// of completed steps, `function` to label points.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     threads: Option<usize>,
@@ -167,7 +172,7 @@ pub fn run<T: Send + 'static>(
         .name("goc".into())
         .spawn(move || {
             let done = catch_unwind(AssertUnwindSafe(|| pool.install(|| work(&theirs))));
-            // Nobody listens any more if the work was left behind.
+            // Nobody listens any more if the work was abandoned.
             let _ = sender.send(Message::Done(done));
         })
         .map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
@@ -181,7 +186,7 @@ pub fn run<T: Send + 'static>(
             }
             Ok(Message::Done(Err(panic))) => return Err(PyRuntimeError::new_err(internal(panic.as_ref()))),
             Ok(Message::Asked(question, answer)) => labels(py, function, question).map(|labels| {
-                // The work cannot have gone while it waits.
+                // The work cannot have ended while it waits.
                 let _ = answer.send(labels);
             }),
             Err(RecvTimeoutError::Disconnected) => {
@@ -197,10 +202,10 @@ pub fn run<T: Send + 'static>(
     }
 }
 
-/// Gives the work time to notice that it is to stop; whatever it still answers is of no use.
+/// Gives the work time to notice that it should stop; its remaining answers are ignored.
 fn leave<T>(receiver: &Mutex<Receiver<Message<T>>>) {
     let end = Instant::now() + PATIENCE;
-    // A question is dropped, and its asker stopped by that.
+    // A question is dropped, which stops the asker.
     while let Ok(Message::Asked(..)) = wait(receiver, end.saturating_duration_since(Instant::now())) {}
 }
 
@@ -215,7 +220,7 @@ fn show(progress: Option<&Bound<'_, PyAny>>, watch: &Watch) -> PyResult<()> {
     }
 }
 
-/// What the Python function `(points, k, seed) -> labels` answers; labels an array of int64.
+/// The result of the Python function `(points, k, seed) -> labels`, with labels as an int64 array.
 fn labels(py: Python<'_>, function: Option<&Bound<'_, PyAny>>, question: Question) -> PyResult<Vec<i64>> {
     let function = function.ok_or_else(|| PyRuntimeError::new_err("internal error: nobody to ask"))?;
     let array = table(py, question.points.values().to_vec(), question.points.features())?;
@@ -230,7 +235,7 @@ fn internal(panic: &(dyn std::any::Any + Send)) -> String {
     format!("internal error, please report it: {text}")
 }
 
-/// An error of the library as Python's ValueError.
+/// A library error as Python's ValueError.
 pub fn value_error(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

@@ -138,7 +138,7 @@ def test_penalties_of_wider_sets_are_log_densities_here_as_there(command, mock, 
     assert not goc.from_gaia(stars, m=3, penalty="distance").log_density
     drawn = goc.from_gaia(stars, m=5, sampler="density", distance_prior="volume:5")
     assert drawn.to_arrow().schema.metadata[b"goc_distance_prior"] == b"volume:5"
-    with pytest.warns(UserWarning, match="once more: make them with penalty none"):
+    with pytest.warns(UserWarning, match="a second time: make them with penalty none"):
         goc.MarginalMixture(keep=5).fit(drawn)
     assert goc.propagate(goc.uncertainty.box([[1.0], [2.0]], [[0.1], [0.1]]), None).log_density
 

@@ -127,7 +127,7 @@ def test_what_is_wrong_with_a_question_is_said(params, said, sets):
 
 
 def test_repeats_do_not_know_weights_of_objects(sets):
-    with pytest.raises(ValueError, match="stability.* do not go with weights of objects"):
+    with pytest.raises(ValueError, match="stability.* do not work with object weights"):
         goc.GreedyOptimisticClustering(6, stability=2).fit(sets[0], sample_weight=np.ones(80))
 
 

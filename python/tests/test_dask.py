@@ -43,7 +43,7 @@ OPTIONS = {"oracle": ORACLE, "penalty_weight": 0.05, "k_rule": "constant", "max_
 
 
 def long_table(n=N, seed=1):
-    """A row a candidate: short curves around seven places."""
+    """One row per candidate: short curves around seven places."""
     rng = np.random.default_rng(seed)
     places = rng.normal(0, 4, (7, 2))
     counts = rng.integers(1, 9, n)

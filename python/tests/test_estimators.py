@@ -206,7 +206,7 @@ def test_weights_of_candidates_are_their_likelihoods(sets):
     weights = np.exp(-2.0 * penalties)
     by_weight = goc.MarginalMixture().fit(X, weight=weights)
     by_penalty = goc.MarginalMixture(scale_penalties=False).fit(X, penalty=penalties)
-    # The same up to rounding, which is enough for chains to part: the same law, not the same draws.
+    # The same up to rounding, which is enough for chains to part: the same distribution, not the same draws.
     assert adjusted_rand_score(by_weight.labels_, by_penalty.labels_) > 0.95
     assert np.allclose(by_weight.candidate_probabilities_, by_penalty.candidate_probabilities_, atol=0.2)
     # Two candidates an object, of which the first weighs nothing: the second is chosen, and counted as the second.

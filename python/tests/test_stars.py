@@ -104,10 +104,10 @@ def test_threads_change_no_byte(catalogue):
     ("change", "said"),
     [
         ({"parallax_error": -1.0}, "row 3, object 4000000000000000003, column `parallax_error`: -1.0 is negative"),
-        ({"pmra": np.nan}, "row 3, object 4000000000000000003, column `pmra`: nan is not a finite number; mend it, or drop such rows with on_nan='drop'"),
-        ({"dec": np.inf}, "column `dec`: inf is not a finite number; mend it, or on_bad='drop'$"),
-        ({"parallax_pmra_corr": 1.5}, "column `parallax_pmra_corr`: 1.5 is no correlation"),
-        ({"source_id": 4_000_000_000_000_000_002}, "object 4000000000000000002 stands in rows 2 and 3"),
+        ({"pmra": np.nan}, "row 3, object 4000000000000000003, column `pmra`: nan is not a finite number; fix it, or drop such rows with on_nan='drop'"),
+        ({"dec": np.inf}, "column `dec`: inf is not a finite number; fix it, or on_bad='drop'$"),
+        ({"parallax_pmra_corr": 1.5}, "column `parallax_pmra_corr`: 1.5 is not a correlation"),
+        ({"source_id": 4_000_000_000_000_000_002}, "object 4000000000000000002 is in rows 2 and 3"),
     ],
 )
 def test_a_number_that_cannot_be_is_named(catalogue, change, said):
@@ -187,11 +187,11 @@ def test_a_distance_prior_holds_candidates_within_its_reach(catalogue):
 
 
 def test_what_is_no_catalogue_is_said(catalogue):
-    with pytest.raises(ValueError, match="no star catalogue: .*the table has a"):
+    with pytest.raises(ValueError, match="not a star catalogue: .*the table has a"):
         goc.from_gaia({"a": [1.0]})
     with pytest.raises(ValueError, match="no error column for `pmra`"):
         goc.from_gaia({name: column for name, column in catalogue.items() if name != "pmra_error"})
-    with pytest.raises(ValueError, match="is no table"):
+    with pytest.raises(ValueError, match="is not a table"):
         goc.from_gaia(3)
     with pytest.raises(ValueError, match="`rv2` is none|no column `rv2`"):
         goc.from_gaia(catalogue, columns={"radial_velocity": "rv2"})

@@ -14,9 +14,9 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import outputs
 
 import goc
-import outputs
 
 K = 6
 SHORT = {"chains": 2, "burn": 10, "keep": 30}

@@ -89,7 +89,7 @@ def _tracks():
 
 
 def _long(nan=False):
-    """A row a candidate: text ids, one to six each, likelihoods, a missing one; perhaps NaN."""
+    """One row per candidate: text ids, one to six each, likelihoods, a missing one; perhaps NaN."""
     rows = []
     for i in range(20):
         for j in range(1 + i % 6):

@@ -135,7 +135,7 @@ def allowed_patterns(path):
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if line.startswith("|") and len(cells) >= 2 and cells[0] != "pattern" and set(cells[0]) != {"-"}:
             if not cells[1]:
-                sys.exit(f"{path}: `{cells[0]}` does not say which defect it mends")
+                sys.exit(f"{path}: `{cells[0]}` does not say which defect it corrects")
             patterns.append(cells[0].strip("`"))
     return patterns
 

@@ -67,7 +67,10 @@ def same(ours, theirs):
     """Equal values; a missing number may be NaN and a missing text empty, where a format knows no other way."""
     if isinstance(theirs, bytes) and not isinstance(ours, bytes):
         theirs = theirs.decode(errors="replace")
-    empty = lambda value: value is None or value == "" or value != value
+
+    def empty(value):
+        return value is None or value == "" or value != value
+
     if empty(ours) or empty(theirs):
         return empty(ours) and empty(theirs)
     if isinstance(theirs, str) or isinstance(ours, str):

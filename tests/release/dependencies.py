@@ -2,6 +2,7 @@
 
 - None asks for a newer Rust than the workspace promises. Clippy's lint `incompatible_msrv` holds our
   own code to it; whether all builds with that Rust is tested where it is installed (`test.yml`).
+- The fuzzer has a lock file of its own, which must know what the crates it fuzzes depend on.
 - Licences, bans and sources are those of deny.toml. cargo-deny (`make deny`) checks the same, the
   texts of the licences, and known vulnerabilities; it takes minutes to build.
 """
@@ -41,6 +42,9 @@ def main() -> int:
     told = subprocess.run(["cargo", "metadata", "--format-version", "1", "--locked"], check=True, capture_output=True)
     packages = json.loads(told.stdout)["packages"]
     wrong = []
+    words = ["cargo", "update", "--workspace", "--locked", "--offline", "--manifest-path", "fuzz/Cargo.toml"]
+    if subprocess.run(words, capture_output=True).returncode:
+        wrong.append("fuzz/Cargo.lock is out of date; `cargo update --workspace --manifest-path fuzz/Cargo.toml` corrects it")
     for package in packages:
         name = f"{package['name']} {package['version']}"
         if package["rust_version"] and version(package["rust_version"]) > version(promised):

@@ -37,8 +37,10 @@ def problems(wanted: str) -> tuple[list[str], list[str]]:
     if f"## [{wanted or version}] - {date.today().isoformat()}" not in changelog:
         release.append(f"CHANGELOG.md has no section `## [{wanted or version}] - {date.today().isoformat()}`")
     for file in ("Cargo.toml", "python/pyproject.toml"):
-        if PLACEHOLDER in Path(file).read_text():
-            release.append(f"{file} still has the placeholder {PLACEHOLDER} for the address of the repository")
+        for number, line in enumerate(Path(file).read_text().splitlines(), 1):
+            if PLACEHOLDER in line:
+                key = line.split("=")[0].strip()
+                release.append(f"{file}, line {number}: {key} is a placeholder; give the real address (RELEASING.md, step 1)")
     if subprocess.run(["git", "status", "--porcelain"], capture_output=True, text=True).stdout.strip():
         release.append("the checkout has changes that are not committed")
     return always, release

@@ -1,15 +1,15 @@
-//! Whether standard output was closed when the command began, as by `>&-`.
+//! Detects whether standard output was closed when the command started, as by `>&-`.
 //!
 //! Before `main`, Rust's runtime opens /dev/null wherever one of the three streams is closed, so
-//! that a file opened later does not take its number. What is printed then vanishes without an
-//! error. The only time to see that the stream was closed is before the runtime, where the loader
-//! runs what stands in the section of initialisers.
+//! that a file opened later does not take its number. Output is then lost without an error. The
+//! only time to detect that the stream was closed is before the runtime starts, when the loader
+//! runs the functions in the initialiser section.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// True where standard output was closed when the command began.
+/// Whether standard output was closed when the command started.
 pub fn was_closed() -> bool {
     CLOSED.load(Ordering::Relaxed)
 }
@@ -22,7 +22,7 @@ static BEFORE_MAIN: extern "C" fn() = look;
 
 #[cfg(unix)]
 extern "C" fn look() {
-    // SAFETY: asks for the flags of a descriptor, which touches no memory of ours.
+    // SAFETY: queries the flags of a descriptor, which touches no memory of ours.
     let flags = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) };
     CLOSED.store(flags == -1, Ordering::Relaxed);
 }

@@ -1,4 +1,4 @@
-//! Talking to people: messages and progress on standard error, results on standard output.
+//! Messages and progress on standard error, results on standard output.
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
@@ -19,15 +19,15 @@ pub fn note(message: impl AsRef<str>) {
     say(&format!("{}\n", message.as_ref()));
 }
 
-/// Text to standard error. Where nobody can hear it, the work goes on.
+/// Text to standard error. If it cannot be written, the work continues.
 pub fn say(text: &str) {
     let _ = std::io::stderr().lock().write_all(harmless(text).as_bytes());
 }
 
-/// The text with what a terminal would obey written out, `\u{1b}` for an escape: names and ids come
-/// from files, and a file is not to colour, move or rewrite what people read. Lines and tabs stay.
+/// The text with terminal control characters escaped, such as `\u{1b}`: names and ids come from
+/// files, and a file must not colour, move or rewrite what people read. Newlines and tabs are kept.
 fn harmless(text: &str) -> Cow<'_, str> {
-    // Beside control characters, those that turn the direction of writing around.
+    // Besides control characters, those that change the text direction.
     let obeyed = |c: char| {
         c.is_control() && !matches!(c, '\n' | '\t')
             || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
@@ -44,7 +44,7 @@ fn harmless(text: &str) -> Cow<'_, str> {
 
 pub use goc_pipeline::counted;
 
-/// Somebody at a terminal who watches a fit: remarks as they come, a bar for what takes long.
+/// Watches a fit for a user at a terminal: remarks as they come, and a bar for long work.
 #[derive(Default)]
 pub struct Console {
     bar: Mutex<Option<ProgressBar>>,
@@ -97,7 +97,7 @@ pub fn progress(total: u64, what: &str) -> ProgressBar {
     bar
 }
 
-/// A spinner that counts what has no known end.
+/// A spinner that counts steps of unknown total.
 pub fn counter(what: &str) -> ProgressBar {
     let bar = progress(0, what);
     bar.unset_length();
@@ -112,7 +112,7 @@ pub fn print(text: &str) -> Result<()> {
     print_bytes(text.as_bytes())
 }
 
-/// Bytes to standard output: exactly these into a file or a pipe, what is harmless to a terminal.
+/// Bytes to standard output: unchanged to a file or a pipe, escaped to a terminal.
 fn print_bytes(bytes: &[u8]) -> Result<()> {
     let shown = match std::str::from_utf8(bytes) {
         _ if !std::io::stdout().is_terminal() => Cow::Borrowed(bytes),
@@ -124,7 +124,7 @@ fn print_bytes(bytes: &[u8]) -> Result<()> {
     printed(std::io::stdout().lock().write_all(&shown))
 }
 
-/// What came of printing, once all of it has left the program.
+/// The result of printing, once all output has been flushed.
 pub fn printed(written: std::io::Result<()>) -> Result<()> {
     if closed_output::was_closed() {
         return Err(failed!("cannot write to standard output: it is closed"));
@@ -145,7 +145,7 @@ pub fn print_pairs(pairs: Vec<(&str, Value)>) -> Result<()> {
     print_json(&pairs.into_iter().map(|(key, value)| (key.to_string(), value)).collect::<Map<_, _>>().into())
 }
 
-/// A table to the file that a flag names, if it is there and there is such a table.
+/// Writes a table to the file that a flag names, if both exist.
 pub fn write_asked(
     path: &Option<PathBuf>,
     table: impl FnOnce() -> Result<Option<Table>, PipelineError>,
@@ -158,7 +158,8 @@ pub fn write_asked(
     Ok(())
 }
 
-/// A table to `path`, or to standard output when there is none, as CSV unless a format is named.
+/// Writes a table to `path`, or to standard output if there is none, as CSV unless a format is
+/// named.
 pub fn write_table(table: &Table, path: Option<&Path>, format: Option<Format>) -> Result<()> {
     match path {
         Some(path) => Ok(goc_tables::write_as(table, path, format)?),

@@ -6,32 +6,32 @@ use std::process::ExitCode;
 use goc::method::MethodError;
 use goc_pipeline::{PipelineError, Speech};
 
-/// Wrong usage; what is said is formatted.
+/// Wrong usage; the arguments are those of `format!`.
 macro_rules! usage {
     ($($said:tt)+) => { $crate::failure::Failure::Usage(format!($($said)+)) };
 }
 
-/// The data or the work failed; what is said is formatted.
+/// The data are bad or the computation failed; the arguments are those of `format!`.
 macro_rules! failed {
     ($($said:tt)+) => { $crate::failure::Failure::Failed(format!($($said)+)) };
 }
 
-/// What a part of a command gives, or why the command stops.
+/// The result of a part of a command, or why the command stops.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// Why a command did not do its work.
 #[derive(Debug)]
 pub enum Failure {
-    /// The flags do not fit together or do not fit the data: exit 2.
+    /// The flags contradict each other or do not suit the data: exit 2.
     Usage(String),
-    /// The data or the work failed: exit 1.
+    /// The data are bad or the computation failed: exit 1.
     Failed(String),
-    /// Whoever read our output has gone.
+    /// The reader of our output has closed it.
     ClosedPipe,
 }
 
 impl Failure {
-    /// The same failure, with the flag that it is about.
+    /// The same failure, with the flag that it concerns.
     pub fn because(self, flag: &str) -> Self {
         match self {
             Failure::Usage(message) => usage!("{flag}: {message}"),
@@ -69,7 +69,7 @@ impl From<PipelineError> for Failure {
     }
 }
 
-/// Errors of the rooms below, by what the pipeline or a method makes of them.
+/// Errors of the crates below, as the pipeline or a method reports them.
 macro_rules! failures {
     ($($error:ty => $by:ty),+ $(,)?) => {
         $(impl From<$error> for Failure {

@@ -1,8 +1,8 @@
-//! Signals. SIGINT and SIGTERM: files that are not complete are removed, then the command ends with
-//! 130 or 143. SIGXFSZ, which a file beyond `ulimit -f` brings, does not end it: the write fails
-//! then, and the error is reported like that of a full disk.
+//! Signals. On SIGINT and SIGTERM, incomplete files are removed and the command ends with 130
+//! or 143. SIGXFSZ, raised by a file beyond `ulimit -f`, does not end the command: the write fails,
+//! and the error is reported like that of a full disk.
 
-/// Listens from now on, on a thread of its own.
+/// Starts listening, on a separate thread.
 #[cfg(unix)]
 pub fn listen() -> std::io::Result<()> {
     use std::sync::atomic::AtomicBool;
@@ -10,7 +10,8 @@ pub fn listen() -> std::io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 
-    // Left alone it would end the command with its file half written; a flag that nobody looks at is enough.
+    // By default it would end the command with its file half written; a flag that nobody reads is
+    // enough.
     static TOO_LARGE: AtomicBool = AtomicBool::new(false);
     signal_hook::flag::register(libc::SIGXFSZ, &TOO_LARGE)?;
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
@@ -23,7 +24,7 @@ pub fn listen() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Where there are no such signals the system ends the command.
+/// Without such signals, the system ends the command.
 #[cfg(not(unix))]
 pub fn listen() -> std::io::Result<()> {
     Ok(())

@@ -10,7 +10,8 @@ use crate::which_table::WhichArgs;
 /// Which columns of a long table are what.
 #[derive(Args, Clone, Debug)]
 pub struct LongTableArgs {
-    /// Table with one row per candidate (.parquet, .fits, .csv, .csv.gz, .ecsv, .vot)
+    /// Table with one row per candidate (.parquet, .fits, .csv, .csv.gz, .ecsv, .vot; `-` is
+    /// standard input)
     pub input: PathBuf,
 
     #[command(flatten)]
@@ -27,24 +28,24 @@ pub struct ColumnArgs {
     #[arg(long, value_name = "COLUMN")]
     pub object: Option<String>,
 
-    /// Feature columns, or their square roots: sqrt(Jr),sqrt(Jz),Jphi [default: what the table says, or Jr,Jz,Jphi, or every
-    /// other column of real numbers]
+    /// Feature columns, or their square roots: sqrt(Jr),sqrt(Jz),Jphi [default: those the table's
+    /// metadata name, or Jr,Jz,Jphi, or every other column of real numbers]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub features: Option<Vec<String>>,
 
-    /// Penalty column, or `none` [default: penalty or parallax_penalty if there]
+    /// Penalty column, or `none` [default: penalty or parallax_penalty, if present]
     #[arg(long, value_name = "COLUMN")]
     pub penalty: Option<String>,
 
-    /// Column of weights, in place of penalties: each candidate's likelihood, in any unit
+    /// Column of weights in place of penalties: each candidate's likelihood, up to a factor
     #[arg(long, value_name = "COLUMN", conflicts_with = "penalty")]
     pub weight: Option<String>,
 
-    /// Column that says how much each object counts, the same in all its rows [default: all alike]
+    /// Column of the objects' weights, the same in all rows of an object [default: all equal]
     #[arg(long, value_name = "COLUMN")]
     pub object_weight: Option<String>,
 
-    /// Column of the true groups, or `none` [default: truth or true_cluster_id if there]
+    /// Column of the true groups, or `none` [default: truth or true_cluster_id, if present]
     #[arg(long, value_name = "COLUMN")]
     pub truth: Option<String>,
 
@@ -71,7 +72,7 @@ impl ColumnArgs {
 }
 
 impl LongTableArgs {
-    /// As the pipeline wants it.
+    /// In the form that the pipeline needs.
     pub fn table(&self) -> LongTable {
         self.columns.of(&self.input)
     }

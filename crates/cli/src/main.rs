@@ -1,10 +1,11 @@
 //! The `goc` command: parse, call, print.
 //!
-//! One file or folder per command under `commands/`. What several need stands beside:
-//! [`long_table`], [`measured_table`] and [`star_table`] are the flags that say which columns are
-//! what, [`which_table`] those that choose among the tables of a file, [`output`] those that say where a table goes, [`choices`] parses values of flags, [`console`] talks to people, [`failure`] decides the
-//! exit code, [`interrupt`] ends the command when it is told to, [`out_of_memory`] when there is none left. Rules, names and defaults are in
-//! `goc-pipeline`.
+//! One file or folder per command under `commands/`. Shared parts are here: [`long_table`],
+//! [`measured_table`] and [`star_table`] are the flags for the roles of columns, [`which_table`]
+//! those that choose among the tables of a file, [`output`] those that say where a table goes,
+//! [`choices`] parses values of flags, [`console`] prints messages and progress, [`failure`]
+//! decides the exit code, [`interrupt`] ends the command on a signal, and [`out_of_memory`] ends it
+//! when there is no memory left. Rules, names and defaults are in `goc-pipeline`.
 
 #[macro_use]
 mod failure;
@@ -36,11 +37,11 @@ struct Goc {
     #[command(subcommand)]
     command: Command,
 
-    /// Threads to use; all cores if not given. The result is the same at any number
+    /// Number of threads [default: all cores]; the result does not depend on it
     #[arg(long, global = true, value_name = "N", display_order = 900)]
     threads: Option<usize>,
 
-    /// Refuse to replace a file that is there already, before any work
+    /// Refuse to replace an existing file, before any work is done
     #[arg(long, global = true, display_order = 901)]
     no_clobber: bool,
 }
@@ -66,12 +67,12 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    // Where this cannot be, memory that ends is an abort, as it is everywhere else.
+    // If this fails, running out of memory is an abort, as in other programs.
     let _ = out_of_memory::listen();
     let parsed = command().try_get_matches().and_then(|matches| Goc::from_arg_matches(&matches));
     let done = match parsed {
         Ok(goc) => run(goc),
-        // What was typed is wrong, and whoever typed it may not hear why.
+        // The command line is wrong, and the message may not reach the user.
         Err(error) if error.use_stderr() => {
             let _ = error.print();
             return ExitCode::from(2);
@@ -93,8 +94,8 @@ fn command() -> clap::Command {
     numbers_may_be_negative(Goc::command())
 }
 
-/// Every flag that takes a value takes `-9999` for one, not for an unknown flag; a rule for missing
-/// values may be a list that begins so, `-9999,nan`.
+/// Every flag that takes a value accepts `-9999` as one instead of an unknown flag; a rule for
+/// missing values may be a list that begins with one, `-9999,nan`.
 fn numbers_may_be_negative(command: clap::Command) -> clap::Command {
     let takes_value = |arg: &clap::Arg| arg.get_action().takes_values();
     command
@@ -106,7 +107,7 @@ fn numbers_may_be_negative(command: clap::Command) -> clap::Command {
         .mut_subcommands(numbers_may_be_negative)
 }
 
-/// More threads than any machine has cores; each of them takes memory and time to start.
+/// Maximum number of threads, more than any machine has cores; each takes memory and time to start.
 const MOST_THREADS: usize = 4096;
 
 fn run(goc: Goc) -> Result<()> {
@@ -116,14 +117,14 @@ fn run(goc: Goc) -> Result<()> {
             return Err(usage!("--threads must be at least 1"));
         }
         if threads > MOST_THREADS {
-            return Err(usage!("--threads is {threads}, but at most {MOST_THREADS} make sense"));
+            return Err(usage!("--threads is {threads}, but must be at most {MOST_THREADS}"));
         }
     }
-    // Now, where it can fail: the pool that is made when it is first used panics without the memory.
+    // Done now, where it can fail: a pool created on first use panics if memory is short.
     rayon::ThreadPoolBuilder::new()
         .num_threads(goc.threads.unwrap_or(0))
         .build_global()
-        .map_err(|e| failed!("cannot start threads, memory may be short: {e}"))?;
+        .map_err(|e| failed!("cannot start threads (is memory short?): {e}"))?;
     let existing = if goc.no_clobber { Existing::Keep } else { Existing::Replace };
     match goc.command {
         Command::Demo(demo) => perform(demo, existing),

@@ -18,21 +18,24 @@ use crate::which_table::WhichArgs;
 /// Which columns of a measured table are what.
 #[derive(Args, Clone, Debug)]
 pub struct MeasuredArgs {
-    /// Table with one row per object (.parquet, .fits, .csv, .csv.gz, .ecsv, .vot)
+    /// Table with one row per object (.parquet, .fits, .csv, .csv.gz, .ecsv, .vot; `-` is standard
+    /// input)
     pub input: PathBuf,
 
     #[command(flatten)]
     pub which: WhichArgs,
 
-    /// Measured columns [default: every number x with an error column x_error, x_err, sigma_x or e_x]
+    /// Measured columns [default: every numeric column x with an error column x_error, x_err,
+    /// sigma_x or e_x]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub values: Option<Vec<String>>,
 
-    /// Columns of their standard errors, in the order of --values (of a star: depth, proper motions, radial velocity); 0 is exact
+    /// Columns of their standard errors, in the order of --values (for a star: depth, proper
+    /// motions, radial velocity); 0 means exact
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub errors: Option<Vec<String>>,
 
-    /// Column that names the object [default: object, source_id, i or id; else the position]
+    /// Column that names the object [default: object, source_id, i or id; else the row's position]
     #[arg(long, value_name = "COLUMN")]
     pub object: Option<String>,
 
@@ -40,7 +43,8 @@ pub struct MeasuredArgs {
     #[arg(long, value_name = "RULE", default_value = MISSING)]
     pub missing: String,
 
-    /// A row with an infinite number, a negative error or a correlation beyond 1: stop, or drop it with a count
+    /// A row with an infinite number, a negative error or a correlation beyond 1: stop, or drop it
+    /// with a count
     #[arg(long, value_parser = words::<BadRows>(), default_value = "refuse")]
     pub bad_rows: BadRows,
 
@@ -54,33 +58,35 @@ pub struct MeasuredArgs {
 /// Values that need not be there, and columns to cluster by beside the others.
 #[derive(Args, Clone, Debug, Default)]
 pub struct MoreArgs {
-    /// A star without a radial velocity: refuse it by name, drop it with a count, or draw the velocity from a
-    /// prior that the other stars give (prior; prior:SIGMA says how wide it is, in km/s) [default: as any missing value]
+    /// A star without a radial velocity: refuse it by name, drop it with a count, or draw its
+    /// velocity from a prior fitted to the other stars (prior; prior:SIGMA sets its width, in km/s)
+    /// [default: as any missing value]
     #[arg(long, value_name = "RULE")]
     pub missing_rv: Option<WhenMissing>,
 
-    /// More measured columns to cluster by, such as fe_h:fe_h_error,mg_fe, each with its errors' column [default: x_error,
-    /// x_err, sigma_x or e_x]; where one is missing a prior that the other objects give takes its place
+    /// More measured columns to cluster by, such as fe_h:fe_h_error,mg_fe, each with the column of
+    /// its errors [default: x_error, x_err, sigma_x or e_x]; missing values are drawn from a prior
+    /// fitted to the other objects
     #[arg(long, value_name = "COLUMN[:ERROR]", value_delimiter = ',')]
     pub with: Vec<WithColumn>,
 }
 
-/// What becomes of errors that are quoted too small.
+/// What to do about errors that are quoted too small.
 #[derive(Args, Clone, Debug, Default)]
 pub struct QuotedErrorArgs {
-    /// Multiply the quoted errors of these measured columns, such as parallax=1.5,pmra=1.2, or with
-    /// one number those of all
+    /// Multiply the quoted errors of these measured columns, such as parallax=1.5,pmra=1.2; a
+    /// single number multiplies them all
     #[arg(long, value_name = "COLUMN=FACTOR", value_delimiter = ',')]
     inflate: Vec<String>,
 
-    /// Smallest error of a measured column, in its unit, such as pmra=0.02,pmdec=0.02: smaller ones
-    /// are raised to it, 0 too, after --inflate
+    /// Smallest error of a measured column, in its unit, such as pmra=0.02,pmdec=0.02: smaller
+    /// errors, 0 included, are raised to it, after --inflate
     #[arg(long, value_name = "COLUMN=ERROR", value_delimiter = ',')]
     error_floor: Vec<String>,
 }
 
 impl QuotedErrorArgs {
-    /// What they say, checked.
+    /// The checked parameters.
     fn parsed(&self) -> Result<QuotedErrors> {
         Ok(QuotedErrors::parse(&self.inflate, &self.error_floor)?)
     }
@@ -107,13 +113,13 @@ impl MeasuredArgs {
         self.open_for(None)
     }
 
-    /// Reads the table, of which every column is to go into a file of format `to`.
+    /// Reads the table, keeping every column for a file of format `to`.
     pub fn open_for(&self, to: Option<Format>) -> Result<Table> {
         self.quoted.parsed()?; // before the table is read for nothing
         Ok(goc_pipeline::open_for(&self.input, &self.which.which(), to, &Console::default())?)
     }
 
-    /// What messages call the table.
+    /// The name of the table in messages.
     pub fn source(&self) -> String {
         self.input.display().to_string()
     }

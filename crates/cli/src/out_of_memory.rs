@@ -1,18 +1,18 @@
-//! What happens when the system has no more memory to give.
+//! What happens when the system runs out of memory.
 //!
-//! Large things are estimated before they are asked for (`goc-memory`). What is left are the many
-//! small ones, of which Rust's runtime makes an abort: exit 134, and an unfinished file stays. So
-//! the allocator notes when it was refused, and a handler of the abort removes what is unfinished
-//! and ends the command as any other failure does. Whatever asks in a way that can fail
-//! (`try_reserve`) is refused as before, and goes on.
+//! Large allocations are estimated before they are made (`goc-memory`). What remains are the many
+//! small ones, whose failure Rust's runtime turns into an abort: exit 134, and an unfinished file
+//! stays. So the allocator records when it was refused memory, and a handler of the abort removes
+//! unfinished files and ends the command like any other failure. Fallible allocations
+//! (`try_reserve`) are refused as before, and the program continues.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes that were asked for last and not given; 0: none so far.
+/// Size of the last refused request in bytes; 0 if there was none.
 static REFUSED: AtomicUsize = AtomicUsize::new(0);
 
-/// The system's allocator, which notes what it refused.
+/// The system's allocator, recording what it refused.
 struct Noting;
 
 #[global_allocator]
@@ -48,15 +48,15 @@ unsafe impl GlobalAlloc for Noting {
     }
 }
 
-/// Ends the command with 1 instead of an abort, from now on, where memory is the reason.
+/// From now on, ends the command with 1 instead of an abort if memory is the reason.
 #[cfg(unix)]
 pub fn listen() -> std::io::Result<()> {
     // SAFETY: `give_up` allocates nothing, waits for no lock and does not return where it does
-    // anything. The abort comes from the very thread that asked for memory, between two steps of it.
+    // anything. The abort comes from the very thread that requested memory, between two steps of it.
     unsafe { signal_hook::low_level::register(libc::SIGABRT, give_up) }.map(drop)
 }
 
-/// Where there is no such signal the system ends the command.
+/// Without such a signal, the system ends the command.
 #[cfg(not(unix))]
 pub fn listen() -> std::io::Result<()> {
     Ok(())
@@ -69,7 +69,7 @@ fn give_up() {
         return; // another reason: the abort goes on
     }
     goc_tables::abandon_writing_at_once();
-    // Without an allocation; what does not fit is not said.
+    // Without an allocation; text that does not fit is truncated.
     let mut text = [0_u8; 128];
     let mut rest = &mut text[..];
     let _ = std::io::Write::write_fmt(

@@ -12,24 +12,24 @@ use crate::failure::Result;
 /// Where a command's table goes, and in which format.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OutputArgs {
-    /// Where the table goes; `-` is standard output [default: standard output, as CSV]
+    /// File to write; `-` is standard output [default: standard output, as CSV]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Format of that table, where the ending of its name does not say it
+    /// Format of the output, if its name does not say
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     format: Option<Format>,
 }
 
-/// The formats, by their words.
+/// The formats, by name.
 pub fn formats() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(|(_, word)| word)).try_map(|given| {
         let found = Format::ALL.into_iter().find(|(_, word)| *word == given);
-        found.map(|(format, _)| format).ok_or_else(|| format!("`{given}` is no format"))
+        found.map(|(format, _)| format).ok_or_else(|| format!("`{given}` is not a format"))
     })
 }
 
-/// Whether the name stands for standard output.
+/// Whether the name means standard output.
 pub fn is_standard_output(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
 }
@@ -40,7 +40,7 @@ impl OutputArgs {
         self.output.as_deref().filter(|path| !is_standard_output(path))
     }
 
-    /// The format of the table, where it is known and one is written at all.
+    /// The format of the table, if it is known and a table is written at all.
     pub fn format(&self, json: bool) -> Option<Format> {
         match self.file() {
             Some(path) => Format::asked(path, self.format).ok().map(|(format, _)| format),
@@ -48,7 +48,7 @@ impl OutputArgs {
         }
     }
 
-    /// Refuses a table that the format cannot hold, before work is done for it.
+    /// Refuses a table that the format cannot hold, before any work is done.
     pub fn check_can_hold(&self, table: &Table) -> Result<()> {
         match (self.file(), self.format) {
             (Some(path), format) => Ok(goc_tables::check_can_hold_as(table, path, format)?),
@@ -64,7 +64,7 @@ impl OutputArgs {
         files.writes_table_as(self.file(), self.format)
     }
 
-    /// Refuses to mix the table and JSON. Without a file and with `--json` no table is written.
+    /// Refuses to mix the table and JSON. With `--json` and no file, no table is written.
     pub fn check(&self, json: bool) -> Result<()> {
         if json && self.output.is_some() && self.file().is_none() {
             return Err(usage!("--json and -o cannot both go to standard output; name a file for the table"));

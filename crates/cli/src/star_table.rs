@@ -12,8 +12,9 @@ use crate::failure::Result;
 /// How a star catalogue is read, and the model of the Galaxy.
 #[derive(Args, Clone, Debug)]
 pub struct StarArgs {
-    /// Columns with other names, such as ra=RA_ICRS,radial_velocity=HRV; known: ra, dec, pmra, pmdec, l, b, pml, pmb, parallax, distance,
-    /// distance_modulus, radial_velocity, x, y, z, vx, vy, vz
+    /// Columns with other names, such as ra=RA_ICRS,radial_velocity=HRV; known: ra, dec, pmra,
+    /// pmdec, l, b, pml, pmb, parallax, distance, distance_modulus, radial_velocity, x, y, z, vx,
+    /// vy, vz
     #[arg(long, value_name = "NAME=COLUMN", value_delimiter = ',')]
     pub columns: Vec<String>,
 
@@ -21,7 +22,8 @@ pub struct StarArgs {
     #[arg(long, default_value = "degrees")]
     pub angles: Angles,
 
-    /// The Sun's place and velocity: hattori (the paper's), astropy-v4.0, or r0=8.2,z0=0.0208,vx=11.1,vy=245,vz=7.25
+    /// The Sun's position and velocity: hattori (the paper's), astropy-v4.0, or
+    /// r0=8.2,z0=0.0208,vx=11.1,vy=245,vz=7.25
     #[arg(long, default_value = "hattori")]
     pub sun: Sun,
 
@@ -29,7 +31,8 @@ pub struct StarArgs {
     #[arg(long, default_value = "mcmillan17")]
     pub potential: String,
 
-    /// How actions are computed: converged, authors (as the paper's tables) or agama (as AGAMA today)
+    /// How actions are computed: converged, authors (as the paper's tables) or agama (as AGAMA
+    /// today)
     #[arg(long, default_value = "converged")]
     pub variant: Variant,
 
@@ -37,7 +40,7 @@ pub struct StarArgs {
     #[arg(long, default_value = "paper")]
     pub jphi: JphiSign,
 
-    /// Added to every parallax, mas; Gaia's are too small by about 0.017
+    /// Offset added to every parallax, in mas; Gaia's parallaxes are too small by about 0.017
     #[arg(long, value_name = "MAS", default_value_t = 0.0, allow_negative_numbers = true)]
     pub zero_point: f64,
 }

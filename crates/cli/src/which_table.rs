@@ -6,7 +6,8 @@ use goc_tables::{Pick, Which};
 /// Which table of a file is read.
 #[derive(Args, Clone, Debug, Default)]
 pub struct WhichArgs {
-    /// Unit of a FITS file to read, by number (0 is the primary one) or EXTNAME [default: the first table]
+    /// HDU of a FITS file to read, by number (0 is the primary one) or EXTNAME [default: the first
+    /// table]
     #[arg(long, value_name = "N|NAME")]
     hdu: Option<Pick>,
 

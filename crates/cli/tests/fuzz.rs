@@ -132,7 +132,7 @@ macro_rules! targets {
     };
 }
 
-// So many rounds that all of them together take a minute of one core.
+// This many rounds that all of them together take a minute of one core.
 targets! {
     csv 1_200_000
     ecsv 120_000

@@ -1,7 +1,8 @@
-//! How fast McMillan's Milky Way is computed, in points a second of CPU time of one thread.
+//! How fast McMillan's Milky Way is computed, in points per second of CPU time of one thread.
 //!
-//! The rival: AGAMA 1.0.159, the same potential, potential and force: 3.3e6 points a second of CPU time on one core
-//! of a machine of the same kind (measured elsewhere, stated here as a figure).
+//! The rival: AGAMA 1.0.159, the same potential, potential and force: 3.3e6 points per second of
+//! CPU time on one core of a machine of the same kind (measured elsewhere, stated here as a
+//! figure).
 
 use std::hint::black_box;
 
@@ -9,11 +10,11 @@ use cpu_time::ThreadTime;
 use goc_galaxy::potential::{Build, McMillan17, Potential};
 use goc_galaxy::real::{LANES, Lanes};
 
-/// AGAMA's potential and force, points a second.
+/// AGAMA's potential and force, points per second.
 const AGAMA: f64 = 3.3e6;
 const RUNS: usize = 512;
 
-/// The best of some rounds, in points a second.
+/// The best of some rounds, in points per second.
 fn rate(mut round: impl FnMut() -> f64) -> f64 {
     (0..10)
         .map(|_| {

@@ -1,19 +1,19 @@
 //! Is a probability of 0.8 right eight times in ten? The marginal mixture on mock Milky Ways.
 //!
-//! Twenty mocks without field stars (seeds 301 to 320), and twenty with a third field stars (1001 to
-//! 1020), each field star the only one of its dwarf. Four kinds of probabilities, each in ten bins
-//! against how often it came true, with the expected calibration error (the mean distance of the two
-//! over all):
+//! Twenty mocks without field stars (seeds 301 to 320), and twenty with a third field stars (1001
+//! to 1020), each field star the only one of its dwarf. Four kinds of probabilities, each in ten
+//! bins against how often it came true, with the expected calibration error (the mean distance of
+//! the two over all):
 //!
-//! - *together*: of every pair of stars that were together in some draw (the others, nearly all pairs,
-//!   have probability 0 and would only make the error small), whether they are of one dwarf;
-//! - *membership*: of every star in a cluster of two or more, the share of the cluster's others that
-//!   are of its dwarf;
+//! - *together*: of every pair of stars that were together in some draw (the others, nearly all
+//!   pairs, have probability 0 and would only make the error small), whether they are of one dwarf;
+//! - *membership*: of every star in a cluster of two or more, the share of the cluster's others
+//!   that are of its dwarf;
 //! - *in no group*: of being in the field or alone, whether the star is the only one of its dwarf;
 //! - *field*: of being in the field, where there are field stars, the same.
 //!
-//! Prints the tables of docs/confidence.md, and writes the bins when given a name for them, to be
-//! drawn by goc:
+//! Prints the tables of docs/explanation/confidence.md, and writes the bins when given a name for
+//! them, to be drawn by goc:
 //!
 //!     cargo run --release -p goc-galaxy --example calibration -- docs/figures/calibration.csv
 //!     goc plot calibration docs/figures/calibration.csv -o docs/figures/calibration.svg

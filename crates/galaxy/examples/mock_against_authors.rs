@@ -1,9 +1,10 @@
 //! Ten mock Milky Ways beside the authors' ten sets: are they draws from one law?
 //!
-//! For each quantity a two-sample Kolmogorov-Smirnov test of ours (seeds 1 to 10, or from the number given)
-//! against theirs, and GOC on ours. Stars of one dwarf are not independent, and neither are sets of five to
-//! ten; where a test assumes it, each dwarf gives one number. Prints the table of docs/mock.md. The
-//! authors' data are looked for in GOC_DATA, else ../shared/data.
+//! For each quantity a two-sample Kolmogorov-Smirnov test of ours (seeds 1 to 10, or from the
+//! number given) against theirs, and GOC on ours. Stars of one dwarf are not independent, and
+//! neither are sets of five to ten; where a test assumes it, each dwarf gives one number. Prints
+//! the table of docs/explanation/mock.md. The authors' data are looked for in GOC_DATA, else
+//! ../shared/data.
 //!
 //!     cargo run --release -p goc-galaxy --example mock_against_authors
 
@@ -58,7 +59,7 @@ impl Sample {
                     self.spreads[c].push((squares / (actions.len() - 1) as f64).sqrt());
                 }
             }
-            // One star a dwarf: the others are where it is, or nearly.
+            // One star per dwarf: the others are where it is, or nearly.
             self.parallax_errors.push(dwarf[0].parallax_error);
             self.distances.push(dwarf[0].distance);
             self.latitudes.push(dwarf[0].latitude.abs());
@@ -164,8 +165,8 @@ fn goc_on(
     Ok((scores.nmi, scores.f, run.partition.k()))
 }
 
-/// The largest difference of two empirical distributions, and how likely one as large is if they are the
-/// same (Kolmogorov's series).
+/// The largest difference of two empirical distributions, and how likely one as large is if they
+/// are the same (Kolmogorov's series).
 fn kolmogorov_smirnov(a: &mut [f64], b: &mut [f64]) -> (f64, f64) {
     a.sort_by(f64::total_cmp);
     b.sort_by(f64::total_cmp);

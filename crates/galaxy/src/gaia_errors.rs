@@ -1,20 +1,21 @@
-//! How well Gaia measures a star, by its brightness.
+//! Gaia's measurement errors as a function of brightness.
 //!
 //! Two families of [`ErrorModel`]:
 //!
 //! - [`ErrorModel::Paper`], the simulation's (paper, Appendix A): a table for G = 12 to 16, linear between
-//!   its entries, constant for brighter stars. Both Galactic proper motions have the error hypot(pmra error,
-//!   pmdec error), as in the authors' tables; the radial velocity has 1 km/s. The table ends at G = 16 and
-//!   so does the model: the errors grow by half with each magnitude there, so a straight line beyond would
-//!   be far too optimistic. (The authors' faintest star has G = 15.4.)
+//!   its entries, constant for brighter stars. Both Galactic proper motions have the error
+//!   hypot(pmra error, pmdec error), as in the authors' tables; the radial velocity has an error of
+//!   1 km/s. The table ends at G = 16 and so does the model: the errors grow by half with each
+//!   magnitude there, so a straight line beyond would be far too optimistic. (The authors' faintest
+//!   star has G = 15.4.)
 //! - [`ErrorModel::Gaia`], ESA's formula for the errors of a data release averaged over the sky,
 //!
 //!   ```text
 //!   sigma_parallax = T sqrt(40 + 800 z + 30 z^2) microarcseconds,  z = 10^(0.4 (max(G, 13) - 15))
 //!   ```
 //!
-//!   with factors for the proper motions. The two Galactic ones get the root mean square of pmra's and
-//!   pmdec's errors, which is what a turn by an unknown angle makes of them.
+//!   with factors for the proper motions. The two Galactic proper motions get the root mean square
+//!   of the errors of pmra and pmdec, the expectation for a rotation by an unknown angle.
 //!
 
 use std::fmt;
@@ -55,13 +56,13 @@ pub enum Release {
 /// Standard errors of one star.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Errors {
-    /// Of the parallax, mas.
+    /// Error of the parallax, mas.
     pub parallax: f64,
-    /// Of pmra (with cos dec) and pmdec, mas/yr.
+    /// Errors of pmra (including cos dec) and pmdec, mas/yr.
     pub icrs_proper_motion: [f64; 2],
-    /// Of pml (with cos b) and pmb, mas/yr.
+    /// Errors of pml (including cos b) and pmb, mas/yr.
     pub galactic_proper_motion: [f64; 2],
-    /// Of the radial velocity, km/s, where the model has one.
+    /// Error of the radial velocity, km/s, if the model has one.
     pub radial_velocity: Option<f64>,
 }
 
@@ -77,20 +78,22 @@ pub enum ErrorModelError {
         /// The value found.
         value: f64,
     },
-    /// Fainter than the model goes.
-    #[error("the magnitude {magnitude} is fainter than the errors `{model}` go ({limit}); {instead}")]
+    /// A magnitude fainter than the model covers.
+    #[error(
+        "the magnitude {magnitude} is fainter than the limit of the errors `{model}` ({limit}); {instead}"
+    )]
     TooFaint {
         /// The model.
         model: &'static str,
         /// The magnitude found.
         magnitude: f64,
-        /// The faintest it has.
+        /// The faintest magnitude of the model.
         limit: f64,
         /// What to do.
         instead: &'static str,
     },
     /// A name that is not among the choices.
-    #[error("{found:?} are no errors; use `paper`, `gaia-dr3`, `gaia-dr4` or `gaia-dr5`")]
+    #[error("{found:?} is not a known model of errors; use `paper`, `gaia-dr3`, `gaia-dr4` or `gaia-dr5`")]
     Name {
         /// What was written.
         found: String,
@@ -255,12 +258,12 @@ mod tests {
             (
                 "paper",
                 16.01,
-                "the magnitude 16.01 is fainter than the errors `paper` go (16); use `gaia-dr3`",
+                "the magnitude 16.01 is fainter than the limit of the errors `paper` (16); use `gaia-dr3`",
             ),
             (
                 "gaia-dr4",
                 21.5,
-                "the magnitude 21.5 is fainter than the errors `gaia-dr4` go (21); Gaia does not see",
+                "the magnitude 21.5 is fainter than the limit of the errors `gaia-dr4` (21); Gaia does not see",
             ),
             ("gaia-dr5", f64::INFINITY, "the magnitude G inf is not a finite number"),
         ] {
@@ -270,6 +273,9 @@ mod tests {
         }
         assert_eq!(ErrorModel::Gaia(Release::Dr3).to_string().parse(), Ok(ErrorModel::Gaia(Release::Dr3)));
         let error = "dr2".parse::<ErrorModel>().unwrap_err().to_string();
-        assert_eq!(error, "\"dr2\" are no errors; use `paper`, `gaia-dr3`, `gaia-dr4` or `gaia-dr5`");
+        assert_eq!(
+            error,
+            "\"dr2\" is not a known model of errors; use `paper`, `gaia-dr3`, `gaia-dr4` or `gaia-dr5`"
+        );
     }
 }

@@ -1,10 +1,10 @@
-//! One number, or eight at once.
+//! Arithmetic on one number, or on eight at once.
 //!
-//! Everything hot in this crate (potential, fudge, orbit steps) is written once, generically over [`Real`], and
-//! runs either on one `f64` or on [`Lanes`], eight stars side by side. Both give the same bytes: the
-//! operations are the same IEEE ones, and `exp` and `ln` are those of [`goc::elementary`] rather than of the
-//! system's library, whose last digit may differ between machines. Fused multiply-add is left
-//! out for the same reason.
+//! Everything hot in this crate (potential, fudge, orbit steps) is written once, generically over
+//! [`Real`], and runs either on one `f64` or on [`Lanes`], eight stars side by side. Both give
+//! bitwise identical results: the operations are the same IEEE ones, and `exp` and `ln` come from
+//! [`goc::elementary`] rather than from the system's library, whose last digit may differ between
+//! machines. Fused multiply-add is avoided for the same reason.
 //!
 //! The functions are `#[inline(always)]`, so that they take on the vector instructions of a caller compiled by
 //! `#[multiversion]`. Branches become [`Real::select`].
@@ -15,12 +15,12 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 /// How many numbers [`Lanes`] holds: one AVX-512 register, two of AVX2.
 pub const LANES: usize = 8;
 
-/// Eight numbers that take every step together.
+/// Eight numbers processed in lock-step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(align(64))]
 pub struct Lanes(pub [f64; LANES]);
 
-/// What the formulas of this crate need of a number.
+/// The operations that the formulas of this crate need.
 pub trait Real:
     Copy
     + Send
@@ -38,10 +38,10 @@ pub trait Real:
     + SubAssign
     + MulAssign
 {
-    /// The answer to a comparison.
+    /// The result of a comparison.
     type Mask: Copy;
 
-    /// The same number everywhere.
+    /// The same number in every lane.
     fn splat(x: f64) -> Self;
     /// The square root.
     fn sqrt(self) -> Self;
@@ -51,7 +51,7 @@ pub trait Real:
     fn max(self, other: Self) -> Self;
     /// The smaller one; the other where one is NaN.
     fn min(self, other: Self) -> Self;
-    /// e to this power; 0 below -700, infinity above 709. Within 1 unit in the last place.
+    /// The exponential; 0 below -700, infinity above 709. Within 1 unit in the last place.
     fn exp(self) -> Self;
     /// The natural logarithm of a positive normal number. Within 1 unit in the last place.
     fn ln(self) -> Self;
@@ -61,7 +61,7 @@ pub trait Real:
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
     /// Each lane's own row of a table: `cell` holds whole numbers below `rows.len()`; others are clamped.
     fn rows<const N: usize>(cell: Self, rows: &[[f64; N]]) -> [Self; N];
-    /// The largest whole number not above, for magnitudes below 2^51.
+    /// The largest integer not above this, for magnitudes below 2^51.
     fn floor(self) -> Self;
 }
 
@@ -229,10 +229,10 @@ impl Neg for Lanes {
     }
 }
 
-/// Adding this rounds a small number to a whole one, which then stands in the low bits.
+/// Adding this rounds a small number to an integer, which is then in the low bits.
 const ROUNDER: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52
 
-/// The largest whole number not above `x`, without the instruction that old machines lack.
+/// The largest integer not above `x`, without the instruction that old machines lack.
 #[inline(always)]
 fn floor(x: f64) -> f64 {
     let near = (x + ROUNDER) - ROUNDER;

@@ -1,10 +1,10 @@
-//! The spaces in which stars are grouped: what a star's measured values are turned into.
+//! The spaces in which stars are grouped: the features computed from a star's measured values.
 //!
-//! A [`Space`] is a word with the names and units of its features. What it needs of the Galaxy
-//! differs: actions and the extent of an orbit need an action finder, the integrals of motion a
-//! potential, places and velocities nothing. A [`SpaceModel`] is a space together with that, so
-//! that nothing is built which is not needed, and [`SpaceModel::transform`] is f itself: a
-//! [`Transform`] of a catalogue's rows, as [`StarActions`] is.
+//! A [`Space`] is a word with the names and units of its features. Spaces need different parts of
+//! the Galaxy model: actions and the extent of an orbit need an action finder, the integrals of
+//! motion a potential, positions and velocities nothing. A [`SpaceModel`] is a space together with
+//! what it needs, so nothing is built unnecessarily. [`SpaceModel::transform`] is f itself: a
+//! [`Transform`] of a catalogue's rows, like [`StarActions`].
 //!
 //! | space | features | needs |
 //! |---|---|---|
@@ -16,14 +16,14 @@
 //! | `galactocentric` | x, y, z, vx, vy, vz in the frame of the Sun that was chosen | nothing |
 //!
 //! Heliocentric axes are those of Galactic coordinates: X and U towards the Galactic centre, Y and
-//! V the way the disc turns, Z and W north. Velocities are relative to the Sun: its own motion is
-//! not added, so they do not depend on the Sun that was chosen.
+//! V in the direction of rotation, Z and W north. Velocities are relative to the Sun: its own
+//! motion is not added, so they do not depend on the chosen Sun.
 //!
 //! The extent of an orbit follows from the turning points of the Stäckel fudge (Mackereth & Bovy
-//! 2018), so no orbit is integrated. It is exact in a sphere; in the Milky Way it differs from
-//! integrated orbits by .1 % of the apocentre in the median and less than 2 % for nine orbits of
-//! ten, with a tail in zmax (`tests/spaces.rs`). An unbound star has neither actions nor an extent;
-//! its integrals of motion and its place are known all the same, and kept.
+//! 2018), so no orbit is integrated. It is exact in a spherical potential; in the Milky Way it
+//! differs from integrated orbits by 0.1 % of the apocentre in the median and by less than 2 % for
+//! nine orbits out of ten, with a tail in zmax (`tests/spaces.rs`). An unbound star has neither
+//! actions nor an extent; its integrals of motion and its position are still defined, and kept.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ pub enum Space {
     Actions,
     /// Integrals of motion.
     Iom,
-    /// How far the orbit goes.
+    /// The extent of the orbit.
     Orbit,
     /// Heliocentric positions and velocities.
     Xyzuvw,
@@ -100,12 +100,12 @@ impl Space {
         }
     }
 
-    /// Names and units of what is carried along with them.
+    /// Names and units of the extra values carried along.
     pub fn extras(self) -> &'static [(&'static str, &'static str)] {
         if self == Self::Actions { &[ENERGY] } else { &[] }
     }
 
-    /// What it needs of the Galaxy.
+    /// Which parts of the Galaxy model it needs.
     pub fn needs(self) -> Needs {
         match self {
             Self::Actions | Self::Orbit => Needs::Finder,
@@ -114,16 +114,16 @@ impl Space {
         }
     }
 
-    /// Whether its numbers depend on the Sun's place and velocity.
+    /// Whether its numbers depend on the Sun's position and velocity.
     pub fn needs_sun(self) -> bool {
         !matches!(self, Self::Xyzuvw | Self::Uvw)
     }
 }
 
-/// What a space needs of the Galaxy.
+/// The parts of the Galaxy model that a space needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Frames alone.
+    /// Only frames.
     Nothing,
     /// A potential.
     Potential,
@@ -131,7 +131,7 @@ pub enum Needs {
     Finder,
 }
 
-/// A space with what it needs of the Galaxy.
+/// A space with the parts of the Galaxy model that it needs.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum SpaceModel {
@@ -150,7 +150,7 @@ pub enum SpaceModel {
 }
 
 impl SpaceModel {
-    /// This space; `potential` and `finder` are called only if it needs what they make.
+    /// The model of this space; `potential` and `finder` are called only if needed.
     pub fn of<E>(
         space: Space,
         potential: impl FnOnce() -> Result<Arc<dyn Potential>, E>,
@@ -166,7 +166,7 @@ impl SpaceModel {
         })
     }
 
-    /// Its word.
+    /// Its space.
     pub fn space(&self) -> Space {
         match self {
             Self::Actions(_) => Space::Actions,
@@ -178,8 +178,8 @@ impl SpaceModel {
         }
     }
 
-    /// From a row of a catalogue to the features of the space, and what is carried along. Jphi, Lz
-    /// and the circularity are counted as `sign` says.
+    /// From a row of a catalogue to the features of the space and the extra values. `sign` sets the
+    /// sign convention of Jphi, Lz and the circularity.
     pub fn transform(self, catalogue: Catalogue, sign: JphiSign) -> Box<dyn Transform + Send> {
         let outputs = self.space().features().len();
         match self {
@@ -207,7 +207,7 @@ impl SpaceModel {
     }
 }
 
-/// Energy, Lz and Lperp. The energy is computed as the action finder computes it, to the byte.
+/// Energy, Lz and Lperp. The energy is bitwise identical to that of the action finder.
 fn integrals(potential: &dyn Potential, star: &Galactocentric, sign: JphiSign) -> [f64; 3] {
     let ([x, y, z], [vx, vy, vz]) = (star.position, star.velocity);
     let phi = potential.gradient((x * x + y * y).sqrt(), z.abs()).phi;
@@ -216,7 +216,7 @@ fn integrals(potential: &dyn Potential, star: &Galactocentric, sign: JphiSign) -
     [energy, sign.of(lz), libm::hypot(lx, ly)]
 }
 
-/// What follows from the place and velocity of one star at a time.
+/// Features computed from the position and velocity of one star at a time.
 struct StarPlaces<F> {
     catalogue: Catalogue,
     outputs: usize,
@@ -246,7 +246,7 @@ impl<F: Fn(&Galactocentric, &mut [f64]) + Sync> Transform for StarPlaces<F> {
     }
 }
 
-/// How far the orbit of a star goes.
+/// Features computed from the extent of a star's orbit.
 struct StarExtents {
     catalogue: Catalogue,
     finder: Arc<ActionFinder>,

@@ -1,8 +1,10 @@
-//! The transformation f of the paper's Example 1: from what was measured of a star to its orbital actions.
+//! The transformation f of the paper's Example 1: from the measurements of a star to its orbital
+//! actions.
 //!
-//! A [`Catalogue`] gives the place of a star, an [`ActionFinder`] its actions there: six numbers become the features Jr, Jz, Jphi,
-//! and the energy is carried along. Where there is no answer there is a reason: a parallax that is not positive has no distance, an unbound
-//! star no actions.
+//! A [`Catalogue`] gives the position and velocity of a star, and an [`ActionFinder`] its actions:
+//! six numbers become the features Jr, Jz, Jphi, and the energy is carried along. If there is no
+//! result, there is a reason: a parallax that is not positive has no distance, and an unbound star
+//! has no actions.
 
 use std::sync::Arc;
 
@@ -12,10 +14,10 @@ use crate::actions::{ActionFinder, Actions, Outcome};
 use crate::catalogue::{Catalogue, ROW, Reason};
 use crate::frames::{Galactocentric, JphiSign};
 
-/// The features that a star's orbit gives, with their unit.
+/// The features of a star's orbit, with their units.
 pub const ACTIONS: [(&str, &str); 3] = [("Jr", "kpc km/s"), ("Jz", "kpc km/s"), ("Jphi", "kpc km/s")];
 
-/// What is carried along with them.
+/// The extra value carried along.
 pub const ENERGY: (&str, &str) = ("energy", "km2 s-2");
 
 /// From a row of a catalogue to (Jr, Jz, Jphi) and, as an extra, the energy.
@@ -26,7 +28,7 @@ pub struct StarActions {
 }
 
 impl StarActions {
-    /// Rows as this catalogue has them, actions by this finder, Jphi counted this way.
+    /// For rows of this catalogue, with this action finder and sign convention of Jphi.
     pub fn new(catalogue: Catalogue, finder: Arc<ActionFinder>, sign: JphiSign) -> Self {
         Self { catalogue, finder, sign }
     }
@@ -60,8 +62,8 @@ impl Transform for StarActions {
     }
 }
 
-/// The verdict on each place; `outcomes` are those of the places that there are, in order, and
-/// `write` puts what was found into a row of `x`, which is `width` numbers wide.
+/// The verdict on each position. `outcomes` belong to the valid positions, in order; `write` stores
+/// a result in a row of `x`, which is `width` numbers wide.
 pub(crate) fn verdicts<A>(
     places: Vec<Result<Galactocentric, Reason>>,
     outcomes: Vec<Outcome<A>>,

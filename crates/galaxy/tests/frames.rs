@@ -390,8 +390,8 @@ fn suns_are_read_back_from_their_names() {
 #[test]
 fn what_is_wrong_with_a_sun_is_named() {
     for (text, message) in [
-        ("solar", "\"solar\" is no Sun; use `hattori`"),
-        ("", "\"\" is no Sun"),
+        ("solar", "\"solar\" is not a known Sun; use `hattori`"),
+        ("", "\"\" is not a known Sun"),
         ("r0=8.2", "the Sun's z0 is missing"),
         ("r0=8.2,z0=0,vx=1,vy=2,vz=3,r0=8", "the Sun's r0 is given twice"),
         ("r0=8.2,z0=0,vx=1,vy=2,vz=3,tilt=none,tilt=none", "the Sun's tilt is given twice"),
@@ -400,8 +400,8 @@ fn what_is_wrong_with_a_sun_is_named() {
         ("r0=8178,z0=20.8,vx=1,vy=2,vz=3", "the Sun's r0 8178 must be above 0 and at most 100; it is in kpc"),
         ("r0=8.2,z0=20.8,vx=1,vy=2,vz=3", "the Sun's z0 20.8 must be smaller than its r0 8.2"),
         ("r0=0,z0=0,vx=1,vy=2,vz=3", "the Sun's r0 0 must be above 0"),
-        ("r0=8.2,height=20.8", "\"height=20.8\" is no part of a Sun"),
-        ("r0=8.2,,", "\"\" is no part of a Sun"),
+        ("r0=8.2,height=20.8", "\"height=20.8\" is not a part of a Sun"),
+        ("r0=8.2,,", "\"\" is not a part of a Sun"),
         ("tilt=yes", "the tilt \"yes\" is unknown; use `none` or `astropy`"),
     ] {
         let error = text.parse::<Sun>().unwrap_err().to_string();

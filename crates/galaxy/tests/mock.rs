@@ -172,6 +172,6 @@ fn a_mock_set_scores_as_the_authors_sets_do() {
     let truth: Vec<i64> = mock.stars.iter().map(|star| star.group as i64).collect();
     let score = nmi(run.partition.labels(), &truth).unwrap();
     println!("NMI {score:.4}; {} orbits", mock.counts.orbits);
-    // The authors' ten sets: .874 in the mean, .021 from set to set; three of those.
+    // The authors' ten sets: 0.874 in the mean, 0.021 from set to set; three of those.
     assert!((score - 0.874).abs() < 0.063, "{score}");
 }

@@ -267,5 +267,5 @@ fn what_cannot_be_is_refused_by_name() {
     let survey = MockParams { latitude: 89.99999, ..MockParams::default() };
     let none = RealisticParams { survey, ..young(5) }.check().unwrap();
     let error = none.draw(&McMillan17::new(Build::Agama), 1, &|_| {}).unwrap_err();
-    assert!(matches!(error, MockError::NoneInVolume { population: "halo", .. }), "{error}");
+    assert!(matches!(error, MockError::TooRare { population: "halo", .. }), "{error}");
 }

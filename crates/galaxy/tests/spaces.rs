@@ -8,7 +8,7 @@ use goc_galaxy::actions::{ActionFinder, Extent, Outcome, Variant};
 use goc_galaxy::catalogue::{Catalogue, DistanceMeasure};
 use goc_galaxy::frames::{Galactocentric, JphiSign, Sky, Sun};
 use goc_galaxy::orbit::Integrator;
-use goc_galaxy::potential::{Isochrone, McMillan17, Plummer, Potential};
+use goc_galaxy::potential::{Isochrone, MWPotential2014, McMillan17, Plummer, Potential};
 use goc_galaxy::spaces::{Needs, Space, SpaceModel};
 
 /// ra, dec, parallax, pmra, pmdec, radial velocity; heliocentric X, Y, Z (pc), U, V, W (km/s);
@@ -163,6 +163,73 @@ fn integrals_of_motion_are_their_closed_forms() {
                 assert!((a - b).abs() <= 1e-10 * b.abs().max(1.0), "{found:?} {wanted:?}");
             }
         }
+    }
+}
+
+/// For the Galactocentric stars of [`ASTROPY`] in MWPotential2014 (ro = 8 kpc, vo = 220 km/s): the
+/// energy above the potential at R = ro, z = 0, then Lz and Lperp, all in km/s and kpc km/s;
+/// eccentricity, pericentre, apocentre and zmax (kpc) of the integrated orbit.
+///
+/// Made with galpy 1.12.1 (2026-11-19): `Orbit.integrate(linspace(0, 600, 600001), MWPotential2014,
+/// method="dop853_c")`, then `e`, `rperi`, `rap` and `zmax`; `L()` and `evaluatePotentials`.
+const GALPY: [[f64; 7]; 4] = [
+    [
+        33186.816280321866,
+        -1550.9430485731048,
+        640.8399615202688,
+        0.43666423774460356,
+        5.393978397839584,
+        13.756158196521154,
+        4.788417395621663,
+    ],
+    [
+        28996.50750634504,
+        -1837.6795534756632,
+        339.6958746389434,
+        0.15217541737855267,
+        7.5275850182363016,
+        10.229826532538134,
+        1.5679182503529692,
+    ],
+    [
+        30685.53734169958,
+        -1972.0411370609465,
+        41.84113097277876,
+        0.15724058790962697,
+        7.831918319037399,
+        10.754449763429168,
+        0.08818503612695397,
+    ],
+    [
+        25071.69197142508,
+        -1790.4552474906332,
+        53.474770301417315,
+        0.021057819657301097,
+        7.988835645352795,
+        8.332527977075117,
+        0.09691631948316293,
+    ],
+];
+
+#[test]
+fn integrals_of_motion_and_orbits_are_those_of_galpy() {
+    let potential: Arc<dyn Potential> = Arc::new(MWPotential2014::new());
+    let zero = potential.gradient(8.0, 0.0).phi;
+    let finder = ActionFinder::new(Arc::clone(&potential), Variant::Converged).unwrap();
+    let iom =
+        SpaceModel::Iom(potential).transform(catalogue(Sky::Icrs, Sun::astropy_v4_0()), JphiSign::Paper);
+    for ([row, _, [x, y, z, vx, vy, vz]], galpy) in ASTROPY.iter().zip(&GALPY) {
+        let [energy, lz, l_perp] = features(&*iom, row)[..] else { panic!("three of them") };
+        for (a, b) in [energy - zero, lz, l_perp].iter().zip(galpy) {
+            assert!((a - b).abs() <= 1e-6 * b.abs(), "{a} {b}");
+        }
+        let found = extent(&finder, &Galactocentric { position: [*x, *y, *z], velocity: [*vx, *vy, *vz] });
+        // The fudge's error, in parts of the apocentre.
+        let lengths = [found.pericentre, found.apocentre, found.z_max];
+        for (a, b) in lengths.iter().zip(&galpy[4..]) {
+            assert!((a - b).abs() <= 0.002 * galpy[5], "{found:?} {galpy:?}");
+        }
+        assert!((found.eccentricity() - galpy[3]).abs() <= 0.002, "{found:?} {galpy:?}");
     }
 }
 

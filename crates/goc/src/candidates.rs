@@ -1,14 +1,15 @@
 //! Candidates: the empirical uncertainty sets of all objects (paper, eq. 5).
 //!
-//! `n` objects; object `i` has `m_i >= 1` candidate feature vectors of `q` features, each with a penalty.
-//! Everything is checked once, while the sets are pushed; afterwards no algorithm meets a NaN, a negative
-//! penalty or an empty set.
+//! There are `n` objects; object `i` has `m_i >= 1` candidate feature vectors of `q` features, each
+//! with a penalty. Everything is validated once, when the sets are added, so no algorithm ever
+//! encounters a NaN, a negative penalty or an empty set.
 //!
 //! # Layout
-//! One flat vector; the candidates of one object lie together, *feature after feature*: first
-//! the object's `m_i` values of feature 0, then those of feature 1, and so on. The selection kernel holds eight
-//! candidates in registers and walks over the centres; with this layout their loads are contiguous,
-//! nothing is padded, and an object with a single candidate is simply a row of a table.
+//! One flat vector. The candidates of one object are contiguous and stored *feature after feature*:
+//! first the object's `m_i` values of feature 0, then those of feature 1, and so on. The selection
+//! kernel holds eight candidates in registers and loops over the centres; with this layout its
+//! loads are contiguous, nothing is padded, and an object with a single candidate is simply a row
+//! of a table.
 
 use std::collections::TryReserveError;
 
@@ -16,14 +17,15 @@ use std::sync::Arc;
 
 use crate::Points;
 
-/// What a penalty of 1 costs in log likelihood, unless something else is asked for: candidates weigh
+/// The cost of a penalty of 1 in log likelihood, by default: candidates have the weight
 /// `exp(-PENALTY_STRENGTH * penalty)`.
 ///
-/// The paper scales penalties so that they are 1 at the edge of an uncertainty set, two standard errors from
-/// its centre. The normal density falls by `exp(-2^2 / 2) = exp(-2)` over that distance.
+/// The paper scales penalties so that they are 1 at the edge of an uncertainty set, two standard
+/// errors from its centre. The normal density falls by `exp(-2^2 / 2) = exp(-2)` over that
+/// distance.
 pub const PENALTY_STRENGTH: f64 = 2.0;
 
-/// How the objects are called, for messages and output.
+/// How objects are identified in messages and output.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Ids {
@@ -31,7 +33,7 @@ pub enum Ids {
     Position,
     /// By a number, such as a catalogue's `source_id`.
     Integer(Vec<i64>),
-    /// By a text.
+    /// By text.
     Text(Vec<String>),
 }
 
@@ -40,21 +42,21 @@ pub enum Ids {
 pub struct Candidates {
     features: usize,
     offsets: Vec<usize>,
-    /// Shared by clones until one of them is changed: a copy of candidates costs nothing.
+    /// Shared by clones until one of them is modified: cloning candidates is cheap.
     values: Arc<Vec<f64>>,
     /// Empty when no candidate has a penalty.
     penalties: Arc<Vec<f64>>,
     ids: Ids,
 }
 
-/// Why sets do not make [`Candidates`]. Objects and candidates are counted from 0.
+/// Why sets do not make valid [`Candidates`]. Objects and candidates are counted from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CandidatesError {
     /// No objects at all.
     #[error("there are no objects")]
     NoObjects,
-    /// Not a single feature.
+    /// No features.
     #[error("candidates need at least one feature")]
     NoFeatures,
     /// An object with an empty set.
@@ -63,7 +65,7 @@ pub enum CandidatesError {
         /// The object's id or position.
         object: String,
     },
-    /// The values are not whole candidates.
+    /// The number of values is not a multiple of the number of features.
     #[error("object {object}: {values} values do not make whole candidates of {features} features")]
     Ragged {
         /// The object's id or position.
@@ -105,19 +107,19 @@ pub enum CandidatesError {
         /// The value found.
         value: f64,
     },
-    /// An object whose candidates all weigh nothing.
+    /// An object whose candidates all have weight 0.
     #[error("object {object}: all weights are 0; at least one must be above")]
     NoWeight {
         /// The object's id or position.
         object: String,
     },
-    /// A strength by which weights cannot be divided.
+    /// A strength that cannot be used to convert weights.
     #[error("strength is {value}, but weights need a finite number above 0")]
     PenaltyStrength {
         /// What was given.
         value: f64,
     },
-    /// Not one penalty for each candidate.
+    /// The number of penalties differs from the number of candidates.
     #[error("object {object}: {penalties} penalties for {candidates} candidates")]
     PenaltyCount {
         /// The object's id or position.
@@ -127,7 +129,7 @@ pub enum CandidatesError {
         /// Candidates given.
         candidates: usize,
     },
-    /// Not one id for each object, or the same id twice.
+    /// The number of ids differs from the number of objects, or an id occurs twice.
     #[error("{reason}")]
     Ids {
         /// What is wrong with the ids.
@@ -135,7 +137,7 @@ pub enum CandidatesError {
     },
 }
 
-/// Takes the objects one by one, checks each and builds [`Candidates`].
+/// Takes the objects one by one, validates each and builds [`Candidates`].
 ///
 /// ```
 /// use goc::candidates::CandidatesBuilder;
@@ -156,20 +158,21 @@ pub struct CandidatesBuilder {
 }
 
 impl CandidatesBuilder {
-    /// For candidates of `features` features.
+    /// A builder for candidates of `features` features.
     pub fn new(features: usize) -> Self {
         Self::with_capacity(features, 0, 0)
     }
 
-    /// With room for so many objects and candidates, so that a million objects are not copied while growing.
+    /// Like `new`, with capacity for this many objects and candidates, which avoids reallocation
+    /// for large inputs.
     pub fn with_capacity(features: usize, objects: usize, candidates: usize) -> Self {
         let mut offsets = Vec::with_capacity(objects + 1);
         offsets.push(0);
         Self { features, offsets, values: Vec::with_capacity(candidates * features), penalties: Vec::new() }
     }
 
-    /// As [`with_capacity`](Self::with_capacity), with room for penalties too if they are to come: all of it at
-    /// once, or an error where there is not so much memory.
+    /// Like [`with_capacity`](Self::with_capacity), with capacity for penalties too if requested.
+    /// Allocates everything at once, or returns an error if there is not enough memory.
     pub fn try_with_capacity(
         features: usize,
         objects: usize,
@@ -185,7 +188,7 @@ impl CandidatesBuilder {
         Ok(builder)
     }
 
-    /// Adds an object: its candidates row after row, and one penalty each or none at all.
+    /// Adds an object: its candidates row by row, and one penalty per candidate or none at all.
     pub fn push(&mut self, rows: &[f64], penalties: &[f64]) -> Result<&mut Self, CandidatesError> {
         let q = self.features;
         if q == 0 {
@@ -232,10 +235,12 @@ impl CandidatesBuilder {
         Ok(self)
     }
 
-    /// Adds an object whose candidates have weights instead of penalties: likelihoods, in any unit of the object's own.
+    /// Adds an object whose candidates have weights instead of penalties: likelihoods, in any unit,
+    /// which may differ between objects.
     ///
-    /// A method that weighs a penalty `P` by `exp(-penalty_strength P)` gives back just these weights: `P = -ln(w / largest) / penalty_strength`. A
-    /// candidate of weight 0 is no candidate: it is left out, and the number left out is returned.
+    /// A method that weights a penalty `P` by `exp(-penalty_strength P)` recovers exactly these
+    /// weights: `P = -ln(w / largest) / penalty_strength`. Candidates of weight 0 are dropped, and
+    /// the number dropped is returned.
     ///
     /// ```
     /// use goc::candidates::CandidatesBuilder;
@@ -271,19 +276,20 @@ impl CandidatesBuilder {
         let (mut kept, mut penalties) = (Vec::with_capacity(rows.len()), Vec::with_capacity(weights.len()));
         for (row, w) in rows.chunks_exact(self.features).zip(weights).filter(|(_, w)| **w > 0.0) {
             kept.extend_from_slice(row);
-            // The difference of logarithms is finite where the ratio of two numbers underflows; the largest has 0, not -0.
+            // The difference of logarithms stays finite where the ratio underflows; the largest
+            // weight gets 0, not -0.
             penalties.push(((libm::log(largest) - libm::log(*w)) / penalty_strength).max(0.0));
         }
         self.push(&kept, &penalties)?;
         Ok(weights.len() - penalties.len())
     }
 
-    /// The finished candidates, objects called by their position.
+    /// Builds the candidates; objects are identified by their position.
     pub fn build(self) -> Result<Candidates, CandidatesError> {
         self.build_with(Ids::Position)
     }
 
-    /// The finished candidates, objects called by `ids`: one each, no two alike.
+    /// Builds the candidates; objects are identified by `ids`, one per object and all distinct.
     pub fn build_with(self, ids: Ids) -> Result<Candidates, CandidatesError> {
         if self.features == 0 {
             return Err(CandidatesError::NoFeatures);
@@ -316,7 +322,7 @@ fn repeated<T: Ord + Clone>(ids: &[T]) -> Option<T> {
 }
 
 impl Candidates {
-    /// Plain points: one candidate each, no penalty.
+    /// Plain points: one candidate per object, without penalties.
     pub fn from_points(points: &Points) -> Result<Self, CandidatesError> {
         if points.is_empty() {
             return Err(CandidatesError::NoObjects);
@@ -330,7 +336,7 @@ impl Candidates {
         })
     }
 
-    /// The same candidates with these penalties, one each in the order of all candidates.
+    /// The same candidates with these penalties, one per candidate in the order of all candidates.
     pub fn with_penalties(mut self, penalties: &[f64]) -> Result<Self, CandidatesError> {
         if penalties.len() != self.total() {
             let (penalties, candidates) = (penalties.len(), self.total());
@@ -355,7 +361,7 @@ impl Candidates {
         self.features
     }
 
-    /// Number of candidates of all objects together.
+    /// Total number of candidates over all objects.
     pub fn total(&self) -> usize {
         self.offsets[self.objects()]
     }
@@ -365,7 +371,8 @@ impl Candidates {
         self.offsets[i + 1] - self.offsets[i]
     }
 
-    /// Where each object's candidates begin in the order of all candidates; one entry more than objects.
+    /// The index of each object's first candidate in the order of all candidates; one entry more
+    /// than there are objects.
     pub fn offsets(&self) -> &[usize] {
         &self.offsets
     }
@@ -388,7 +395,7 @@ impl Candidates {
         row
     }
 
-    /// One candidate into `row`.
+    /// Copies one candidate into `row`.
     pub fn copy_candidate(&self, i: usize, j: usize, row: &mut [f64]) {
         let m = self.count(i);
         assert!(j < m, "object {i} has {m} candidates, not {j}");
@@ -398,12 +405,12 @@ impl Candidates {
         }
     }
 
-    /// True when any candidate was given a penalty.
+    /// True if any candidate has a penalty.
     pub fn has_penalties(&self) -> bool {
         !self.penalties.is_empty()
     }
 
-    /// The penalties of object `i`; empty when no object has penalties.
+    /// The penalties of object `i`; empty if no object has penalties.
     pub fn penalties(&self, i: usize) -> &[f64] {
         if self.penalties.is_empty() { &[] } else { &self.penalties[self.offsets[i]..self.offsets[i + 1]] }
     }
@@ -413,19 +420,19 @@ impl Candidates {
         self.penalties(i).get(j).copied().unwrap_or(0.0)
     }
 
-    /// The same candidates with every penalty divided by the largest, so that the largest is 1 (paper,
-    /// section 4.2). Penalties that are all zero stay so.
+    /// The same candidates with every penalty divided by the largest, so that the largest is 1
+    /// (paper, section 4.2). Penalties that are all zero stay zero.
     pub fn scale_penalties(self) -> Self {
         let largest = self.largest_penalty();
         if largest > 0.0 { self.divide_penalties(largest) } else { self }
     }
 
-    /// The largest penalty of all; 0 when there are none.
+    /// The largest penalty of all candidates; 0 if there are no penalties.
     pub fn largest_penalty(&self) -> f64 {
         self.penalties.iter().copied().fold(0.0, f64::max)
     }
 
-    /// The same candidates with every penalty divided by this number above 0.
+    /// The same candidates with every penalty divided by this positive number.
     pub fn divide_penalties(mut self, by: f64) -> Self {
         if by != 1.0 {
             Arc::make_mut(&mut self.penalties).iter_mut().for_each(|p| *p /= by);
@@ -456,7 +463,7 @@ impl Candidates {
         Points::trusted(values, q)
     }
 
-    /// How the objects are called.
+    /// The identifiers of the objects.
     pub fn ids(&self) -> &Ids {
         &self.ids
     }
@@ -470,7 +477,7 @@ impl Candidates {
         }
     }
 
-    /// Bytes that the values, penalties and offsets take: what a candidate set costs on its own.
+    /// The number of bytes taken by values, penalties and offsets.
     pub fn bytes(&self) -> usize {
         std::mem::size_of_val(&self.values[..])
             + std::mem::size_of_val(&self.penalties[..])

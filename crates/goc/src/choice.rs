@@ -1,8 +1,8 @@
-//! Names of choices: what people type for the variants of a setting.
+//! Named choices: the words that users type for the variants of a setting.
 //!
-//! Every setting that is one of a few words has its words here, once: the command's flags, the Python
-//! keywords, metadata and messages all come from these lists. A variant has a name and, where the name
-//! alone does not say it, a short description for help texts.
+//! The words of every such setting are defined here, once: the command's flags, the Python
+//! keywords, metadata and messages all come from these lists. A variant has a name and, if the name
+//! is not self-explanatory, a short description for help texts.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ use crate::scale::Scaling;
 /// assert_eq!(error.to_string(), "`none` is not known; give one of constant, occupied, plural");
 /// ```
 pub trait Choice: Copy + PartialEq + Sized + 'static {
-    /// Every variant with its name and, for help texts, what it is.
+    /// Every variant with its name and a description for help texts.
     const ALL: &'static [(Self, &'static str, &'static str)];
 
     /// The name of this variant.
@@ -44,12 +44,12 @@ pub trait Choice: Copy + PartialEq + Sized + 'static {
     }
 }
 
-/// A word that none of the variants has.
+/// A word that matches none of the variants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownWord {
     /// What was given.
     pub given: String,
-    /// What there is.
+    /// The words that are known.
     pub known: Vec<&'static str>,
 }
 
@@ -100,12 +100,12 @@ choice!(OracleEvery { First = "first", Always = "always" });
 choice!(Beginning { Mean = "mean", NearestToMean = "nearest-to-mean" });
 choice!(Search {
     Plain = "plain": "The paper's run, and the --swaps asked for",
-    Thorough = "thorough": "Then guided swaps of centres until they no longer pay",
+    Thorough = "thorough": "Then guided swaps of centres, until they no longer pay",
 });
 choice!(Reading { MinMax = "min-max", MaxMax = "max-max" });
 choice!(BoxDistance { Min = "min", Max = "max" });
 choice!(Algorithm {
-    HartiganWong = "hartigan-wong": "Single transfers, R's default",
+    HartiganWong = "hartigan-wong": "Single transfers, the default of R",
     Lloyd = "lloyd": "Whole rounds, for many objects",
 });
 choice!(Seeding {
@@ -126,7 +126,7 @@ choice!(Criterion {
     Marginal = "marginal": "The clustering that agrees best with the draws of the marginal mixture",
     Silhouette = "silhouette": "Mean silhouette of the representatives",
     Bic = "bic": "BIC of a Gaussian mixture that sums over the candidates",
-    Icl = "icl": "The same, memberships that are not clear counted against it",
+    Icl = "icl": "The same, less the entropy of the memberships",
     Stability = "stability": "Agreement of clusterings of resampled candidates",
 });
 // Scaling has an error of its own for names that are not known.

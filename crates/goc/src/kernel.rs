@@ -1,14 +1,15 @@
 //! Distances from one point to many centres, eight centres at a time.
 //!
-//! The centres lie feature after feature, padded to a multiple of [`LANES`] with infinity, so that a padded
-//! centre is never the nearest. The inner loops have a fixed length and no branch: the compiler turns
-//! them into vector instructions once the caller is compiled for a machine that has them. The callers are, by
-//! `#[multiversion]`: the functions here are `#[inline(always)]` so that they take on the caller's features.
-//! Fused multiply-add is left out on purpose: the bytes of a result must not depend on the machine.
+//! The centres are stored feature after feature, padded to a multiple of [`LANES`] with infinity,
+//! so that a padded centre is never the nearest. The inner loops have a fixed length and no branch,
+//! so the compiler vectorises them when the caller is compiled for a machine with vector
+//! instructions. The callers are, through `#[multiversion]`; the functions here are
+//! `#[inline(always)]` so that they inherit the caller's target features. Fused multiply-add is
+//! avoided on purpose: the bytes of a result must not depend on the machine.
 
 use crate::Points;
 
-/// How many values one step of a kernel handles: one AVX-512 register, two of AVX2.
+/// The number of values that one step of a kernel handles: one AVX-512 register, two of AVX2.
 pub(crate) const LANES: usize = 8;
 
 /// Centres, feature after feature, padded with infinity.
@@ -48,7 +49,7 @@ impl CentreLanes {
         self.k
     }
 
-    /// Length that a buffer for all distances must have.
+    /// The required length of a buffer for all distances.
     pub(crate) fn padded(&self) -> usize {
         self.padded
     }
@@ -132,7 +133,7 @@ impl CentreLanes {
             }
         }
         let (k, value) = least_lane(&best, &step);
-        // The runner-up is the best of another lane, or the second of the winner's lane.
+        // The runner-up is the best of another lane, or the second-best of the winner's lane.
         let lane = k % LANES;
         best[lane] = second[lane];
         step[lane] = second_step[lane];
@@ -141,14 +142,15 @@ impl CentreLanes {
     }
 }
 
-/// The least value over the lanes, and which centre it is; ties to the lower centre.
+/// The smallest value over the lanes, and the centre it belongs to; ties go to the lower centre.
 #[inline(always)]
 fn least_lane(best: &[f64; LANES], step: &[u64; LANES]) -> (usize, f64) {
     let mut value = best[0];
     for l in 1..LANES {
         value = if best[l] < value { best[l] } else { value };
     }
-    // Branch-free: a lane that does not hold the least value counts as a centre beyond all others.
+    // Branch-free: a lane that does not hold the smallest value counts as a centre beyond all
+    // others.
     let mut centre = u64::MAX;
     for l in 0..LANES {
         let this = step[l] * LANES as u64 + l as u64;

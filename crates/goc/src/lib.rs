@@ -1,22 +1,23 @@
 //! Clustering of objects whose measurements have error bars.
 //!
-//! The method is greedy optimistic clustering (Okuno & Hattori 2022): every object is a small set
-//! of *candidates*, the values its true features may have, and the clustering may choose for each
-//! object the candidate that makes the clusters tightest.
+//! The method is greedy optimistic clustering (Okuno & Hattori 2022). Every object is represented
+//! by a small set of *candidates*, the values its true features may have, and the clustering may
+//! choose for each object the candidate that makes the clusters tightest.
 //!
-//! How the data flow through the modules, in one direction:
+//! Data flow through the modules in one direction:
 //!
-//! 1. [`uncertainty`]: a measured value and its error become a set, the set is sampled and mapped
-//!    by a function `f` (paper, sections 2 and 3.1);
-//! 2. [`candidates`]: the sampled sets of all objects, checked once;
-//! 3. [`scale`]: features made comparable;
-//! 4. [`optimistic`] (GOC), [`pessimistic`] (GPC), [`baselines`] and [`marginal`] cluster them, most by way of
-//!    any [`oracle`] for plain points, some by a [`set_distance`];
-//! 5. [`metrics`]: how good is the answer; [`confidence`]: how sure is it, where the truth is not known.
+//! 1. [`uncertainty`]: a measured value and its error become a set, which is sampled and mapped by
+//!    a function `f` (paper, sections 2 and 3.1);
+//! 2. [`candidates`]: the sampled sets of all objects, validated once;
+//! 3. [`scale`]: scaling that makes features comparable;
+//! 4. [`optimistic`] (GOC), [`pessimistic`] (GPC), [`baselines`] and [`marginal`] cluster them,
+//!    most of them through any [`oracle`] for plain points, some through a [`set_distance`];
+//! 5. [`metrics`] scores the result against a known truth; [`confidence`] says how reliable it is
+//!    where the truth is unknown.
 //!
-//! [`synthetic`] makes a catalogue with known truth, to try all of this on.
+//! [`synthetic`] generates a catalogue with known truth to try all of this on.
 //!
-//! This crate knows numbers only: no files, no terminal, no stars.
+//! This crate works on numbers only: it knows nothing of files, terminals or stars.
 
 #[macro_use]
 mod setters;
@@ -51,7 +52,7 @@ pub use partition::Partition;
 pub use points::Points;
 pub use random::Stream;
 
-/// How few objects there are, for messages.
+/// The number of objects in words, for messages about too few of them.
 fn only_objects(n: usize) -> String {
     if n == 1 { "there is only 1 object".into() } else { format!("there are only {n} objects") }
 }

@@ -1,10 +1,11 @@
-//! Objects with candidates, one at a time: what a method may ask for that needs no array of all of
+//! Objects with candidates, loaded one at a time, for methods that do not need an array of all of
 //! them.
 //!
-//! Features are clustered scaled, some of them as square roots, and penalties divided by the
-//! largest. Done to [`Candidates`], all of that makes a second copy of what is the largest thing in
-//! memory. [`Scaled`] does it to one object at a time, as it is loaded: the same operations in the
-//! same order, so the numbers are those of candidates that were really scaled, bit for bit.
+//! Clustering uses scaled features, some of them as square roots, and penalties divided by the
+//! largest. Applying all of that to [`Candidates`] makes a second copy of the largest data
+//! structure in memory. [`Scaled`] applies it to one object at a time, as it is loaded, with the
+//! same operations in the same order, so the numbers are bit-identical to those of scaled
+//! candidates.
 
 use crate::scale::Scaler;
 use crate::{Candidates, Points};
@@ -17,19 +18,19 @@ pub trait Objects: Sync {
     /// Number of features, q.
     fn features(&self) -> usize;
 
-    /// Where each object's candidates begin in the order of all candidates; one entry more than
-    /// objects.
+    /// The index of each object's first candidate in the order of all candidates; one entry more
+    /// than there are objects.
     fn offsets(&self) -> &[usize];
 
-    /// All `m_i` values of one feature of object `i`, in place of what was in `values`.
+    /// Loads all `m_i` values of one feature of object `i` into `values`, replacing its contents.
     fn load_feature(&self, i: usize, f: usize, values: &mut Vec<f64>);
 
-    /// The candidates of object `i`, feature after feature: `m_i` values of feature 0, then of
-    /// feature 1, … They take the place of what was in `values`.
+    /// Loads the candidates of object `i` into `values`, replacing its contents, feature after
+    /// feature: `m_i` values of feature 0, then of feature 1, …
     fn load(&self, i: usize, values: &mut Vec<f64>);
 
-    /// The penalties of object `i`, in place of what was in `penalties`; zeros where there are
-    /// none.
+    /// Loads the penalties of object `i` into `penalties`, replacing its contents; zeros if there
+    /// are none.
     fn load_penalties(&self, i: usize, penalties: &mut Vec<f64>);
 
     /// Number of candidates of object `i`, m_i.
@@ -37,7 +38,7 @@ pub trait Objects: Sync {
         self.offsets()[i + 1] - self.offsets()[i]
     }
 
-    /// Number of candidates of all objects together.
+    /// Total number of candidates over all objects.
     fn total(&self) -> usize {
         self.offsets()[self.objects()]
     }
@@ -84,8 +85,8 @@ impl Objects for Candidates {
     }
 }
 
-/// Candidates as a method sees them: roots of some features, scaled, penalties divided. Nothing is
-/// copied but the object that is loaded.
+/// Candidates as a method sees them: square roots of some features, scaled, penalties divided.
+/// Nothing is copied except the object being loaded.
 ///
 /// ```
 /// use goc::objects::{Objects, Scaled};
@@ -107,32 +108,32 @@ pub struct Scaled<'a> {
 }
 
 impl<'a> Scaled<'a> {
-    /// The candidates as they are.
+    /// The unmodified candidates.
     pub fn new(candidates: &'a Candidates) -> Self {
         Self { candidates, roots: &[], scaler: None, penalty_divisor: 1.0 }
     }
 
-    /// With square roots of the features that are marked, which must not be negative; features
-    /// beyond the marks stay as they are.
+    /// With square roots of the marked features, which must not be negative; features beyond the
+    /// marks are unchanged.
     pub fn roots(self, roots: &'a [bool]) -> Self {
         Self { roots, ..self }
     }
 
-    /// Scaled, after roots were taken, as by [`Scaler::apply`].
+    /// Scaled, after square roots were taken, as by [`Scaler::apply`].
     ///
     /// # Panics
-    /// When the scaler was fitted to another number of features.
+    /// If the scaler was fitted to a different number of features.
     pub fn scaler(self, scaler: &'a Scaler) -> Self {
         assert_eq!(scaler.centre().len(), self.candidates.features(), "one centre for each feature");
         Self { scaler: Some(scaler), ..self }
     }
 
-    /// With every penalty divided by this number above 0, as by [`Candidates::divide_penalties`].
+    /// With every penalty divided by this positive number, as by [`Candidates::divide_penalties`].
     pub fn penalty_divisor(self, penalty_divisor: f64) -> Self {
         Self { penalty_divisor, ..self }
     }
 
-    /// The candidates that are looked at.
+    /// The underlying candidates.
     pub fn candidates(&self) -> &'a Candidates {
         self.candidates
     }

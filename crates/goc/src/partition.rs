@@ -1,8 +1,8 @@
-//! A partition of objects into clusters: what every method answers with.
+//! A partition of objects into clusters: the result type of every method.
 //!
-//! Labels run from 0 to `k - 1` and every one of them is used: a cluster without members is not a
-//! cluster. Whoever makes a partition from labels with gaps gets it closed up, the order of
-//! the labels kept.
+//! Labels run from 0 to `k - 1`, and every label is used: a cluster without members is not a
+//! cluster. A partition made from labels with gaps is renumbered without gaps, preserving the order
+//! of the labels.
 
 /// Labels `0..k`, each used at least once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Closes gaps in `labels`; the order of the labels that occur is kept.
+    /// Removes gaps in `labels`, preserving the order of the labels that occur.
     ///
     /// ```
     /// use goc::Partition;
@@ -27,7 +27,7 @@ impl Partition {
         Self { labels, k: used.len() }
     }
 
-    /// As [`Self::from_labels`] for labels below `bound`, by counting instead of sorting.
+    /// Like [`Self::from_labels`] for labels below `bound`, by counting instead of sorting.
     pub(crate) fn from_bounded(labels: &[u32], bound: usize) -> Self {
         let mut new = vec![u32::MAX; bound];
         for &l in labels {
@@ -61,7 +61,7 @@ impl Partition {
         self.labels.is_empty()
     }
 
-    /// Members of each cluster.
+    /// The number of members of each cluster.
     pub fn sizes(&self) -> Vec<usize> {
         let mut sizes = vec![0; self.k];
         for &l in &self.labels {
@@ -89,7 +89,7 @@ impl Partition {
         Self { labels, k: self.k }
     }
 
-    /// True when both group the objects alike, whatever the numbering.
+    /// True if both group the objects in the same way, regardless of numbering.
     pub fn same_grouping(&self, other: &Self) -> bool {
         self.canonical() == other.canonical()
     }

@@ -1,15 +1,19 @@
-//! Greedy pessimistic clustering, GPC (paper, section 3.3): the worst candidate instead of the best.
+//! Greedy pessimistic clustering, GPC (paper, section 3.3): the worst candidate instead of the
+//! best.
 //!
-//! Robust optimisation guards against the worst case, so step (III) takes for every object a candidate that is as
-//! far as can be. The paper's formula leaves two readings, and both are here ([`Reading`]):
+//! Robust optimisation guards against the worst case, so step (III) chooses for every object a
+//! candidate that is as far away as possible. The paper's formula can be read in two ways, and both
+//! are implemented ([`Reading`]):
 //!
-//! - **min-max**: for each centre the object's farthest candidate counts, and the object joins the centre where that
-//!   is least; the careful reading, and a usable method;
-//! - **max-max**: the farthest pair of candidate and centre, word for word the opposite of step (III); objects run to
-//!   the farthest centre, and with the paper's rule for K(t), which drops clusters of one member, the run collapses
-//!   to one cluster on all of the paper's sets, as the paper reports.
+//! - **min-max**: for each centre the object's farthest candidate counts, and the object joins the
+//!   centre for which that is nearest; this is the cautious reading, and a usable method;
+//! - **max-max**: the farthest pair of candidate and centre, the literal opposite of step (III).
+//!   Objects move to the farthest centre, and with the paper's rule for K(t), which drops clusters
+//!   of one member, the run collapses to one cluster on all of the paper's sets, as the paper
+//!   reports.
 //!
-//! Steps (I) and (II) are those of GOC: the oracle at first, then k-means from the last centres. GPC need not converge; a return to an earlier state ends it.
+//! Steps (I) and (II) are those of GOC: first the oracle, then k-means from the last centres. GPC
+//! need not converge; it stops when an earlier state recurs.
 
 use std::collections::HashSet;
 
@@ -24,30 +28,30 @@ use crate::{Candidates, Partition, Points, random};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reading {
-    /// Least over the centres of the greatest over the candidates.
+    /// The minimum over the centres of the maximum over the candidates.
     MinMax,
-    /// Greatest over centres and candidates.
+    /// The maximum over centres and candidates.
     MaxMax,
 }
 
 /// Parameters of GPC.
 #[derive(Clone, Debug)]
 pub struct Pessimistic {
-    /// First number of clusters.
+    /// The initial number of clusters.
     pub k: usize,
-    /// Weight of the penalties.
+    /// The weight of the penalties.
     pub lambda: f64,
-    /// Distance of step (III).
+    /// The distance of step (III).
     pub distance: Distance,
-    /// Which reading.
+    /// The reading of the formula.
     pub reading: Reading,
-    /// Step (I); a constant K keeps what is occupied.
+    /// Step (I); a constant K keeps the non-empty clusters.
     pub k_rule: KRule,
-    /// Iterations at most.
+    /// Maximum number of iterations.
     pub max_iterations: usize,
 }
 
-/// What GPC ended with.
+/// The result of GPC.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PessimisticClustering {
     /// The clusters.
@@ -60,14 +64,14 @@ pub struct PessimisticClustering {
     pub objective: f64,
     /// Executions of step (III).
     pub iterations: usize,
-    /// True when no object changed its candidate any more.
+    /// True if no object changed its candidate any more.
     pub converged: bool,
-    /// True when it came back to an earlier state instead.
+    /// True if it returned to an earlier state instead.
     pub cycle: bool,
 }
 
 impl Pessimistic {
-    /// The paper's distance, lambda 0, at most 200 iterations.
+    /// The paper's distance, lambda 0 and at most 200 iterations.
     pub fn new(k: usize, reading: Reading) -> Self {
         Self {
             k,
@@ -134,7 +138,8 @@ impl Pessimistic {
         Err(OptimisticError::NoIterations) // the loop above only ends by returning
     }
 
-    /// Step (III) turned round: candidate, centre and value of object `i`. Ties to the lower numbers.
+    /// Step (III) reversed: candidate, centre and value of object `i`. Ties go to the lower
+    /// indices.
     fn worst(&self, candidates: &Candidates, i: usize, centres: &Points) -> (u32, u32, f64) {
         let (m, block) = (candidates.count(i), candidates.block(i));
         let mut squared = vec![0.0; m];

@@ -1,9 +1,9 @@
-//! Plain points: what an oracle clusters.
+//! Plain points: the input of an oracle.
 //!
-//! `n` points of `q` features, row after row in one flat vector, all finite. The check is made once,
-//! here, so that no algorithm has to ask again.
+//! `n` points of `q` features, in row-major order in one flat vector, all finite. This is checked
+//! once, here, so that no algorithm has to check again.
 
-/// `n` points of `q` finite features, stored row after row.
+/// `n` points of `q` finite features, stored in row-major order.
 ///
 /// ```
 /// use goc::Points;
@@ -30,7 +30,7 @@ pub enum PointsError {
     Ragged {
         /// Length of the flat vector.
         values: usize,
-        /// Features asked for.
+        /// Features requested.
         features: usize,
     },
     /// NaN or infinity.
@@ -46,7 +46,7 @@ pub enum PointsError {
 }
 
 impl Points {
-    /// Checks and takes `values`, row after row.
+    /// Checks and takes `values`, in row-major order.
     pub fn new(values: Vec<f64>, features: usize) -> Result<Self, PointsError> {
         if features == 0 {
             return Err(PointsError::NoFeatures);
@@ -78,7 +78,8 @@ impl Points {
         Self::new(values, features)
     }
 
-    /// For values this crate computed from checked ones, where another pass would be waste.
+    /// For values that this crate computed from checked ones, where another check would be
+    /// wasteful.
     pub(crate) fn trusted(values: Vec<f64>, features: usize) -> Self {
         debug_assert!(features > 0 && values.len().is_multiple_of(features));
         Self { values, features }
@@ -104,7 +105,7 @@ impl Points {
         &self.values[i * self.features..(i + 1) * self.features]
     }
 
-    /// One point, to change. Keeping it finite is the caller's duty, so this stays in the crate.
+    /// One point, mutable. The caller must keep it finite, so this is private to the crate.
     pub(crate) fn row_mut(&mut self, i: usize) -> &mut [f64] {
         &mut self.values[i * self.features..(i + 1) * self.features]
     }
@@ -114,7 +115,7 @@ impl Points {
         self.values.chunks_exact(self.features)
     }
 
-    /// The flat values, row after row.
+    /// The flat values, in row-major order.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
@@ -128,12 +129,12 @@ impl Points {
         Self { values, features: self.features }
     }
 
-    /// How many different points there are (compared bit for bit, `-0.0` equal to `0.0`).
+    /// The number of distinct points (compared bit for bit, with `-0.0` equal to `0.0`).
     pub fn distinct(&self) -> usize {
         self.distinct_rows().len()
     }
 
-    /// The first row of each different point, in order of appearance.
+    /// The first row of each distinct point, in order of appearance.
     pub fn distinct_rows(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.sort_by(|&a, &b| compare_rows(self.row(a), self.row(b)).then(a.cmp(&b)));
@@ -160,7 +161,8 @@ fn compare_rows(a: &[f64], b: &[f64]) -> std::cmp::Ordering {
 
 /// Squared Euclidean distance, summed in feature order.
 ///
-/// Every kernel of the crate sums in this order, so that a bound and the distance it bounds round alike.
+/// Every kernel of the crate sums in this order, so that a bound and the distance it bounds are
+/// rounded alike.
 #[inline]
 pub fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
     let mut sum = 0.0;

@@ -1,11 +1,13 @@
-//! Candidates made anew from candidates: resampled within each object, fewer objects, objects moved elsewhere.
+//! New candidates from existing ones: resampled within each object, for fewer objects, or shifted.
 //!
-//! - [`candidates_of_each`]: every object keeps as many candidates as it has, drawn evenly and with replacement from its own. A
-//!   candidate keeps its penalty. Even draws are the bootstrap of the *sample* that stands for the set: the penalty already
-//!   carries how likely a candidate is, and drawing by it as well would count it twice.
-//! - [`distinct_objects`]: a bootstrap of the objects that uses an object drawn twice only once, about 63 % of them. Copies
-//!   would lie in one point and make clusters out of nothing (the same choice as the default of Hennig's own program).
-//! - [`moved`]: each object's whole set moved, its shape kept.
+//! - [`candidates_of_each`]: every object keeps its number of candidates, drawn uniformly with
+//!   replacement from its own. A candidate keeps its penalty. Uniform draws are the bootstrap of
+//!   the *sample* that represents the set: the penalty already expresses how likely a candidate is,
+//!   and drawing by it as well would count it twice.
+//! - [`distinct_objects`]: a bootstrap of the objects that uses an object drawn twice only once,
+//!   which leaves about 63 % of them. Copies would coincide and create artificial clusters
+//!   (Hennig's own program makes the same choice by default).
+//! - [`moved`]: each object's whole set shifted, its shape preserved.
 //!
 //! Cost: O(n m q) each.
 
@@ -14,18 +16,18 @@ use rand::RngExt;
 use crate::candidates::{Candidates, CandidatesBuilder};
 use crate::{Ids, Stream};
 
-/// Each object with as many candidates as before, drawn evenly with replacement from its own.
+/// Each object with as many candidates as before, drawn uniformly with replacement from its own.
 pub(crate) fn candidates_of_each(candidates: &Candidates, rng: &mut Stream) -> Candidates {
     rebuilt(candidates, 0..candidates.objects(), |i, _| {
         let m = candidates.count(i);
         let mut drawn: Vec<usize> = (0..m).map(|_| rng.random_range(0..m)).collect();
-        // Neighbours in storage stay neighbours in space, which pruning lives on.
+        // Neighbours in storage stay neighbours in space, which pruning relies on.
         drawn.sort_unstable();
         drawn
     })
 }
 
-/// The distinct objects among as many as there are, drawn with replacement; ascending.
+/// The distinct objects among `n` drawn with replacement, ascending.
 pub(crate) fn distinct_objects(n: usize, rng: &mut Stream) -> Vec<usize> {
     let mut drawn = vec![false; n];
     for _ in 0..n {
@@ -39,7 +41,7 @@ pub(crate) fn subset(candidates: &Candidates, objects: &[usize]) -> Candidates {
     rebuilt(candidates, objects.iter().copied(), |i, _| (0..candidates.count(i)).collect())
 }
 
-/// Each object's candidates moved by its row of `shifts`.
+/// Each object's candidates shifted by its row of `shifts`.
 pub(crate) fn moved(candidates: &Candidates, shifts: &[Vec<f64>]) -> Candidates {
     rebuilt(candidates, 0..candidates.objects(), |i, shift| {
         shift.copy_from_slice(&shifts[i]);

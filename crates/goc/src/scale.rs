@@ -1,8 +1,8 @@
-//! Scaling: features made comparable before distances are taken.
+//! Scaling: making features comparable before distances are computed.
 //!
-//! A distance adds features up, so their units must not decide. Every feature is shifted by a centre and
-//! divided by a spread, both taken over *all candidates of all objects*; an object with more candidates
-//! weighs more, as in the authors' code.
+//! A distance adds up features, so their units must not matter. Every feature is shifted by a
+//! centre and divided by a spread, both computed over *all candidates of all objects*; an object
+//! with more candidates has more weight, as in the authors' code.
 //!
 //! | [`Scaling`] | centre | spread |
 //! |---|---|---|
@@ -10,26 +10,29 @@
 //! | `Robust` | median | interquartile range, Q3 - Q1 |
 //! | `None` | 0 | 1 |
 //!
-//! *Standard* is the paper's (section 4.2). Its text says "mean square 1", which divides by n; the numbers
-//! it prints come from R's `scale()`, which divides by n - 1, and so does this module. The two differ
-//! by the factor sqrt(1 - 1/n), the same for all features: it matters to the weight of a penalty only.
+//! *Standard* is the paper's choice (section 4.2). Its text says "mean square 1", which divides by
+//! n; the numbers it prints come from R's `scale()`, which divides by n - 1, and so does this
+//! module. The two differ by the factor sqrt(1 - 1/n), the same for all features, which affects
+//! only the weight of a penalty.
 //!
-//! *Robust* exists because one nearly unbound star can inflate the standard deviation of an action twentyfold and
-//! so switch that feature off. Quartiles interpolate linearly between order statistics (type 7, the default of
-//! R and NumPy). The range is used as it is, not divided by 1.349 to match the standard deviation of a
-//! normal: a normal feature therefore gets the standard deviation 0.741.
+//! *Robust* exists because one nearly unbound star can inflate the standard deviation of an action
+//! twentyfold and thereby suppress that feature. Quartiles interpolate linearly between order
+//! statistics (type 7, the default of R and NumPy). The range is used as it is, not divided by
+//! 1.349 to match the standard deviation of a normal distribution, so a normal feature is scaled to
+//! standard deviation 0.741.
 //!
 //! # A feature without spread
-//! - All values equal: the spread is 1, the scaled feature is 0 everywhere, and the feature is listed
-//!   in [`Scaler::constant_features`].
-//! - `Robust`, interquartile range 0 though the values differ (at least half of them are equal): the
-//!   spread is the standard deviation instead, the centre stays the median, and the feature is listed in
-//!   [`Scaler::fallback_features`].
+//! - All values equal: the spread is set to 1, the scaled feature is 0 everywhere, and the feature
+//!   is listed in [`Scaler::constant_features`].
+//! - `Robust` with interquartile range 0 although the values differ (at least half of them are
+//!   equal): the spread is the standard deviation instead, the centre remains the median, and the
+//!   feature is listed in [`Scaler::fallback_features`].
 //!
-//! # Numbers
-//! The mean is a compensated sum, the deviation a second pass around that mean; sums run over the candidates in order
-//! whatever the number of threads, so the same candidates give the same bytes. Deviations are
-//! squared relative to the largest, so that neither tiny nor huge units under- or overflow.
+//! # Numerics
+//! The mean is a compensated sum, and the deviation a second pass around that mean. Sums run over
+//! the candidates in order for any number of threads, so the same candidates give the same bytes.
+//! Deviations are squared relative to the largest, so that neither tiny nor huge units underflow or
+//! overflow.
 
 use crate::objects::Objects;
 use crate::{Candidates, Points};
@@ -52,7 +55,7 @@ pub enum Scaling {
     Standard,
     /// Median 0 and interquartile range 1.
     Robust,
-    /// As they are.
+    /// Unscaled.
     None,
 }
 
@@ -86,10 +89,10 @@ pub enum ScaleError {
     /// Not the name of a scaling.
     #[error("scaling `{name}` is unknown; use standard, robust or none")]
     UnknownName {
-        /// What was given.
+        /// The name given.
         name: String,
     },
-    /// Not one spread for each centre.
+    /// The numbers of centres and spreads differ.
     #[error("{centres} centres, but {spreads} spreads")]
     Parts {
         /// Centres given.
@@ -97,7 +100,7 @@ pub enum ScaleError {
         /// Spreads given.
         spreads: usize,
     },
-    /// A centre or a spread that nothing can be scaled by.
+    /// A centre or a spread that cannot be used for scaling.
     #[error(
         "feature {feature}: the centre {centre} and the spread {spread} must be finite, the spread above 0"
     )]
@@ -109,21 +112,22 @@ pub enum ScaleError {
         /// Its spread.
         spread: f64,
     },
-    /// The values reach so far that differences or ratios of them are no longer numbers.
+    /// The values span so wide a range that their differences or ratios are not finite.
     #[error(
         "feature {feature} reaches from {least:?} to {largest:?}: too far to be scaled; use another unit or drop outliers"
     )]
     TooWide {
         /// Feature, from 0.
         feature: usize,
-        /// Its least value.
+        /// Its smallest value.
         least: f64,
         /// Its largest value.
         largest: f64,
     },
 }
 
-/// The centre and spread of every feature, found once and applied to any candidates of the same features.
+/// The centre and spread of every feature, computed once and applied to any candidates with the
+/// same features.
 ///
 /// ```
 /// use goc::scale::{Scaler, Scaling};
@@ -147,7 +151,7 @@ pub struct Scaler {
     fallback: Vec<usize>,
 }
 
-/// What one feature needs.
+/// What is computed for one feature.
 struct Feature {
     centre: f64,
     spread: f64,
@@ -156,12 +160,12 @@ struct Feature {
 }
 
 impl Scaler {
-    /// Finds centre and spread over all candidates of all objects.
+    /// Computes centre and spread over all candidates of all objects.
     pub fn fit(scaling: Scaling, candidates: &Candidates) -> Result<Self, ScaleError> {
         Self::fit_objects(scaling, candidates)
     }
 
-    /// The same of objects that are loaded one by one, such as the roots of some features.
+    /// The same for objects that are loaded one by one, such as the square roots of some features.
     pub fn fit_objects(scaling: Scaling, objects: &dyn Objects) -> Result<Self, ScaleError> {
         let features: Vec<Feature> = (0..objects.features())
             .into_par_iter()
@@ -185,7 +189,8 @@ impl Scaler {
         })
     }
 
-    /// From centres and spreads that were kept: one of each for every feature, finite, spreads above 0.
+    /// From stored centres and spreads: one of each for every feature, finite, with positive
+    /// spreads.
     pub fn from_parts(scaling: Scaling, centre: Vec<f64>, spread: Vec<f64>) -> Result<Self, ScaleError> {
         if centre.len() != spread.len() {
             return Err(ScaleError::Parts { centres: centre.len(), spreads: spread.len() });
@@ -198,13 +203,14 @@ impl Scaler {
         Ok(Self { scaling, centre, spread, constant: Vec::new(), fallback: Vec::new() })
     }
 
-    /// The candidates with every feature shifted and divided, in place. Penalties and ids stay.
+    /// The candidates with every feature shifted and divided, in place. Penalties and ids are
+    /// unchanged.
     ///
-    /// Candidates other than those of [`fit`](Self::fit) may lie so far out that a scaled value has no finite number;
-    /// it becomes the largest finite one of its sign.
+    /// Candidates other than those of [`fit`](Self::fit) may lie so far out that a scaled value
+    /// overflows; it becomes the largest finite number of its sign.
     ///
     /// # Panics
-    /// When the candidates have another number of features than those of [`fit`](Self::fit).
+    /// If the candidates have a different number of features than those of [`fit`](Self::fit).
     pub fn apply(&self, mut candidates: Candidates) -> Candidates {
         self.check(candidates.features());
         if self.scaling != Scaling::None {
@@ -213,7 +219,7 @@ impl Scaler {
         candidates
     }
 
-    /// Values of one feature scaled in place, as [`apply`](Self::apply) does.
+    /// Scales the values of one feature in place, as [`apply`](Self::apply) does.
     pub(crate) fn apply_feature(&self, f: usize, values: &mut [f64]) {
         if self.scaling != Scaling::None {
             for value in values {
@@ -222,10 +228,10 @@ impl Scaler {
         }
     }
 
-    /// One feature vector scaled in place.
+    /// Scales one feature vector in place.
     ///
     /// # Panics
-    /// When `row` has another number of features.
+    /// If `row` has a different number of features.
     pub fn apply_row(&self, row: &mut [f64]) {
         self.check(row.len());
         for (f, value) in row.iter_mut().enumerate() {
@@ -233,10 +239,10 @@ impl Scaler {
         }
     }
 
-    /// One scaled feature vector back in input units, in place.
+    /// Converts one scaled feature vector back to input units, in place.
     ///
     /// # Panics
-    /// When `row` has another number of features.
+    /// If `row` has a different number of features.
     pub fn invert_row(&self, row: &mut [f64]) {
         self.check(row.len());
         for (f, value) in row.iter_mut().enumerate() {
@@ -244,10 +250,10 @@ impl Scaler {
         }
     }
 
-    /// Scaled points, such as centres, back in input units.
+    /// Converts scaled points, such as centres, back to input units.
     ///
     /// # Panics
-    /// When the points have another number of features.
+    /// If the points have a different number of features.
     pub fn invert(&self, points: &Points) -> Points {
         let mut points = points.clone();
         for i in 0..points.len() {
@@ -256,22 +262,22 @@ impl Scaler {
         points
     }
 
-    /// Which scaling this is.
+    /// The kind of scaling.
     pub fn scaling(&self) -> Scaling {
         self.scaling
     }
 
-    /// What is subtracted from each feature.
+    /// The value subtracted from each feature.
     pub fn centre(&self) -> &[f64] {
         &self.centre
     }
 
-    /// What each feature is divided by; above 0.
+    /// The value each feature is divided by; positive.
     pub fn spread(&self) -> &[f64] {
         &self.spread
     }
 
-    /// Features with the same value in all candidates: they cannot tell objects apart.
+    /// Features with the same value in all candidates, which cannot distinguish objects.
     pub fn constant_features(&self) -> &[usize] {
         &self.constant
     }
@@ -290,7 +296,7 @@ impl Scaler {
     }
 }
 
-/// Keeps the promise of [`Candidates`] and [`Points`] that all values are finite.
+/// Maintains the invariant of [`Candidates`] and [`Points`] that all values are finite.
 fn finite(value: f64) -> f64 {
     value.clamp(-f64::MAX, f64::MAX)
 }
@@ -326,13 +332,13 @@ fn each_value(objects: &dyn Objects, f: usize, mut of: impl FnMut(f64)) {
     }
 }
 
-/// Scaled values must be numbers; with a tiny spread and a far outlier they may not be.
+/// Scaled values must be finite; with a tiny spread and a distant outlier they may not be.
 fn checked(feature: usize, least: f64, largest: f64, found: Feature) -> Result<Feature, ScaleError> {
     let reach = (largest - found.centre).max(found.centre - least) / found.spread;
     if reach.is_finite() { Ok(found) } else { Err(ScaleError::TooWide { feature, least, largest }) }
 }
 
-/// Least and largest value; `None` when they are the same.
+/// Smallest and largest value; `None` if they are equal.
 fn range(objects: &dyn Objects, f: usize) -> Result<Option<(f64, f64)>, ScaleError> {
     let (mut least, mut largest) = (f64::INFINITY, f64::NEG_INFINITY);
     each_value(objects, f, |value| {
@@ -348,7 +354,8 @@ fn range(objects: &dyn Objects, f: usize) -> Result<Option<(f64, f64)>, ScaleErr
     }
 }
 
-/// The value itself is the centre: a mean would be off by a rounding and leave noise instead of zeros.
+/// The value itself is the centre: a mean would be off by a rounding error and leave noise instead
+/// of zeros.
 fn constant(objects: &dyn Objects, f: usize) -> Feature {
     let mut column = Vec::new();
     objects.load_feature(0, f, &mut column);
@@ -364,7 +371,7 @@ fn mean(objects: &dyn Objects, f: usize) -> f64 {
         sum.total()
     };
     let mean = sum_of(1.0) / n;
-    // Values near the largest number overflow a plain sum; divided first they do not.
+    // Values near the largest finite number overflow a plain sum, but not if divided first.
     if mean.is_finite() { mean } else { sum_of(n) }
 }
 
@@ -380,8 +387,9 @@ fn deviation(objects: &dyn Objects, f: usize, mean: f64) -> f64 {
     largest * (sum.total() / (objects.total() - 1) as f64).sqrt()
 }
 
-/// The standard deviation of normal values with the same median distance from their median: a few far off do
-/// not matter. Where more than half of the values are alike, the plain one around the median.
+/// The standard deviation of normal values with the same median distance from their median, so that
+/// a few outliers do not matter. If more than half of the values are equal, the plain one around
+/// the median.
 ///
 /// ```
 /// use goc::scale::robust_deviation;
@@ -397,10 +405,10 @@ pub fn robust_deviation(values: &[f64]) -> f64 {
     (values.iter().map(|v| (v - middle).powi(2)).sum::<f64>() / values.len() as f64).sqrt()
 }
 
-/// One over the upper quartile of the standard normal law.
+/// One over the upper quartile of the standard normal distribution.
 const NORMAL_DEVIATION: f64 = 1.482_602_218_505_602;
 
-/// The median, the mean of the two in the middle of an even number; 0 of nothing.
+/// The median; for an even number of values the mean of the middle two, and 0 if there are none.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     match values.len() {

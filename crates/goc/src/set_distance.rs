@@ -9,13 +9,15 @@
 //! | s3 | `max{min_a max_b d, min_b max_a d}` | what the paper prints and its authors computed as "Hausdorff" |
 //! | Hausdorff | `max{max_a min_b d, max_b min_a d}` | the distance of that name, a metric on sets |
 //!
-//! Always `s2 <= Hausdorff <= s3` (the middle step is the minimax inequality). s1 and s3 of a set with itself
-//! are not zero unless it is one point; the tables here have a zero diagonal all the same, since no method reads it.
+//! Always `s2 <= Hausdorff <= s3` (the middle step is the minimax inequality). s1 and s3 of a set
+//! with itself are not zero unless it is a single point; the tables here nevertheless have a zero
+//! diagonal, since no method reads it.
 //!
-//! Cost: O(n^2 m^2 q), every pair of candidates once, for one table or for all four. Candidates of one set stand in the lanes of a
-//! vector, those of the other come one by one; the extremes are taken of squares, only s1 needs all the roots and takes most of the time
-//! (`benches/affinity.rs`). Threads share the rows; each pair is summed by one of them in a fixed order, so the bytes do not depend
-//! on their number.
+//! Cost: O(n^2 m^2 q), every pair of candidates once, for one table or for all four. Candidates of
+//! one set fill the lanes of a vector, and those of the other are processed one by one. Extremes
+//! are computed on squares; only s1 needs all the square roots and takes most of the time
+//! (`benches/affinity.rs`). Threads share the rows; each pair is summed by one of them in a fixed
+//! order, so the bytes do not depend on their number.
 
 use crate::Candidates;
 use crate::kernel::{LANES, lane_array};
@@ -51,7 +53,7 @@ pub enum SetDistance {
 }
 
 impl SetDistance {
-    /// All four, in the order of the paper, the true Hausdorff last.
+    /// All four, in the order of the paper, with the true Hausdorff distance last.
     pub const ALL: [SetDistance; 4] =
         [SetDistance::Mean, SetDistance::Min, SetDistance::MinMax, SetDistance::Hausdorff];
 
@@ -65,7 +67,7 @@ impl SetDistance {
         }
     }
 
-    /// This distance between every two sets. An error names the pair whose distance overflows.
+    /// This distance between every pair of sets. An error names the pair whose distance overflows.
     pub fn of(self, candidates: &Candidates) -> Result<Dissimilarities, DissimilaritiesError> {
         let sets = PaddedSets::new(candidates);
         let pick = |of: fn(&Pair) -> f64| move |pairs: Vec<Vec<Pair>>| condensed(&pairs, of);
@@ -78,7 +80,7 @@ impl SetDistance {
     }
 }
 
-/// All four distances between every two sets.
+/// All four distances between every pair of sets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetDistances {
     /// s1.
@@ -92,7 +94,7 @@ pub struct SetDistances {
 }
 
 impl SetDistances {
-    /// The table of one of them.
+    /// The table of one distance.
     pub fn get(&self, distance: SetDistance) -> &Dissimilarities {
         match distance {
             SetDistance::Mean => &self.mean,
@@ -103,7 +105,8 @@ impl SetDistances {
     }
 }
 
-/// All four tables in one pass over the pairs of candidates: the same bytes as [`SetDistance::of`] gives for each.
+/// All four tables in one pass over the pairs of candidates: byte-identical to those of
+/// [`SetDistance::of`].
 pub fn all_four(candidates: &Candidates) -> Result<SetDistances, DissimilaritiesError> {
     let pairs = every_pair(&PaddedSets::new(candidates), full_pair);
     Ok(SetDistances {
@@ -118,7 +121,7 @@ fn condensed(pairs: &[Vec<Pair>], of: fn(&Pair) -> f64) -> Result<Dissimilaritie
     Dissimilarities::from_condensed(pairs.iter().flatten().map(of).collect())
 }
 
-/// What one pass over two sets leaves. A kernel fills what it is for.
+/// The result of one pass over two sets. Each kernel fills only its own fields.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pair {
     mean: f64,
@@ -145,7 +148,8 @@ impl Pair {
     }
 }
 
-/// The sets, each filled up to whole vectors with copies of its last candidate, which change no minimum or maximum.
+/// The sets, each padded to whole vectors with copies of its last candidate, which change no
+/// minimum or maximum.
 struct PaddedSets {
     features: usize,
     counts: Vec<usize>,
@@ -193,7 +197,7 @@ struct Set<'a> {
     values: &'a [f64],
 }
 
-/// The least and largest squared distance of each candidate of the first set, by lane, so far.
+/// The smallest and largest squared distance so far of each candidate of the first set, by lane.
 struct Rows {
     least: Vec<[f64; LANES]>,
     most: Vec<[f64; LANES]>,
@@ -230,7 +234,7 @@ fn extremes_pair(a: Set<'_>, b: Set<'_>, rows: &mut Rows) -> Pair {
 
 #[inline(always)]
 fn pair<const MEAN: bool, const EXTREMES: bool>(a: Set<'_>, b: Set<'_>, rows: &mut Rows) -> Pair {
-    // A number of features known to the compiler keeps a vector of candidates in registers.
+    // A number of features known at compile time keeps a vector of candidates in registers.
     match a.features {
         2 => pair_of::<MEAN, EXTREMES, 2>(a, b, rows),
         3 => pair_of::<MEAN, EXTREMES, 3>(a, b, rows),
@@ -248,10 +252,11 @@ fn with_feature(mut squared: [f64; LANES], x: f64, y: &[f64; LANES]) -> [f64; LA
     squared
 }
 
-/// The lower of each lane.
+/// The lower value of each lane.
 ///
-/// Adding zero changes no value. Without it the compiler turns "store the lower one back" into a masked store, which on AMD's
-/// machines takes longer than all the arithmetic (measured: 810 instead of 250 ms for one table).
+/// Adding zero changes no value. Without it the compiler turns "store the lower one back" into a
+/// masked store, which on AMD machines takes longer than all the arithmetic (measured: 810 instead
+/// of 250 ms for one table).
 #[inline(always)]
 fn lower(a: [f64; LANES], b: [f64; LANES]) -> [f64; LANES] {
     let mut out = b;
@@ -261,7 +266,7 @@ fn lower(a: [f64; LANES], b: [f64; LANES]) -> [f64; LANES] {
     out
 }
 
-/// The higher of each lane; the zero as in [`lower`].
+/// The higher value of each lane; the zero as in [`lower`].
 #[inline(always)]
 fn higher(a: [f64; LANES], b: [f64; LANES]) -> [f64; LANES] {
     let mut out = b;
@@ -271,10 +276,10 @@ fn higher(a: [f64; LANES], b: [f64; LANES]) -> [f64; LANES] {
     out
 }
 
-/// The largest of the rows' least, and the least of the rows' largest.
+/// The largest of the rows' minima, and the smallest of the rows' maxima.
 ///
-/// Not inlined: seen together with the loop over the lanes, the compiler reorders the lanes there for the sake of this and
-/// loads them one by one (measured: twice the time for all).
+/// Not inlined: together with the loop over the lanes, the compiler would reorder the lanes there
+/// and load them one by one (measured: twice the total time).
 #[inline(never)]
 fn over_rows(least: &[[f64; LANES]], most: &[[f64; LANES]]) -> (f64, f64) {
     let lesser = |a: f64, b: f64| if a < b { a } else { b };
@@ -300,7 +305,8 @@ fn pair_of<const MEAN: bool, const EXTREMES: bool, const Q: usize>(
     least.fill([f64::INFINITY; LANES]);
     most.fill([0.0; LANES]);
     let points: [&[f64]; Q] = std::array::from_fn(|f| &a.values[f * a.padded..][..a.count]);
-    // Over the columns so far, by lane: the least of all, the largest of the least, the least of the largest.
+    // Over the columns so far, by lane: the minimum, the largest of the minima, the smallest of the
+    // maxima.
     let (mut min, mut max_min, mut min_max) = ([f64::INFINITY; LANES], [0.0; LANES], [f64::INFINITY; LANES]);
     let mut sum = [0.0; LANES];
     for first in (0..b.padded).step_by(LANES) {

@@ -6,7 +6,7 @@
 ///
 /// ```text
 /// setters! {
-///     /// Distance between points; the squared one unless told.
+///     /// Distance between points; the squared one by default.
 ///     distance: Distance;
 ///     /// How many starts; at least one is made.
 ///     starts: usize = starts.max(1);

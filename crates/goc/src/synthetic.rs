@@ -1,13 +1,16 @@
-//! A synthetic catalogue with known truth: what the demonstration and the tests without data cluster.
+//! A synthetic catalogue with known truth: the data of the demonstration and of tests without the
+//! authors' data.
 //!
-//! Like the paper's data in spirit, and small enough for a page. Particles coast through a plane, each on a straight line. What the
-//! members of a group have in common are the three constants of that motion, up to a small spread: the velocity
-//! `(vx, vy)` and the angular momentum `l` about the observer. These are the features. Where on its line a member stands differs, so members
-//! of one group are seen in different directions and at different distances, like the stars of a dissolved
-//! galaxy.
+//! It resembles the paper's data in spirit, and is small enough to describe on a page. Particles
+//! move through a plane, each on a straight line. The members of a group share the three constants
+//! of that motion, up to a small spread: the velocity `(vx, vy)` and the angular momentum `l` about
+//! the observer. These are the features. The position along the line differs between members, so
+//! members of one group are seen in different directions and at different distances, like the stars
+//! of a dissolved galaxy.
 //!
-//! Measured are five coordinates ([`COORDINATES`]): the direction `(nx, ny)`, which is exact; the parallax `p = 1 / distance`; the angular
-//! motion `w`; and the speed `u` along the line of sight. The transformation to the features ([`Coasting`]) is
+//! Five coordinates are measured ([`COORDINATES`]): the direction `(nx, ny)`, which is exact; the
+//! parallax `p = 1 / distance`; the angular motion `w`; and the speed `u` along the line of sight.
+//! The transformation to the features ([`Coasting`]) is
 //!
 //! ```text
 //! t = w / p                    speed across the line of sight
@@ -16,12 +19,15 @@
 //! l  = w / p^2
 //! ```
 //!
-//! The parallax is by far the worst measured. As it runs through its error bar, `t` goes as the distance and `l` as the distance squared, so
-//! that an object's candidates lie along a parabola, whose direction depends on where the object stands. Sets of one group cross
-//! near their common truth: that is what greedy optimistic clustering finds and the means of the sets (UK-means) do not.
+//! The parallax is by far the least precise measurement. As it varies over its error bar, `t`
+//! scales with the distance and `l` with the distance squared, so an object's candidates lie along
+//! a parabola whose direction depends on the object's position. Sets of one group intersect near
+//! their common truth: greedy optimistic clustering finds this intersection, and the means of the
+//! sets (UK-means) do not.
 //!
-//! Group `k = 1, 2, …` has `1 + (k - 1) mod 10` members as in the paper: 275 objects in 50 groups. Groups draw from random streams of
-//! their own, so that the first groups of a larger catalogue are those of a smaller one.
+//! Group `k = 1, 2, …` has `1 + (k - 1) mod 10` members as in the paper: 275 objects in 50 groups.
+//! Each group draws from its own random stream, so the first groups of a larger catalogue are those
+//! of a smaller one.
 
 use crate::Points;
 use crate::random::{Stream, stream};
@@ -33,17 +39,17 @@ use rand_distr::StandardNormal;
 /// Names of the measured coordinates.
 pub const COORDINATES: [&str; 5] = ["direction_x", "direction_y", "parallax", "motion", "speed"];
 
-/// Names of the features that [`Coasting`] gives.
+/// Names of the features that [`Coasting`] returns.
 pub const FEATURES: [&str; 3] = ["vx", "vy", "momentum"];
 
 /// Position of the parallax among the coordinates.
 pub const PARALLAX: usize = 2;
 
-/// The mean velocity of all groups, along x, in units of their dispersion: the observer moves past them. It makes motions large, and with
-/// them the sets, at moderate errors of the parallax.
+/// The mean velocity of all groups, along x, in units of their dispersion: the observer moves past
+/// them. It makes motions, and therefore the sets, large at moderate parallax errors.
 const DRIFT: f64 = 3.0;
 
-/// What the catalogue is to be like; [`SyntheticParams::draw`] checks it and draws one.
+/// The parameters of the catalogue; [`SyntheticParams::draw`] validates them and draws one.
 ///
 /// ```
 /// use goc::synthetic::SyntheticParams;
@@ -58,7 +64,8 @@ const DRIFT: f64 = 3.0;
 pub struct SyntheticParams {
     /// Number of groups.
     pub groups: usize,
-    /// Members of the largest group: groups have 1, 2, … so many members, then 1 again.
+    /// The number of members of the largest group: groups have 1, 2, … up to this many members,
+    /// then 1 again.
     pub most_members: usize,
     /// Standard deviation of the features within a group, in units of the dispersion of the groups' velocities.
     pub spread: f64,
@@ -75,7 +82,7 @@ impl Default for SyntheticParams {
     }
 }
 
-/// Why there is no such catalogue.
+/// Why the catalogue cannot be generated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SyntheticError {
@@ -186,18 +193,18 @@ fn length(x: f64, y: f64) -> f64 {
 /// A catalogue: what was measured, how well, and what is true. Made by [`SyntheticParams::draw`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Synthetic {
-    /// Measured coordinates, a row an object, in the order of [`COORDINATES`].
+    /// Measured coordinates, one row per object, in the order of [`COORDINATES`].
     pub values: Points,
     /// Their standard errors; 0 where a coordinate is exact.
     pub errors: Points,
-    /// The features that each object truly has.
+    /// The true features of each object.
     pub features: Points,
     /// The group of each object, from 0.
     pub truth: Vec<i64>,
 }
 
 impl Synthetic {
-    /// Every object with a box of this size around what was measured, its position as key.
+    /// Every object with a box of this size around its measured values, keyed by its position.
     pub fn objects(&self, size: Size) -> Result<Vec<Object>, SetError> {
         let rows = self.values.rows().zip(self.errors.rows());
         rows.enumerate()
@@ -330,7 +337,8 @@ mod tests {
         assert_eq!(rejection.reason(), "parallax not positive");
     }
 
-    /// What the catalogue is for. Measured: .856 and .915; the paper's own data have .838 and .871.
+    /// What the catalogue is for. Measured: 0.856 and 0.915; the paper's own data have 0.838 and
+    /// 0.871.
     #[test]
     fn optimism_beats_the_means_of_the_sets_by_three_hundredths_of_nmi() {
         let (mut baseline, mut optimistic) = (0.0, 0.0);

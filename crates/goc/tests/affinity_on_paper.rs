@@ -104,6 +104,6 @@ fn the_papers_table_the_labels_of_r_and_the_score_of_linkage_come_out() {
     }
     assert_eq!((alike, hausdorff_alike), (90, 30), "runs with the labels of R");
     println!("s2 with average linkage, K = 50: NMI {linkage_nmi:.4}, F {linkage_f:.4}");
-    // Measured with other programs on the same ten sets: .904 and .794.
+    // Measured with other programs on the same ten sets: 0.904 and 0.794.
     assert!((linkage_nmi - 0.904).abs() <= 0.001 && (linkage_f - 0.794).abs() <= 0.001);
 }

@@ -8,7 +8,7 @@ use goc::Candidates;
 use goc::candidates::CandidatesBuilder;
 use goc::marginal::{KeepStretches, Marginal, MarginalError, Posterior, Stretch};
 
-/// Keeps so many stretches and no more, as if the run was stopped there.
+/// Keeps this many stretches and no more, as if the run was stopped there.
 struct Stopped {
     kept: Mutex<BTreeMap<String, Stretch>>,
     left: Mutex<usize>,

@@ -1,8 +1,10 @@
-//! The methods for uncertain objects on the paper's ten sets: NMI and F at K = 50, with the paper's scaling.
+//! The methods for uncertain objects on the paper's ten sets: NMI and F at K = 50, with the paper's
+//! scaling.
 //!
-//! The published figures are those of an independent program on the same sets: UK-means .838 / .681, box with
-//! the least distance .841 / .694, possible worlds with 100 worlds .866 / .709. Single runs differ by about
-//! .01 by chance, so methods that begin with random k-means are averaged over several streams.
+//! The published figures are those of an independent program on the same sets: UK-means 0.838 /
+//! 0.681, box with the least distance 0.841 / 0.694, possible worlds with 100 worlds 0.866 / 0.709.
+//! Single runs differ by about 0.01 by chance, so methods that begin with random k-means are
+//! averaged over several streams.
 
 mod common;
 
@@ -17,7 +19,7 @@ use goc::baselines::{Grouped, Method};
 use goc::metrics::Scores;
 use goc::oracle::k_means::{KMeans, means};
 
-/// Mean NMI and F over the ten sets and so many random streams.
+/// Mean NMI and F over the ten sets and this many random streams.
 fn mean_scores(folder: &Path, streams: u64, group: impl Fn(&goc::Candidates, u64) -> Grouped) -> (f64, f64) {
     let (mut nmi, mut f) = (0.0, 0.0);
     for seed in 1..=10 {

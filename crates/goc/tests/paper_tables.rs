@@ -33,7 +33,7 @@ fn cell(sets: &[common::PaperSet], oracle: &dyn Oracle, k: usize, seeds: u64) ->
 fn k_means_scores_as_the_authors_code_does() {
     let Some(folder) = common::data("k_means_scores_as_the_authors_code_does") else { return };
     let sets: Vec<common::PaperSet> = (1..=10).map(|s| common::paper_set(&folder, s)).collect();
-    // R, 26 random streams: .8740 with a standard deviation of .0025 between streams.
+    // R, 26 random streams: 0.8740 with a standard deviation of 0.0025 between streams.
     let [nmi, ..] = cell(&sets, &KMeans::default(), 50, 5);
     println!("mean NMI over ten sets and five seeds: {nmi:.4}");
     assert!((nmi - 0.8740).abs() <= 0.006);

@@ -1,11 +1,11 @@
-//! Whether something fits into memory, asked before it is tried: a system that has no more gives no
-//! error but an end.
+//! Checks whether something fits into memory before trying it: a system that runs out of memory
+//! kills the process instead of reporting an error.
 //!
-//! What is free is the least of three: what the machine has available, what is left of the limit on
-//! the process (`ulimit -v`), and what is left to its control group, as in a container. Where the
-//! system does not say, everything fits.
+//! Free memory is the smallest of three numbers: what the machine has available, what is left of
+//! the limit on the process (`ulimit -v`), and what is left for its control group, as in a
+//! container. If the system does not report free memory, everything fits.
 
-/// Refuses what takes more bytes than are free; the error is how many those are.
+/// Refuses a request for more bytes than are free; the error holds the number of free bytes.
 ///
 /// ```
 /// assert_eq!(goc_memory::check(1), Ok(()));
@@ -17,7 +17,7 @@ pub fn check(bytes: u64) -> Result<(), u64> {
     }
 }
 
-/// So many bytes, for people.
+/// A number of bytes, formatted for people.
 ///
 /// ```
 /// assert_eq!(goc_memory::amount(2_500_000_000), "2.5 GB");
@@ -30,7 +30,7 @@ pub fn amount(bytes: u64) -> String {
     }
 }
 
-/// Free bytes, where the system says so.
+/// Free bytes, where the system reports them.
 fn available() -> Option<u64> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let machine = || kilobytes(&read("/proc/meminfo")?, "MemAvailable:");
@@ -43,7 +43,7 @@ fn available() -> Option<u64> {
         let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
         let folder = format!("/sys/fs/cgroup{own}");
         let most: u64 = read(&format!("{folder}/memory.max"))?.trim().parse().ok()?;
-        // What it holds of files is given up when it is needed.
+        // Its page cache is released when memory is needed.
         let stat = read(&format!("{folder}/memory.stat"))?;
         let used = stat.lines().find_map(|line| line.strip_prefix("anon "))?.trim().parse().ok()?;
         Some(most.saturating_sub(used))
@@ -51,13 +51,13 @@ fn available() -> Option<u64> {
     [machine(), limit(), group()].into_iter().flatten().min()
 }
 
-/// The number of kB behind `key`, in bytes.
+/// The number of kB after `key`, in bytes.
 fn kilobytes(text: &str, key: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(key))?;
     rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The soft limit on the address space in /proc/self/limits, in bytes; none where there is none.
+/// The soft limit on the address space in /proc/self/limits, in bytes, or `None` if there is none.
 fn of_limits(text: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     rest.split_whitespace().next()?.parse().ok()

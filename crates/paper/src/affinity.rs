@@ -1,6 +1,7 @@
 //! Discussion 1 of the paper: affinity propagation on distances between the sets.
 //!
-//! The paper's third distance is not the Hausdorff distance that it is called; the true one has rows of its own.
+//! The paper's third distance is called the Hausdorff distance but is not; the true one has its own
+//! rows.
 
 use goc::baselines::clusterer::Clusterer;
 use goc::metrics::Scores;
@@ -14,7 +15,8 @@ use serde_json::{Value as Json, json};
 use crate::tables::{Block, Row, Value};
 use crate::{PaperError, Set};
 
-/// The rows of the paper's table by distance and quantile; NMI, F, clusters, each mean and deviation over its ten sets.
+/// The rows of the paper's table by distance and quantile; NMI, F and clusters, each as mean and
+/// deviation over its ten sets.
 #[rustfmt::skip]
 const ROWS: [(SetDistance, f64, Option<[f64; 6]>); 12] = [
     (Mean, 0.5, Some([0.801, 0.022, 0.566, 0.035, 23.5, 2.80])),
@@ -34,7 +36,7 @@ const ROWS: [(SetDistance, f64, Option<[f64; 6]>); 12] = [
 /// The quantities of the table and the digits they are printed with.
 const QUANTITIES: [(&str, usize); 3] = [("NMI", 3), ("F", 3), ("clusters", 1)];
 
-/// What one run of affinity propagation gave.
+/// The result of one run of affinity propagation.
 #[derive(Debug)]
 pub struct AffinityOutcome {
     row: usize,
@@ -42,12 +44,12 @@ pub struct AffinityOutcome {
     converged: bool,
 }
 
-/// The rows of a set, to be kept.
+/// The rows of a set as JSON, to be saved.
 fn written(rows: &[AffinityOutcome]) -> Json {
     rows.iter().map(|row| json!([row.row, row.values.map(keep::real), row.converged])).collect()
 }
 
-/// The rows that were kept.
+/// Reads rows that were saved.
 fn read(kept: &Json) -> Option<Vec<AffinityOutcome>> {
     let row = |kept: &Json| {
         let values = kept.get(1)?.as_array()?.iter().map(keep::to_real).collect::<Option<Vec<f64>>>()?;
@@ -57,7 +59,8 @@ fn read(kept: &Json) -> Option<Vec<AffinityOutcome>> {
     kept.as_array()?.iter().map(row).collect()
 }
 
-/// All rows on all sets; `tick` is called after each set, which is kept or taken as it was kept.
+/// All rows on all sets; `tick` is called after each set. Finished sets are saved, or read back if
+/// they were saved before.
 pub fn affinity(
     sets: &[Set],
     keep: Option<&dyn Keep>,

@@ -9,7 +9,7 @@ use goc::oracle::k_medoids::KMedoids;
 use goc::oracle::mclust::{Mclust, Model};
 
 goc_pipeline::words! {
-    /// The oracles of the paper, each as the paper used it.
+    /// The oracles of the paper, each configured as in the paper.
     #[non_exhaustive]
     pub enum PaperOracle {
         /// Hartigan-Wong, as in R.
@@ -29,11 +29,11 @@ goc_pipeline::words! {
 
 use PaperOracle::{GmmDiag as Gmm, KMeans as Means, KMedoids as Medoids, MclustEii, MclustVii, MclustVvv};
 
-/// The seed of the paper's mixture: `ClusterR::GMM` sets it itself, to 1 unless told.
+/// The seed of the paper's mixture: `ClusterR::GMM` sets it to 1 by default.
 const CLUSTER_R_SEED: i32 = 1;
 
 impl PaperOracle {
-    /// The oracle itself. The draw behind the paper's mixture is known, so that one is made here too.
+    /// The oracle itself. The random draw of the paper's mixture is known and is reproduced here.
     pub(crate) fn build(self) -> Box<dyn Oracle> {
         match self {
             Means => Box::new(KMeans::default()),
@@ -50,7 +50,7 @@ impl PaperOracle {
         matches!(self, Means | Medoids)
     }
 
-    /// What the authors' reference tables call it.
+    /// Its name in the authors' reference tables.
     pub(crate) fn reference_name(self) -> &'static str {
         match self {
             Means | Medoids => self.word(),
@@ -65,7 +65,7 @@ impl PaperOracle {
 /// A printed mean and standard deviation.
 pub(crate) type Printed = Option<(f64, f64)>;
 
-/// One cell of the paper: a setting and what the paper prints for it.
+/// One cell of the paper: a setting and the numbers that the paper prints for it.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Cell {
     pub oracle: PaperOracle,
@@ -88,7 +88,7 @@ const fn cell(oracle: PaperOracle, lambda: f64, k: usize, v: [f64; 12]) -> Cell 
     Cell { oracle, lambda, k, printed }
 }
 
-/// The notes give NMI and the number of clusters only.
+/// The notes only give NMI and the number of clusters.
 const fn note(oracle: PaperOracle, nmi: (f64, f64), clusters: (f64, f64)) -> Cell {
     Cell { oracle, lambda: 0.01, k: 50, printed: [Some(nmi), None, Some(clusters), None, None, None] }
 }
@@ -150,7 +150,8 @@ pub(crate) const EXPERIMENTS: [Experiment; 4] = [
 ];
 
 impl Cell {
-    /// Whether its lambda and K(0) are those of Experiment 4, which the convergence figures show too.
+    /// Whether its lambda and K(0) are those of Experiment 4, which the convergence figures also
+    /// show.
     pub fn in_experiment_4(&self) -> bool {
         self.lambda == 0.01 && [30, 50, 70].contains(&self.k)
     }

@@ -14,10 +14,10 @@ pub enum PaperError {
         /// What is wrong with it.
         problem: String,
     },
-    /// The first labels leave a run out.
+    /// The initial labels lack a run.
     #[error("the first labels have none for {oracle}, K0 = {k}, set {set}")]
     NoFirstLabels {
-        /// The oracle as the authors' tables call it.
+        /// The oracle's name in the authors' tables.
         oracle: &'static str,
         /// K(0).
         k: usize,

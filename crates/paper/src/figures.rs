@@ -30,7 +30,7 @@ pub fn figure_names() -> Vec<String> {
         .collect()
 }
 
-/// All of them by name; convergence for the oracles that were run.
+/// All figures by name; convergence is shown for the oracles that were run.
 pub fn figures(
     sets: &[Set],
     outcomes: &[Outcome],
@@ -87,7 +87,7 @@ fn data_sets(sets: &[Set]) -> Result<Figure, PaperError> {
     Ok(truth(&panels, &legend, &Plane { names: ["PC 1".into(), "PC 2".into()], equal: true })?)
 }
 
-/// Six groups spread evenly over all in order, as the paper's 1, 10, 20, 30, 40, 50 of 50.
+/// Six groups spread evenly over all in order, like the paper's 1, 10, 20, 30, 40, 50 of 50.
 ///
 /// ```
 /// let all: Vec<u32> = (1..=50).rev().collect();
@@ -115,7 +115,8 @@ fn principal_plane(candidates: &Candidates) -> Result<(Components, Vec<[f64; 2]>
 /// The three etas by run and iteration.
 type Traces = Vec<Vec<[f64; 3]>>;
 
-/// The first seed's runs with lambda = .01 of each oracle, by K(0): one line per data set, as in the paper.
+/// The first seed's runs with lambda = 0.01 of each oracle, by K(0): one line per data set, as in
+/// the paper.
 fn runs_by_oracle(outcomes: &[Outcome]) -> BTreeMap<&'static str, Vec<Runs<3>>> {
     let mut by_oracle: BTreeMap<&str, BTreeMap<usize, Traces>> = BTreeMap::new();
     for outcome in outcomes.iter().filter(|run| run.seed == 1 && run.cell.in_experiment_4()) {

@@ -1,4 +1,5 @@
-//! The authors' own first labels: with them nothing is left to draw, and a run is theirs to the printed digit.
+//! The authors' own initial labels: they remove all randomness, and runs agree with the authors' to
+//! the printed digit.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,12 +8,13 @@ use crate::cells::Cell;
 use crate::{PaperError, Set};
 use goc_pipeline::checkpoint::digest_of;
 
-/// First labels by oracle, K(0) and set: columns oracle, K0, seed, star (from 1), init_cluster.
+/// Initial labels by oracle, K(0) and set: columns oracle, K0, seed, star (from 1), init_cluster.
 #[derive(Debug)]
 pub struct FirstLabels(HashMap<(String, usize, usize), Vec<i64>>);
 
 impl FirstLabels {
-    /// Reads those of `sets`; every object of a set needs one in each run that the table begins.
+    /// Reads the labels for `sets`; every object of a set needs one in each run that the table
+    /// contains.
     pub fn read(path: &Path, sets: &[Set]) -> Result<Self, PaperError> {
         let table = goc_tables::read(path)?;
         let oracle = table.require("oracle")?;

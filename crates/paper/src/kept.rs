@@ -1,4 +1,4 @@
-//! Runs that are kept in a checkpoint, and what a checkpoint of the experiments is of.
+//! Runs that are saved in a checkpoint, and the identity of such a checkpoint.
 
 use std::path::Path;
 
@@ -13,8 +13,8 @@ use crate::run::{Outcome, Plan, Step};
 use crate::{PaperError, Set};
 
 impl Plan {
-    /// Opens a folder for the runs of this plan. Oracles and seeds are in the names of the runs, so
-    /// more of them go on with what is there.
+    /// Opens a folder for the runs of this plan. The names of the runs contain oracles and seeds,
+    /// so a plan with more of them reuses the existing runs.
     pub fn checkpoint(&self, folder: &Path, sets: &[Set]) -> Result<Checkpoint, PaperError> {
         let truth = sets.iter().flat_map(|set| set.truth.iter().map(|group| group.to_le_bytes()));
         let first = self.first.as_ref().map_or_else(|| "none".to_string(), |first| first.digest());
@@ -83,7 +83,7 @@ impl Step {
     }
 }
 
-/// A number that may not be there; none for what is neither.
+/// An optional number; `None` for anything else.
 fn optional(kept: &Value) -> Option<Option<f64>> {
     if kept.is_null() { Some(None) } else { to_real(kept).map(Some) }
 }

@@ -1,17 +1,17 @@
-//! The paper's own work: its experiments, tables and figures (Okuno & Hattori 2022).
+//! The paper's experiments, tables and figures (Okuno & Hattori 2022).
 //!
 //! ```text
 //! sets ──> Plan::run ──> outcomes ──> tables (ours beside the printed ones), runs, convergence, figures
 //! ```
 //!
-//! - [`Set`]: the authors' data sets, read from a folder, or ten that are made here.
-//! - [`Plan`]: which of the paper's cells are run, how often, and what each run begins with.
+//! - [`Set`]: the authors' data sets, read from a folder, or ten generated here.
+//! - [`Plan`]: which of the paper's cells are run, how often, and how each run starts.
 //! - [`affinity()`]: Discussion 1, affinity propagation on distances between sets.
 //! - [`tables()`]: all of it as Markdown, LaTeX or CSV; [`runs_table`] and [`convergence_table`]: every
 //!   run and every step.
 //! - [`figures()`]: the figures of the paper; [`simulation_figure`]: the one that needs no data set.
 //!
-//! Nothing here writes a file or talks to anybody: `goc reproduce` does.
+//! Nothing here writes a file or prints a message: `goc reproduce` does.
 
 mod affinity;
 mod cells;

@@ -1,4 +1,4 @@
-//! The runs of the experiments: GOC with one oracle on one set, its baseline, and how it converged.
+//! The runs of the experiments: GOC with one oracle on one set, its baseline, and its convergence.
 
 use std::time::Instant;
 
@@ -11,23 +11,23 @@ use rayon::prelude::*;
 use crate::cells::{CELLS, Cell};
 use crate::{FirstLabels, PaperError, PaperOracle, Set};
 
-/// Iterations at most; the authors' cap is 50, and cycles are found long before this.
+/// Maximum number of iterations; the authors' cap is 50, and cycles are found long before this.
 const MAX_ITERATIONS: usize = 200;
 
 /// Which of the paper's cells are run, and how.
 #[derive(Debug)]
 pub struct Plan {
-    /// What the paper says, or what the authors' code does.
+    /// Choices of the paper, or of the authors' code.
     pub preset: Preset,
-    /// Runs of every cell and set with different seeds; oracles that draw nothing run once.
+    /// Runs of every cell and set with different seeds; deterministic oracles run once.
     pub seeds: u64,
-    /// Only the cells of these oracles; none: all cells.
+    /// Only the cells of these oracles; `None` for all cells.
     pub oracles: Option<Vec<PaperOracle>>,
-    /// First labels to use instead of a first clustering.
+    /// Initial labels to use instead of a first clustering.
     pub first: Option<FirstLabels>,
 }
 
-/// What one run gave.
+/// The result of one run.
 #[derive(Debug)]
 pub struct Outcome {
     pub(crate) cell: &'static Cell,
@@ -52,7 +52,7 @@ pub(crate) struct Step {
     pub eta: Convergence,
     pub nmi: f64,
     pub k: usize,
-    /// Share of objects that kept their candidate; none before there were two.
+    /// Fraction of objects that kept their candidate; `None` before the second iteration.
     pub kept: Option<f64>,
 }
 
@@ -70,20 +70,20 @@ impl Plan {
             .filter(|cell| self.oracles.as_ref().is_none_or(|only| only.contains(&cell.oracle)))
             .flat_map(|cell| sets.iter().map(move |set| (cell, set)))
             .flat_map(|(cell, set)| {
-                // What draws nothing gives the same again.
+                // A deterministic oracle would repeat the same result.
                 let seeds = if cell.oracle.draws() { self.seeds } else { 1 };
                 (1..=seeds).map(move |seed| (cell, set, seed))
             })
             .collect()
     }
 
-    /// How many runs there are on these sets.
+    /// The number of runs on these sets.
     pub fn runs(&self, sets: &[Set]) -> usize {
         self.jobs(sets).len()
     }
 
-    /// Runs all of them, by cell, set and seed; `tick` is called after each.
-    /// Each is kept, or taken as it was kept.
+    /// Runs all of them, by cell, set and seed; `tick` is called after each. Each is saved, or read
+    /// back if it was saved before.
     pub fn run(
         &self,
         sets: &[Set],
@@ -134,8 +134,8 @@ impl Plan {
     }
 }
 
-/// The states after each iteration. The paper's labels at `t` are those of step (III); the authors' script takes those
-/// of the k-means that follows, so with their preset this does too.
+/// The states after each iteration. The paper's labels at `t` are those of step (III); the authors'
+/// script takes those of the k-means that follows, so with their preset this does too.
 fn convergence(set: &Set, found: &Clustering, preset: Preset) -> Result<Vec<Step>, PaperError> {
     let last = (found.partition.labels(), &set.candidates.chosen(&found.chosen));
     let n = set.candidates.objects() as f64;

@@ -1,7 +1,8 @@
-//! The data sets of an experiment: the authors' ten from files, or ten that are made here.
+//! The data sets of an experiment: the authors' ten from files, or ten generated here.
 //!
-//! A file of the authors' has one row per candidate: star `i`, its actions, `parallax_penalty` and `true_cluster_id`.
-//! Candidates without actions (-9999) are left out. Tables of `goc candidates` are read too.
+//! The authors' files have one row per candidate: star `i`, its actions, `parallax_penalty` and
+//! `true_cluster_id`. Candidates without actions (-9999) are left out. Tables of `goc candidates`
+//! are read too.
 
 use std::path::Path;
 

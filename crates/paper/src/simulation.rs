@@ -1,4 +1,4 @@
-//! The figure of Appendix A: two dwarf galaxies at 0, 3 and 10 Gyr, simulated as `goc simulate` does it.
+//! The figure of Appendix A: two dwarf galaxies at 0, 3 and 10 Gyr, simulated as by `goc simulate`.
 
 use goc_galaxy::actions::{ActionFinder, Variant};
 use goc_galaxy::frames::Galactocentric;
@@ -29,7 +29,7 @@ pub fn simulation_figure(seed: u64) -> Result<Figure, PaperError> {
             let orbits = integrator
                 .many(finder.potential().as_ref(), &stars, (time - before) / GYR_PER_TIME)
                 .map_err(PaperError::making)?;
-            // An orbit that could not be followed is not where it is said to be.
+            // An orbit that could not be followed has no valid final position.
             stars = orbits.iter().filter(|o| o.stop == Stop::Reached).map(|o| o.end).collect();
             before = time;
             snapshots.push(snapshot(time, &stars, &finder));

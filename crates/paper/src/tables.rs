@@ -1,4 +1,5 @@
-//! The tables: ours beside the paper's, as Markdown, LaTeX or CSV; and every run and step as tables for files.
+//! The tables: our results beside the paper's, as Markdown, LaTeX or CSV; and every run and step as
+//! tables for files.
 //!
 //! Markdown and LaTeX have a row for each setting, with mean ± deviation in its cells. CSV has a row for each quantity
 //! of a setting, all experiments in one table, in full precision.
@@ -12,7 +13,7 @@ use crate::cells::{CELLS, Cell, EXPERIMENTS, Experiment, Printed};
 use crate::run::{Outcome, Step};
 
 goc_pipeline::words! {
-    /// How tables are written.
+    /// The format of the tables.
     #[non_exhaustive]
     pub enum Layout {
         /// For reading, and for pages.
@@ -26,19 +27,19 @@ goc_pipeline::words! {
 
 /// One table of the paper.
 pub(crate) struct Block {
-    /// In CSV what stands before the colon names the rows.
+    /// In CSV the part before the colon names the rows.
     pub title: &'static str,
-    /// Heads of the columns that say what a row is.
+    /// Headings of the columns that identify a row.
     pub keys: &'static [&'static str],
-    /// Head of the last column, which counts some of the runs.
+    /// Heading of the last column, which counts some of the runs.
     pub counted: &'static str,
     pub rows: Vec<Row>,
 }
 
-/// A setting and what its runs gave.
+/// A setting and the results of its runs.
 pub(crate) struct Row {
     pub keys: Vec<String>,
-    /// Oracle, lambda and K(0) as CSV has them.
+    /// Oracle, lambda and K(0) in the form used in CSV.
     pub csv: String,
     pub values: Vec<Value>,
     pub counted: usize,
@@ -162,7 +163,8 @@ fn block(experiment: &Experiment, outcomes: &[Outcome]) -> Block {
     Block { title: experiment.title, keys, counted: "cycles", rows: rows.collect() }
 }
 
-/// All experiments that were run as text; `beside` says whether the paper's figures belong beside ours.
+/// All experiments that were run as text; `beside` says whether to show the paper's figures beside
+/// ours.
 pub fn tables(
     outcomes: &[Outcome],
     affinity: Option<&[AffinityOutcome]>,
@@ -178,7 +180,7 @@ pub fn tables(
     head.to_string() + &run.map(|block| block.text(layout, beside)).collect::<String>()
 }
 
-/// One row per run; with the wall-clock seconds, which differ from run to run, where they are wanted.
+/// One row per run; optionally with the wall-clock seconds, which differ from run to run.
 pub fn runs_table(outcomes: &[Outcome], times: bool) -> Result<Table, TableError> {
     let text = |value: fn(&Outcome) -> String| Data::Text(outcomes.iter().map(value).collect());
     let real = |value: fn(&Outcome) -> f64| Data::F64(outcomes.iter().map(value).collect());

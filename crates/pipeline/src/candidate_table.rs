@@ -1,4 +1,4 @@
-//! Candidates as a long table, one row per candidate: one way to write a data set.
+//! Writes a data set as a long table with one row per candidate.
 
 use std::borrow::Cow;
 
@@ -10,13 +10,14 @@ use crate::error::Result;
 use crate::labels::described;
 use crate::sampling::{Loss, Origin};
 
-/// The long table: object, candidate, the features, what is carried along, penalty; then the columns `kept` of
-/// the input. Its metadata are the provenance.
+/// The long table: object, candidate, features, extra columns and penalty, followed by the columns
+/// `kept` of the input. Its metadata hold the provenance.
 pub fn candidate_table(dataset: &Dataset, origin: &Origin, kept: &[&Column]) -> Result<Table> {
     long_table(Cow::Borrowed(dataset), origin, kept)
 }
 
-/// As [`candidate_table`], of a data set that is no longer needed: what it carries along is not copied.
+/// Like [`candidate_table`], for a data set that is no longer needed: its extra columns are not
+/// copied.
 pub fn into_candidate_table(dataset: Dataset, origin: &Origin, kept: &[&Column]) -> Result<Table> {
     long_table(Cow::Owned(dataset), origin, kept)
 }
@@ -66,14 +67,14 @@ fn long_table(dataset: Cow<'_, Dataset>, origin: &Origin, kept: &[&Column]) -> R
     Ok(table)
 }
 
-/// The values of all objects, one after the other.
+/// The values of all objects, concatenated.
 fn all<'c>(sets: &'c Candidates, values: impl Fn(usize) -> &'c [f64]) -> Vec<f64> {
     let mut column = Vec::with_capacity(sets.total());
     (0..sets.objects()).for_each(|i| column.extend_from_slice(values(i)));
     column
 }
 
-/// A row for each object that lost points: drawn, kept, why.
+/// One row for each object that lost points: how many were drawn, how many were kept, and why.
 pub fn loss_table(origin: &Origin) -> Result<Table> {
     let losses = &origin.losses;
     let count =
@@ -86,7 +87,7 @@ pub fn loss_table(origin: &Origin) -> Result<Table> {
     ])?)
 }
 
-/// A value for each candidate from one for each object.
+/// Repeats a value of each object for all its candidates.
 fn repeat<T: Clone>(counts: &[usize], value: impl Fn(usize) -> T) -> Vec<T> {
     let mut all = Vec::with_capacity(counts.iter().sum());
     for (i, m) in counts.iter().enumerate() {
@@ -95,7 +96,7 @@ fn repeat<T: Clone>(counts: &[usize], value: impl Fn(usize) -> T) -> Vec<T> {
     all
 }
 
-/// A column of the input, which has a row for each object, with a row for each candidate.
+/// Repeats the rows of an input column, one per object, for every candidate.
 fn repeat_column(column: &Column, counts: &[usize], rows: &[usize]) -> Result<Column> {
     let data = match column.data() {
         Data::Bool(v) => Data::Bool(repeat(counts, |i| v[rows[i]])),

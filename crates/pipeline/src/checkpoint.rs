@@ -1,9 +1,9 @@
-//! A folder of finished pieces, and of which work they are.
+//! A folder of finished pieces, with a description of the work they belong to.
 //!
-//! `checkpoint.json` says what the work is: the version of goc, what is done, the settings, a digest of
-//! the input. A folder that says anything else is refused by the name of what differs, for its pieces
-//! would be wrong. Each piece is a file of its own, written under another name and renamed, so a work
-//! that is killed at any moment leaves whole pieces only.
+//! `checkpoint.json` identifies the work: the version of goc, the task, the settings and a digest
+//! of the input. A folder with a different identity is refused, because its pieces would be wrong,
+//! and the error names the difference. Each piece is a separate file, written under a temporary
+//! name and then renamed, so work that is killed at any moment leaves only complete pieces.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use crate::keep::Keep;
 use crate::prepared::Prepared;
 use crate::settings::{LIST, Settings};
 
-/// What a folder is a checkpoint of.
+/// The file that identifies the work and its settings.
 const IDENTITY: &str = "checkpoint.json";
 
-/// A folder of finished pieces of one work.
+/// A folder of finished pieces of one task.
 ///
 /// ```
 /// # let folder = std::env::temp_dir().join(format!("goc-doc-checkpoint-{}", std::process::id()));
@@ -42,7 +42,8 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Opens a folder, which is made where there is none, for a work that these settings describe.
+    /// Opens a folder for the work that these settings describe, and creates it if it does not
+    /// exist.
     pub fn open(folder: &Path, work: &str, settings: &[(&str, String)]) -> Result<Self> {
         let mut identity = Map::new();
         identity.insert("format".into(), json!("goc checkpoint"));
@@ -57,7 +58,7 @@ impl Checkpoint {
         match fs::read_to_string(&path) {
             Ok(text) => check(folder, &text, &identity)?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                // What somebody else keeps there is not to be mixed with pieces.
+                // Pieces must not be mixed with unrelated files.
                 let visible = |entry: &fs::DirEntry| !entry.file_name().to_string_lossy().starts_with('.');
                 if fs::read_dir(folder).map_err(io)?.flatten().any(|entry| visible(&entry)) {
                     let folder = folder.display();
@@ -70,13 +71,13 @@ impl Checkpoint {
         Ok(Self { folder: folder.to_path_buf() })
     }
 
-    /// The file of a piece. Names have slashes, which files cannot.
+    /// The file of a piece. Names contain slashes, which file names cannot.
     fn path(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{}.json", name.replace('/', "~")))
     }
 }
 
-/// Refuses a folder of another work.
+/// Refuses a folder of different work.
 fn check(folder: &Path, text: &str, identity: &Map<String, Value>) -> Result<()> {
     let shown = folder.display();
     let Ok(Value::Object(there)) = serde_json::from_str(text) else {
@@ -91,7 +92,8 @@ fn check(folder: &Path, text: &str, identity: &Map<String, Value>) -> Result<()>
     match names.into_iter().find(|name| there.get(*name) != identity.get(*name)) {
         None => Ok(()),
         Some(name) => Err(usage!(
-            "{shown}: a checkpoint of other work: its {name} is {}, not {}; use another folder, or remove this one",
+            "{shown}: a checkpoint of different work: its {name} is {}, not {}; use another folder, or \
+             remove this one",
             plain(there.get(name)),
             plain(identity.get(name))
         )),
@@ -113,12 +115,12 @@ impl Keep for Checkpoint {
     }
 
     fn damaged(&self, name: &str) -> PipelineError {
-        failed!("{}: not a piece that was kept here; remove it", self.path(name).display())
+        failed!("{}: not a part of this checkpoint; remove it", self.path(name).display())
     }
 }
 
-/// Settings that say how often a fit is repeated and what is made of the repeats, and leave each of
-/// them as it is: with more of them a work goes on.
+/// Settings that say how often a fit is repeated and how the repeats are judged. They do not change
+/// the repeats themselves, so work may continue with other values of them.
 const OF_THE_REPEATS: [&str; 4] = ["stability", "significance", "noise", "fdr"];
 
 /// Opens a folder for a fit: the chains of the mixture, and the repeats for stability and significance.
@@ -150,7 +152,7 @@ fn shown(hash: Sha256) -> String {
     hash.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A digest of candidates as a method sees them: features, penalties and names.
+/// A digest of candidates as a method sees them: features, penalties and ids.
 pub fn digest<'c>(all: impl IntoIterator<Item = &'c Candidates>) -> String {
     let mut hash = Sha256::new();
     for candidates in all {

@@ -1,7 +1,8 @@
-//! Every method and every oracle on the same data: what there is to compare, and one run of it.
+//! Every method and every oracle on the same data: the list of what can be compared, and one run.
 //!
-//! A row is the settings that differ from the default, so that each can be run again alone. Methods run
-//! one after another, that their times may be compared; each uses all threads where it can.
+//! A row holds the settings that differ from the default, so each row can be rerun on its own.
+//! Methods run one after another, so their times can be compared; each uses all threads where it
+//! can.
 
 use std::time::Instant;
 
@@ -24,9 +25,9 @@ use crate::watch::{Unwatched, Watch};
 /// One row of the comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The method, and behind a slash what it is used with.
+    /// The method and, after a slash, the oracle or distance it is used with.
     pub name: String,
-    /// The settings that make it: field and value.
+    /// The settings that define it, as pairs of field and value.
     pub changes: Vec<(&'static str, String)>,
     /// Whether the answer depends on the seed.
     pub draws: bool,
@@ -38,7 +39,8 @@ impl Row {
         Self { changes: vec![("method", name.clone())], name, draws }
     }
 
-    /// With every word that a setting may be; `draws` says for which the answer depends on the seed.
+    /// One row for every word a setting accepts; `draws` says for which words the answer depends on
+    /// the seed.
     fn with_each<C: Choice>(&self, setting: &'static str, draws: impl Fn(C) -> bool) -> Vec<Self> {
         let with = |(choice, word, _): &(C, &str, &str)| {
             let changes = [&self.changes[..], &[(setting, word.to_string())]].concat();
@@ -47,7 +49,7 @@ impl Row {
         C::ALL.iter().map(with).collect()
     }
 
-    /// Whether `name` is this row's or the beginning of it, up to a slash.
+    /// Whether `name` is this row's name, or the beginning of it up to a slash.
     pub fn is_called(&self, name: &str) -> bool {
         self.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
@@ -57,7 +59,7 @@ impl Row {
         self.name.split('/').next().unwrap_or(&self.name)
     }
 
-    /// The flags of the command that make it.
+    /// The command-line flags that produce it.
     pub fn flags(&self) -> String {
         let flag = |(name, value): &(&str, String)| {
             Setting::named(name).map(|setting| format!("--{} {value}", setting.flag))
@@ -65,7 +67,7 @@ impl Row {
         self.changes.iter().filter_map(flag).collect::<Vec<_>>().join(" ")
     }
 
-    /// The settings of this row, all else as in `base`.
+    /// The settings of this row; everything else is as in `base`.
     pub fn settings(&self, base: &Settings) -> Result<Settings> {
         let mut settings = base.clone();
         for (name, value) in &self.changes {
@@ -75,7 +77,7 @@ impl Row {
     }
 }
 
-/// Every method, with every oracle and every distance that it can have.
+/// Every method, with every oracle and every distance that it can use.
 pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for (method, ..) in MethodName::ALL {
@@ -94,7 +96,8 @@ pub fn rows() -> Vec<Row> {
                 found.changes.push(("k", "auto".into()));
                 rows.extend([row.clone(), found]);
             }
-            // Plain points are no uncertain objects: UK-means is the oracle on the means of the sets.
+            // An oracle clusters plain points, not uncertain objects; UK-means is the oracle on the
+            // means of the sets.
             MethodName::Oracle => {}
             _ => rows.push(row.clone()),
         }
@@ -109,8 +112,8 @@ pub fn rows() -> Vec<Row> {
     rows
 }
 
-/// The rows that are called by one of these names, all if there are none; else the name that no row has, and
-/// the kinds there are.
+/// The rows with one of these names, or all rows if no name is given. The error is a name that no
+/// row has, with the known names.
 pub fn rows_called(only: Option<&[String]>) -> Result<Vec<Row>, (String, String)> {
     let mut all = rows();
     let Some(only) = only else { return Ok(all) };
@@ -123,26 +126,26 @@ pub fn rows_called(only: Option<&[String]>) -> Result<Vec<Row>, (String, String)
     Ok(all)
 }
 
-/// What one run gave.
+/// The result of one run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Against the truth, where there is one.
+    /// Scores against the truth, where there is one.
     pub scores: Option<Scores>,
-    /// Clusters, noise not counted.
+    /// Number of clusters, not counting noise.
     pub k: usize,
-    /// Objects that the method calls noise.
+    /// Number of objects that the method labels as noise.
     pub noise: usize,
     /// Rounds of the method.
     pub iterations: usize,
     /// What the method minimises.
     pub objective: Option<f64>,
-    /// Whether it settled.
+    /// Whether it converged.
     pub converged: bool,
     /// Wall-clock time of the method alone.
     pub seconds: f64,
 }
 
-/// Runs a method on prepared data, and nothing beside: no K is looked for, nothing is judged.
+/// Only runs a method on prepared data: no search for K, no stability or significance.
 pub fn group(prepared: &Prepared, settings: &Settings, seed: u64, watch: &dyn Watch) -> Result<Grouped> {
     let strength = settings.penalty_strength.unwrap_or_else(|| prepared.penalty_strength());
     let settings = &Settings { penalty_strength: Some(strength), ..settings.clone() };
@@ -169,8 +172,8 @@ pub fn outcome(prepared: &Prepared, settings: &Settings, seed: u64) -> Result<Ou
     })
 }
 
-/// The same, kept under `name`, or as it was kept. The outer error is of the keeping; a method without
-/// an answer is not kept.
+/// The same, saved under `name`, or read back if it was saved before. The outer error concerns
+/// saving; a method that fails is not saved.
 pub fn kept_outcome(
     prepared: &Prepared,
     settings: &Settings,

@@ -1,9 +1,9 @@
-//! Data sets: the candidates of all objects, and everything that is known of them.
+//! Data sets: the candidates of all objects, and everything that is known about them.
 //!
-//! A [`Dataset`] is what every way in ends with: a long table, measured values with errors, a star
-//! catalogue, arrays. Its candidates are in the units of the input. Clustering needs other numbers (roots
-//! of actions, scaled features): those are a [`super::Prepared`], made from a data set without another
-//! copy where the data set is no longer needed.
+//! Every kind of input becomes a [`Dataset`]: a long table, measured values with errors, a star
+//! catalogue, or arrays. Its candidates are in the units of the input. Clustering works on
+//! transformed numbers (roots of actions, scaled features). These are held by a
+//! [`super::Prepared`], which is made without a copy if the data set is no longer needed.
 
 use goc::Candidates;
 use goc::candidates::PENALTY_STRENGTH;
@@ -17,7 +17,7 @@ use crate::sampling_names::SamplerName;
 /// A feature as the input names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feature {
-    /// The column, or `sqrt(column)` where the root itself was asked for.
+    /// The column, or `sqrt(column)` where the root itself was requested.
     pub name: String,
     /// Its unit, where the input says one.
     pub unit: Option<String>,
@@ -35,7 +35,8 @@ impl Feature {
     }
 }
 
-/// Another number of every candidate, carried along and never clustered: the energy of an orbit.
+/// An additional number for every candidate, such as the energy of an orbit. It is carried along
+/// but never clustered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extra {
     /// Its name and unit.
@@ -44,27 +45,28 @@ pub struct Extra {
     pub values: Vec<f64>,
 }
 
-/// What kind of number the penalties are: methods by likelihood weigh a candidate by it.
+/// What kind of number the penalties are. Likelihood methods need to know it to weight candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum PenaltyKind {
-    /// Not known; taken for the paper's, which are at most 2 before they are scaled.
+    /// Unknown; treated like the paper's penalties, which are at most 2 before scaling.
     #[default]
     Unknown,
     /// Minus the log density of the errors, relative to what was measured.
     LogDensity,
-    /// The same of candidates that were drawn with heavy tails ([`SamplerName::Tails`]): methods by
-    /// likelihood take the law of the draws into account, and may learn that of the errors.
+    /// The same, for candidates drawn with heavy tails ([`SamplerName::Tails`]). Likelihood methods
+    /// take the distribution of the draws into account, and may learn the distribution of the
+    /// errors.
     ///
     /// [`SamplerName::Tails`]: crate::SamplerName::Tails
     Tails {
         /// How many quantities were measured.
         values: usize,
     },
-    /// Made of weights (likelihoods) by this strength: `-ln(w / largest) / strength`. Dividing them by
-    /// their largest would change what they mean, so they are never scaled.
+    /// Computed from weights (likelihoods) with this strength: `-ln(w / largest) / strength`.
+    /// Dividing them by their maximum would change their meaning, so they are never scaled.
     Weights {
-        /// The penalty strength that gives the weights back.
+        /// The penalty strength that recovers the weights.
         strength: f64,
     },
 }
@@ -87,45 +89,45 @@ pub struct Dataset {
     pub candidates: Candidates,
     /// Names and units of the features.
     pub features: Vec<Feature>,
-    /// The true group of each object as the input writes it; empty text: not known.
+    /// The true group of each object as written in the input; an empty string means unknown.
     pub truth: Option<Vec<String>>,
-    /// Other numbers of every candidate.
+    /// Additional numbers for every candidate.
     pub extras: Vec<Extra>,
     /// What kind of number the penalties are.
     pub penalties: PenaltyKind,
-    /// How much each object counts; none: all alike.
+    /// The weight of each object; `None` if all are equal.
     pub object_weights: Option<Vec<f64>>,
-    /// How the candidates came about: `goc_*` keys, as tables keep them in their metadata.
+    /// How the candidates were made: `goc_*` keys, as in the metadata of tables.
     pub provenance: Vec<(String, String)>,
-    /// What was dropped on the way and why, a sentence each.
+    /// What was dropped and why, as one sentence each.
     pub dropped: Vec<String>,
-    /// Candidates that were dropped when the table was read.
+    /// Number of candidates dropped when the table was read.
     pub dropped_candidates: usize,
-    /// The column that weights came from.
+    /// The column that the weights came from.
     pub weight_column: Option<String>,
-    /// The row of the input that each candidate came from; none: the same order.
+    /// The input row that each candidate came from; `None` if the order is the same.
     pub rows: Option<Vec<usize>>,
-    /// How messages call the rows of the table, where each candidate was one of them.
+    /// How messages refer to the rows of the table, if each candidate was one row.
     pub row_names: Option<RowNames>,
-    /// What messages call the input: its file.
+    /// The name of the input in messages: its file.
     pub source: Option<String>,
-    /// [`Dataset::digest`], where the candidates are no longer in the units of the input.
+    /// [`Dataset::digest`], kept when the candidates are no longer in the units of the input.
     pub(crate) digest: Option<String>,
 }
 
-/// The key under which provenance says what the penalties are.
+/// The provenance key for the kind of penalties.
 const PENALTY_KEY: &str = "goc_penalty";
-/// The key under which provenance says how candidates were drawn.
+/// The provenance key for how candidates were drawn.
 const SAMPLER_KEY: &str = "goc_sampler";
-/// The key under which provenance says how many quantities were measured.
+/// The provenance key for the number of measured quantities.
 const MEASURED_KEY: &str = "goc_measured";
-/// The key under which provenance says which space stars are in.
+/// The provenance key for the space that the stars are in.
 const SPACE_KEY: &str = "goc_space";
-/// How the sampler and the kind of penalty are called that follow the density of the errors.
+/// The name of the sampler, and of the penalty, that follow the density of the errors.
 const DENSITY: &str = "density";
 
 impl Dataset {
-    /// Candidates of which nothing else is known; features are called `x0`, `x1`, ...
+    /// Candidates about which nothing else is known; features are called `x0`, `x1`, ...
     pub fn new(candidates: Candidates) -> Self {
         let features = (0..candidates.features()).map(|f| Feature::new(format!("x{f}"))).collect();
         Self {
@@ -162,7 +164,7 @@ impl Dataset {
         self.features.iter().map(|feature| feature.name.as_str()).collect()
     }
 
-    /// Whether nobody named the features.
+    /// Whether the features have no names of their own.
     pub fn is_unnamed(&self) -> bool {
         let own = |(f, feature): (usize, &Feature)| feature.name == format!("x{f}");
         self.source.is_none() && self.features.iter().enumerate().all(own)
@@ -174,7 +176,7 @@ impl Dataset {
         self.rows.as_ref().map_or(at, |rows| rows[at])
     }
 
-    /// A copy without the extra columns, which no method looks at.
+    /// A copy without the extra columns, which no method uses.
     pub fn without_extras(&self) -> Self {
         Self {
             candidates: self.candidates.clone(),
@@ -193,8 +195,8 @@ impl Dataset {
         }
     }
 
-    /// What a penalty of 1 costs in log likelihood, unless told. `divisor` is what the penalties were
-    /// divided by, none where they were left as they are. Known log densities are taken as such.
+    /// The default cost of a penalty of 1 in log likelihood. `divisor` is what the penalties were
+    /// divided by, or `None` if they were not scaled. Known log densities are used as they are.
     pub fn penalty_strength(&self, divisor: Option<f64>) -> f64 {
         match (self.penalties, divisor) {
             (PenaltyKind::Weights { strength }, _) => strength,
@@ -204,7 +206,7 @@ impl Dataset {
         }
     }
 
-    /// What kind of penalties the provenance says.
+    /// The kind of penalties according to the provenance.
     pub fn said_penalties(&self) -> PenaltyKind {
         let said =
             |key: &str| self.provenance.iter().find(|(own, _)| own == key).map(|(_, value)| value.as_str());
@@ -220,22 +222,22 @@ impl Dataset {
         }
     }
 
-    /// Whether candidates that were drawn from the errors have the density of the errors as penalties
-    /// too, so that a method by likelihood would count the errors twice.
+    /// Whether candidates drawn from the errors also have the density of the errors as penalties,
+    /// so that a likelihood method would count the errors twice.
     pub fn counts_errors_twice(&self) -> bool {
         let drawn = |(key, value): &(String, String)| key == SAMPLER_KEY && value == DENSITY;
         self.penalties == PenaltyKind::LogDensity && self.provenance.iter().any(drawn)
     }
 
-    /// The space that stars are in, where the provenance says one; those by actions are told by
-    /// their transformation alone.
+    /// The space of stars, where the provenance names one; actions are recognised by their
+    /// transformation.
     pub fn space(&self) -> Option<Space> {
         let said = self.provenance.iter().find(|(key, _)| key == SPACE_KEY);
         said.and_then(|(_, word)| word.parse().ok())
     }
 
-    /// A short digest of the objects' ids and their candidates in the units of the input. Labels keep it,
-    /// so that the candidates of another run are not taken for theirs.
+    /// A short digest of the objects' ids and their candidates in the units of the input. Labels
+    /// record it, so that candidates of another run are not mistaken for the ones they belong to.
     pub fn digest(&self) -> String {
         if let Some(digest) = &self.digest {
             return digest.clone();
@@ -253,7 +255,7 @@ impl Dataset {
         hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Keeps the digest, before the candidates are changed in place.
+    /// Stores the digest before the candidates are changed in place.
     pub fn keep_digest(&mut self) {
         self.digest = Some(self.digest());
     }

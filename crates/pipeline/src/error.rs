@@ -1,4 +1,4 @@
-//! Why a fit has no answer: what to change in the settings, or what failed.
+//! Why a fit failed: what to change in the settings, or what went wrong.
 
 use goc::candidates::CandidatesError;
 use goc::choose_k::ChooseError;
@@ -12,24 +12,25 @@ use goc::scale::ScaleError;
 
 use crate::Speech;
 
-/// The settings are to be changed; what is said is formatted.
+/// The settings must be changed; the arguments are those of `format!`.
 macro_rules! usage {
     ($($said:tt)+) => { $crate::PipelineError::Usage(format!($($said)+)) };
 }
 
-/// The data or the work failed; what is said is formatted.
+/// The data are bad or the computation failed; the arguments are those of `format!`.
 macro_rules! failed {
     ($($said:tt)+) => { $crate::PipelineError::Failed(format!($($said)+)) };
 }
 
-/// What the pipeline gives, or why it stops.
+/// The result of the pipeline, or why it stopped.
 pub type Result<T, E = PipelineError> = std::result::Result<T, E>;
 
-/// Why the pipeline stops. Messages name settings in braces; [`PipelineError::said`] puts their names in.
+/// Why the pipeline stops. Messages name settings in braces; [`PipelineError::said`] inserts the
+/// names.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PipelineError {
-    /// Settings that do not fit together or do not fit the data: the user must change them.
+    /// The settings contradict each other or do not suit the data; the user must change them.
     #[error("{}", Speech::Flags.of(.0))]
     Usage(String),
     /// The data or the work failed.
@@ -45,7 +46,7 @@ pub enum PipelineError {
 }
 
 impl PipelineError {
-    /// In the words of a door.
+    /// The message, with settings named as in the command or in Python.
     pub fn said(&self, speech: Speech) -> String {
         match self {
             Self::Usage(text) | Self::Failed(text) => speech.of(text),
@@ -53,13 +54,13 @@ impl PipelineError {
         }
     }
 
-    /// Whether other settings would mend it, rather than other data.
+    /// Whether other settings would fix it, rather than other data.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Usage(_) => true,
             Self::Failed(_) => false,
             Self::Method(error) => error.is_about_parameters(),
-            // Columns, tables, outputs and the rule for missing values are named by settings.
+            // Settings name columns, tables, outputs and the rule for missing values.
             #[cfg(feature = "tables")]
             Self::Table(error) => {
                 use goc_tables::TableError::{Missing, NoColumn, NoTable, Overwrites};
@@ -75,7 +76,7 @@ impl From<HierarchyError> for PipelineError {
     }
 }
 
-/// Errors of the library that are about the data or the work.
+/// Library errors caused by the data or the computation.
 macro_rules! failures {
     ($($error:ty),+ $(,)?) => {
         $(impl From<$error> for PipelineError {

@@ -1,8 +1,9 @@
-//! Feature maps: what is done to features before they are clustered, and how to undo it.
+//! Feature maps: how features are transformed before clustering, and how to invert that.
 //!
-//! Two steps that can both be undone: the square root of some features, then the scaling. Actions have a
-//! map of their own: a group of stars is round in `sqrt(Jr), sqrt(Jz), Jphi`, as radial and vertical
-//! actions are squares of amplitudes and cannot be negative (docs/methods.md has what it gains).
+//! Two steps, both reversible: the square root of some features, then scaling. Actions have their
+//! own map: a group of stars is rounder in `sqrt(Jr), sqrt(Jz), Jphi`, because radial and vertical
+//! actions scale as squares of amplitudes and cannot be negative (docs/explanation/methods.md
+//! reports the gain).
 
 use goc::Points;
 use goc::objects::Objects;
@@ -14,14 +15,14 @@ pub const ACTIONS: [&str; 3] = ["Jr", "Jz", "Jphi"];
 /// Roots and scaling of the features of a data set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeatureMap {
-    /// Features of which the square root is taken.
+    /// Which features are replaced by their square root.
     pub roots: Vec<bool>,
-    /// What makes them comparable.
+    /// The scaling.
     pub scaler: Scaler,
 }
 
 impl FeatureMap {
-    /// One feature vector back in the units of the input, in place.
+    /// Maps one feature vector back to the units of the input, in place.
     pub fn invert_row(&self, row: &mut [f64]) {
         self.scaler.invert_row(row);
         for (value, _) in row.iter_mut().zip(&self.roots).filter(|(_, root)| **root) {
@@ -29,7 +30,7 @@ impl FeatureMap {
         }
     }
 
-    /// Points, such as centres, back in the units of the input, row after row.
+    /// Converts points, such as centres, back to the units of the input, row by row.
     pub fn invert(&self, points: &Points) -> Vec<f64> {
         let mut values = points.values().to_vec();
         for row in values.chunks_exact_mut(points.features()) {
@@ -38,9 +39,10 @@ impl FeatureMap {
         values
     }
 
-    /// The mean features of each object by the probability of its candidates, in the units of the input,
-    /// row after row. `scaled` are the objects as they were clustered. The mean is taken of the input's
-    /// own numbers: the square of a mean of roots would be less than the mean.
+    /// The mean features of each object, weighted by the probabilities of its candidates, in the
+    /// units of the input, row by row. `scaled` holds the objects as they were clustered. The mean
+    /// is taken over the input's own numbers, because the square of a mean of roots would be
+    /// smaller than the mean.
     pub fn mean_features(&self, scaled: &dyn Objects, probabilities: &[f64]) -> Vec<f64> {
         let (q, offsets) = (scaled.features(), scaled.offsets());
         let mut values = Vec::new();
@@ -73,7 +75,7 @@ pub(crate) fn rooted(name: &str, root: bool) -> String {
     if root { format!("sqrt({name})") } else { name.to_string() }
 }
 
-/// The column whose square root is meant: `sqrt(Jr)`.
+/// The column inside a root such as `sqrt(Jr)`.
 pub fn root_of(name: &str) -> Option<&str> {
     name.trim().strip_prefix("sqrt(")?.strip_suffix(')').map(str::trim)
 }

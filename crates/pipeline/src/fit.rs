@@ -1,7 +1,6 @@
-//! The fit: from a data set and settings to labels, and how sure they are.
+//! The fit: from a data set and settings to labels, and how reliable they are.
 //!
-//! [`fit()`] prepares the data, looks for K and lambda where they are to be found, runs the method, and
-//! asks for stability, significance and noise as the settings say. Whatever the method, the answer is one
+//! [`fit()`] prepares the data, searches for K and lambda if they are not given, runs the method, and computes stability, significance and noise if requested. Whatever the method, the answer is one
 //! [`Fit`].
 
 use std::time::Instant;
@@ -29,49 +28,49 @@ use crate::scores::scores_of;
 use crate::settings::{Auto, LAMBDA, Settings};
 use crate::watch::Watch;
 
-/// What every method gives, in scaled features where nothing else is said.
+/// The result of any method, in scaled features unless stated otherwise.
 #[derive(Clone, Debug)]
 pub struct Fit {
-    /// The data as they were clustered, with everything known of them.
+    /// The data as clustered, with everything known about them.
     pub prepared: Prepared,
-    /// The settings with numbers in place of wishes.
+    /// The settings, with numbers in place of `auto`.
     pub settings: Settings,
     /// The seed of everything random.
     pub seed: u64,
-    /// Partition, noise, ending, and whatever else the method knows.
+    /// The partition, the noise, how the method ended, and anything else it reports.
     pub grouped: Grouped,
-    /// Where each object is.
+    /// The location of each object.
     pub places: Points,
     /// The centre of each cluster.
     pub centres: Points,
-    /// Clusters at first: as asked for, or as the first labels have it.
+    /// The initial number of clusters, as requested or from the initial labels.
     pub k_initial: usize,
-    /// K and lambda where they were to be found.
+    /// K and lambda, if they were searched for.
     pub auto: AutoFound,
-    /// The clusters as the method found them, before any object was called noise.
+    /// The clusters as the method found them, before any object was labelled noise.
     pub found: Partition,
-    /// How well objects and clusters come back, by the clusters found.
+    /// The stability of objects and clusters.
     pub stability: Option<Stability>,
-    /// How significant the clusters found are.
+    /// The significance of the clusters found.
     pub significance: Option<Verdict>,
     /// Agreement with the truth, where there is one.
     pub scores: Option<Scores>,
-    /// What the method and the judgement have to say, for people; settings in braces.
+    /// Human-readable remarks on the method and its result, with settings in braces.
     pub remarks: Vec<String>,
     /// Wall-clock time.
     pub seconds: f64,
 }
 
-/// What was found for K and lambda.
+/// What the search for K and lambda found.
 #[derive(Clone, Debug, Default)]
 pub struct AutoFound {
-    /// K, and what it was chosen by.
+    /// K, and the criterion that chose it.
     pub k: Option<(Criterion, Chosen)>,
     /// The weight of the penalties.
     pub lambda: Option<LambdaFound>,
 }
 
-/// Clusters a data set.
+/// Clusters a data set; see [`Fit`].
 ///
 /// ```
 /// use goc::candidates::CandidatesBuilder;
@@ -89,12 +88,12 @@ pub fn fit(data: &Dataset, settings: &Settings, seed: u64, watch: &dyn Watch) ->
     fit_owned(data.without_extras(), settings, seed, watch)
 }
 
-/// As [`fit()`], of a data set that is not needed any more: its candidates are changed where they are.
+/// Like [`fit()`], for a data set that is no longer needed: its candidates are changed in place.
 pub fn fit_owned(data: Dataset, settings: &Settings, seed: u64, watch: &dyn Watch) -> Result<Fit> {
     fit_with(Prepared::of(data, settings, watch)?, settings, None, seed, watch)
 }
 
-/// As [`fit()`], of data that are prepared already; `oracle` takes the place of the one that is named.
+/// Like [`fit()`], for data that are already prepared; `oracle` replaces the oracle that is named.
 pub fn fit_with(
     prepared: Prepared,
     asked: &Settings,
@@ -105,8 +104,9 @@ pub fn fit_with(
     fit_keeping(prepared, asked, oracle, seed, watch, None)
 }
 
-/// As [`fit_with`]; what is finished of the mixture's chains, of stability and of significance is kept,
-/// and taken from there where it was finished before. `keep` must be of this very fit.
+/// Like [`fit_with`], but finished parts of the mixture's chains, of stability and of significance
+/// are saved in `keep`, and read back if they are already there. `keep` must belong to this exact
+/// fit.
 pub fn fit_keeping(
     prepared: Prepared,
     asked: &Settings,
@@ -124,7 +124,8 @@ pub fn fit_keeping(
     }
     if mixture && prepared.data.counts_errors_twice() {
         watch.warn(
-            "the candidates were drawn from the errors, and their penalties weigh them by the errors once more: make them with penalty none",
+            "the candidates were drawn from the errors, and their penalties count the errors a second \
+             time: make them with penalty none",
         );
     }
     let strength = asked.penalty_strength.unwrap_or_else(|| prepared.penalty_strength());
@@ -188,12 +189,12 @@ pub fn fit_keeping(
     Ok(fit)
 }
 
-/// Everything of a run but the settings, which change while K and lambda are looked for.
+/// Everything about a run except the settings, which change during the search for K and lambda.
 pub(crate) struct Job<'j> {
     pub oracle: Option<&'j dyn Oracle>,
     pub weights: Option<&'j [f64]>,
     pub watch: &'j dyn Watch,
-    /// Where repeats and chains are kept, and taken from.
+    /// Where repeats and chains are saved and read back.
     pub keep: Option<&'j dyn Keep>,
 }
 
@@ -202,11 +203,11 @@ impl<'j> Job<'j> {
     where
         'j: 'r,
     {
-        // The chains of a repeat are not kept: they are no piece of the fit itself.
+        // The chains of a repeat are not kept: they are not part of the fit itself.
         Run { settings, oracle: self.oracle, weights: self.weights, watch: self.watch, keep: None }
     }
 
-    /// The settings with numbers in place of wishes.
+    /// The settings, with numbers in place of `auto`.
     fn resolve(
         &self,
         mut settings: Settings,
@@ -217,7 +218,7 @@ impl<'j> Job<'j> {
         let strength = settings.penalty_strength.unwrap_or(goc::candidates::PENALTY_STRENGTH);
         let quiet = Job { watch: &crate::watch::Quiet(self.watch), ..*self };
         if settings.looks_for_k() {
-            // A K that was looked for is kept, and the minimum with it is worth finding.
+            // A K that was searched for stays fixed, so the best minimum for it is worth finding.
             if settings.method == MethodName::Goc {
                 settings.k_rule.get_or_insert(KRule::Constant);
                 settings.search.get_or_insert(Search::Thorough);
@@ -257,16 +258,17 @@ impl<'j> Job<'j> {
     }
 }
 
-/// Whether the chains agree, and what to believe where they do not.
+/// Says whether the chains agree, and what to trust if they do not.
 fn chains_remark(found: &Posterior) -> String {
     let chains = found.diagnostics;
     let advice = match (chains.converged(), chains.agrees()) {
         (true, _) => String::new(),
         (_, true) => {
-            format!("; below {ENOUGH_DRAWS} K is not settled: try more {{burn}}, {{keep}} or {{chains}}")
+            format!("; below {ENOUGH_DRAWS}, K is uncertain: try more {{burn}}, {{keep}} or {{chains}}")
         }
         (_, false) => format!(
-            "; below {ENOUGH_AGREEMENT} groups differ from chain to chain: {}. Try more {{burn}} and {{keep}}",
+            "; below {ENOUGH_AGREEMENT}, groups differ from chain to chain: {}. Try more {{burn}} and \
+             {{keep}}",
             coming_back(found)
         ),
     };
@@ -280,7 +282,7 @@ fn chains_remark(found: &Posterior) -> String {
     )
 }
 
-/// Names the clusters that nearly all draws have.
+/// Names the clusters that appear in nearly all draws.
 fn coming_back(found: &Posterior) -> String {
     let groups = found.groups();
     let back: Vec<String> =
@@ -288,19 +290,19 @@ fn coming_back(found: &Posterior) -> String {
     let of = judge::counted(groups, "cluster");
     if back.is_empty() {
         return format!(
-            "none of {of} comes back in most draws (recurrence above {ENOUGH_RECURRENCE}); believe a label as far \
-             as its probability"
+            "none of {of} recurs in most draws (recurrence above {ENOUGH_RECURRENCE}); trust a label as \
+             far as its probability goes"
         );
     }
     format!(
-        "{} of {of} come back in most draws (recurrence above {ENOUGH_RECURRENCE}) and can be believed: {}; believe \
-         other labels as far as their probability",
+        "{} of {of} recur in most draws (recurrence above {ENOUGH_RECURRENCE}) and can be trusted: {}; \
+         trust other labels as far as their probabilities go",
         back.len(),
         back.join(", ")
     )
 }
 
-/// The label of an object in no cluster.
+/// The label of an object that belongs to no cluster.
 pub const NOISE: i32 = -1;
 
 impl Fit {
@@ -309,24 +311,24 @@ impl Fit {
         self.grouped.noise.get(i).copied().unwrap_or(false)
     }
 
-    /// The label of each object, from 0; [`NOISE`] for one in no cluster.
+    /// The label of each object, counted from 0; [`NOISE`] for an object in no cluster.
     pub fn labels(&self) -> Vec<i32> {
         let labels = self.grouped.partition.labels().iter().enumerate();
         labels.map(|(i, &label)| if self.is_noise(i) { NOISE } else { label as i32 }).collect()
     }
 
-    /// The number of clusters, noise not counted.
+    /// The number of clusters, not counting noise.
     pub fn k(&self) -> usize {
         self.grouped.k()
     }
 
-    /// The centre of each cluster in the units of the input, row after row.
+    /// The centre of each cluster in the units of the input, row by row.
     pub fn input_centres(&self) -> Vec<f64> {
         self.prepared.map.invert(&self.centres)
     }
 
-    /// Where each object is in the units of the input, row after row: its chosen candidate, or the mean
-    /// of its candidates by their probability where the method has a posterior.
+    /// The location of each object in the units of the input, row by row: its chosen candidate or,
+    /// where the method has a posterior, the probability-weighted mean of its candidates.
     pub fn input_places(&self) -> Vec<f64> {
         match &self.grouped.posterior {
             Some(posterior) => {
@@ -336,8 +338,8 @@ impl Fit {
         }
     }
 
-    /// What the mixture keeps to judge new objects by; none for other methods, or where significance
-    /// took members from the clusters.
+    /// The mixture's model for new objects; `None` for other methods, or if significance removed
+    /// members from the clusters.
     pub fn model(&self) -> Option<Result<ModelFile>> {
         let posterior = self.grouped.posterior.as_ref().filter(|_| !self.settings.changes_clusters())?;
         let (prepared, objects) = (&self.prepared, self.prepared.objects());
@@ -348,7 +350,7 @@ impl Fit {
             penalty_divisor: prepared.penalty_divisor.unwrap_or(1.0),
             model,
         };
-        Some(model.map(kept).map_err(|error| failed!("the model cannot be kept: {error}")))
+        Some(model.map(kept).map_err(|error| failed!("the model cannot be saved: {error}")))
     }
 
     /// The tree over the clusters, for a method that chooses candidates.

@@ -1,7 +1,7 @@
-//! The settings as flags of a command line, made from their list.
+//! The settings as command-line flags, generated from their list.
 //!
-//! `Settings` flattens into any clap command: every row of the list becomes a flag with its words,
-//! its default and its help.
+//! `Settings` flattens into any clap command: every row of the list becomes a flag with its
+//! possible values, its default and its help.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StyledStr};
 use clap::error::{Error, ErrorKind};

@@ -1,7 +1,8 @@
-//! How sure the labels are: stability, significance, and which objects are in no group.
+//! How reliable the labels are: stability, significance, and which objects are in no group.
 //!
-//! The method that made the labels is repeated with its own settings, silently; [`goc::confidence`] does
-//! the rest, and docs/confidence.md says how to read it.
+//! The method that produced the labels is repeated silently with the same settings.
+//! [`goc::confidence`] does the rest, and docs/explanation/confidence.md explains how to read the
+//! results.
 
 use goc::confidence::noise::{self, ODDS};
 use goc::confidence::{Repeats, Significance};
@@ -15,18 +16,18 @@ use crate::keep::piece;
 use crate::settings::{Auto, Settings};
 use crate::watch::Quiet;
 
-/// Judges the answer and, where noise is asked for, changes it.
+/// Judges the result and, if noise is requested, changes it.
 pub(crate) fn judge(fit: &mut Fit, job: &Job<'_>) -> Result<()> {
     let settings = fit.settings.clone();
     let quiet = Job { watch: &Quiet(job.watch), weights: None, ..*job };
     let repeat = |candidates: &Candidates, seed: u64| -> Result<Partition> {
-        // The bootstrap has fewer objects than the method may have been asked for clusters.
+        // A bootstrap sample may have fewer objects than the number of clusters requested.
         let k = match settings.k {
             Some(Auto::Number(k)) => Some(Auto::Number(k.min(candidates.objects()))),
             other => other,
         };
         let settings = Settings { k, ..settings.clone() };
-        // Every repeat has a seed of its own, which nothing but its number decides.
+        // The seed of each repeat depends only on its number.
         let (name, n) = (format!("repeat-{seed:016x}"), candidates.objects());
         let make = || quiet.with(&settings).group(candidates, seed).map(|found| found.partition);
         piece(job.keep, &name, make, |found| json!(found.labels()), |kept| labels(kept, n))
@@ -34,9 +35,7 @@ pub(crate) fn judge(fit: &mut Fit, job: &Job<'_>) -> Result<()> {
     let candidates = &fit.prepared.data.candidates;
     let tick = || job.watch.tick();
     if settings.is_repeated() && job.weights.is_some() {
-        return Err(usage!(
-            "{{stability}}, {{significance}} and {{noise}} do not go with weights of objects"
-        ));
+        return Err(usage!("{{stability}}, {{significance}} and {{noise}} do not work with object weights"));
     }
     if let Some(each) = settings.stability {
         let repeats = Repeats::each(each);
@@ -82,7 +81,7 @@ fn labels(kept: &Value, n: usize) -> Option<Partition> {
     (labels.len() == n).then(|| Partition::from_labels(&labels))
 }
 
-/// Takes the objects that are in no significant cluster out of the clusters.
+/// Removes the objects that are in no significant cluster.
 fn set_noise(fit: &mut Fit) {
     let Some(verdict) = &fit.significance else { return };
     let by = noise::by_significance(&fit.found, verdict, fit.settings.fdr, ODDS);

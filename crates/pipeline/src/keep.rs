@@ -1,8 +1,9 @@
-//! Finished pieces of a long piece of work, so that it can be stopped and gone on with.
+//! Finished pieces of long work, so that it can be stopped and resumed.
 //!
-//! A piece is whatever a work can do by itself: a run of a method, a repeat of a fit. [`Keep`] is what
-//! the work asks for pieces and hands them to; `checkpoint` keeps them in a folder. Numbers come back
-//! to the last bit, so a work that goes on gives the bytes of one that was never stopped.
+//! A piece is anything that can be computed independently: one run of a method, one repeat of a
+//! fit. The work reads pieces from a [`Keep`] and hands new ones to it; `checkpoint` saves them in
+//! a folder. Numbers are read back exactly, so resumed work gives the same bytes as uninterrupted
+//! work.
 
 use goc::marginal::{KeepStretches, Stretch};
 use goc::metrics::Scores;
@@ -10,21 +11,22 @@ use serde_json::{Value, json};
 
 use crate::error::Result;
 
-/// Where finished pieces are kept.
+/// Storage for finished pieces.
 pub trait Keep: Sync {
-    /// The piece of this name, if it was finished.
+    /// The piece with this name, if it was finished.
     fn kept(&self, name: &str) -> Result<Option<Value>>;
 
-    /// Keeps a piece, in place of one of the same name: complete or not at all.
+    /// Saves a piece, replacing one with the same name. The write is atomic.
     fn keep(&self, name: &str, piece: &Value) -> Result<()>;
 
-    /// An error about a piece that cannot be what was kept.
+    /// The error for a piece whose content cannot be what was saved.
     fn damaged(&self, name: &str) -> crate::PipelineError;
 }
 
-/// The piece of this name: as it was kept, or made and kept now. `read` is none for what it cannot be.
+/// Returns the saved piece with this name, or makes it and saves it. `read` returns `None` for a
+/// damaged piece.
 ///
-/// An error is never kept: the next run tries again.
+/// Errors are never saved: the next run tries again.
 pub fn piece<T, E: From<crate::PipelineError>>(
     keep: Option<&dyn Keep>,
     name: &str,
@@ -41,7 +43,7 @@ pub fn piece<T, E: From<crate::PipelineError>>(
     Ok(made)
 }
 
-/// A real number as JSON, which has none that are not finite.
+/// A real number as JSON, which has no infinities or NaN.
 pub fn real(value: f64) -> Value {
     if value.is_finite() { json!(value) } else { json!(value.to_string()) }
 }
@@ -65,12 +67,12 @@ pub fn to_scores(value: &Value) -> Option<Scores> {
     all.try_into().ok().map(Scores::from_values)
 }
 
-/// A count that was kept.
+/// A count that was saved.
 pub fn to_count(value: &Value) -> Option<usize> {
     value.as_u64().and_then(|count| usize::try_from(count).ok())
 }
 
-/// Chains of the marginal mixture, kept as pieces.
+/// Chains of the marginal mixture, saved as pieces.
 pub(crate) struct Chains<'k>(pub &'k dyn Keep);
 
 impl KeepStretches for Chains<'_> {

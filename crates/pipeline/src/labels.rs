@@ -1,4 +1,4 @@
-//! What a fit is as tables: a row per object, per cluster, per iteration, and what the mixture adds.
+//! A fit as tables: one row per object, per cluster or per iteration, plus the mixture's tables.
 
 use std::path::Path;
 
@@ -19,28 +19,28 @@ use crate::long_table::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY};
 use crate::sampling::plain;
 use crate::scores::scores_of;
 
-/// Metadata key of the way the objective went: for each iteration K, the objective, the objects that
-/// changed.
+/// Metadata key of the history: K, the objective and the number of changed objects at each
+/// iteration.
 pub const HISTORY_KEY: &str = "goc_history";
 
 /// Metadata key of the digest of the candidates that the labels belong to.
 pub const DIGEST_KEY: &str = "goc_candidates";
 
-/// What the features of an object are where it has no chosen candidate.
+/// The description of an object's features if the object has no chosen candidate.
 pub const MEAN_FEATURES: &str = "mean over the candidates, by their probability";
 
-/// What the columns of the label table hold.
+/// Descriptions of the columns of the label table.
 const OF_LABELS: &[(&str, &str)] = &[
     (
         "stability",
-        "how many of the object's fellow members it keeps when the method is repeated, from 0 to 1",
+        "share of its fellow members that the object keeps when the method is repeated, from 0 to 1",
     ),
     ("cluster_stability", "how well its cluster comes back when the method is repeated, from 0 to 1"),
     ("recurrence", "how well its cluster comes back from draw to draw, from 0 to 1; empty: in no cluster"),
     ("log_odds", "log odds of the object's cluster against the background; empty: alone"),
     ("p_value", "of its cluster, as it was found, against backgrounds without groups"),
     ("q_value", "false-discovery rate at which its cluster is significant"),
-    ("probability", "how sure the method is of the label, from 0 to 1"),
+    ("probability", "confidence in the label, from 0 to 1"),
     ("candidate", "chosen candidate, from 0, among those of the object that were not dropped"),
     ("row", "row of the input table, from 0, of that candidate"),
     ("penalty", "penalty of the chosen candidate, as scaled"),
@@ -48,7 +48,7 @@ const OF_LABELS: &[(&str, &str)] = &[
     ("runner_up", "the next best cluster"),
     ("runner_up_probability", "probability of that cluster"),
     ("alone", "probability of being alone, a group of one"),
-    ("field", "probability of being in the field, which is in no group"),
+    ("field", "probability of being in the field, in no group"),
 ];
 
 /// Those of the cluster table.
@@ -66,22 +66,23 @@ const OF_CLUSTERS: &[(&str, &str)] = &[
 const OF_CANDIDATES: &[(&str, &str)] = &[
     ("candidate", "from 0, among those of the object that were not dropped"),
     ("row", "row of the input table, from 0"),
-    ("weight", "probability beforehand, from its penalty or weight; sum 1 for an object"),
-    ("posterior", "probability given the groups; sum 1 for an object"),
+    ("weight", "prior probability, from its penalty or weight; sums to 1 for each object"),
+    ("posterior", "posterior probability, given the groups; sums to 1 for each object"),
 ];
 
 type Made<T> = Result<T>;
 
-/// Refuses labels that belong to other candidates: they keep a digest of their own. Candidates that were
-/// read in another way (other features or weights) cannot be compared, and labels of other programs have
-/// no digest.
+/// Refuses labels that belong to other candidates, using the digest that labels record. There is
+/// nothing to compare if the candidates were read differently (other features or weights), or if
+/// the labels come from another program and have no digest.
 pub fn check_candidates(data: &Dataset, labels: &Table, file: &Path, candidates: &Path) -> Made<()> {
     let same = |key, value: Option<&str>| labels.get_metadata(key) == value;
     let alike = same(FEATURES_KEY, Some(&data.feature_names().join(",")))
         && same("goc_weight", data.weight_column.as_deref());
     match labels.get_metadata(DIGEST_KEY) {
         Some(digest) if alike && digest != data.digest() => Err(failed!(
-            "{}: these are not the candidates that {} was made from (digest {}, but the labels keep {digest}); give that \
+            "{}: these are not the candidates from which {} was made (digest {}, but the labels have \
+             {digest}); give that \
              table, read with the same --missing",
             candidates.display(),
             file.display(),
@@ -99,7 +100,7 @@ pub fn describe(table: &mut Table, settings: &[(&str, Value)]) {
 }
 
 impl AutoFound {
-    /// What the metadata say of it.
+    /// What the metadata record about it.
     pub fn described(&self) -> Vec<(&'static str, Value)> {
         let mut settings = Vec::new();
         if let Some((by, chosen)) = &self.k {
@@ -114,8 +115,8 @@ impl AutoFound {
         settings
     }
 
-    /// A row for every K that was looked at: k, the criterion, and, with the truth, the NMI of the
-    /// clustering. None where K was given.
+    /// One row per K that was tried: K, the criterion and, if the truth is known, the NMI of the
+    /// clustering. `None` if K was given.
     pub fn curve_table(&self, truth: Option<&[String]>) -> Made<Option<Table>> {
         let Some((by, chosen)) = &self.k else { return Ok(None) };
         let trials = &chosen.curve;
@@ -146,13 +147,13 @@ impl AutoFound {
 }
 
 impl Dataset {
-    /// The objects, as the input names them.
+    /// The objects as named in the input.
     pub fn object_column(&self) -> Column {
         let all: Vec<usize> = (0..self.candidates.objects()).collect();
         named("object", &self.candidates, &all).with_description("object, as the input names it")
     }
 
-    /// The features of each object, by these rows after one another, with their units.
+    /// The features of each object, from these consecutive rows, with their units.
     pub fn feature_columns(&self, rows: &[f64], description: Option<&str>) -> Vec<Column> {
         let q = self.features.len();
         let column = |(f, feature): (usize, &Feature)| {
@@ -166,8 +167,8 @@ impl Dataset {
         self.features.iter().enumerate().map(column).collect()
     }
 
-    /// What the label table will hold, as far as that is known before a fit: for a format that has no
-    /// place for it.
+    /// The columns of the label table that are known before the fit, to check that the output
+    /// format can hold them.
     pub fn known_columns(&self) -> Made<Table> {
         let n = self.candidates.objects();
         let mut columns = vec![self.object_column()];
@@ -194,7 +195,7 @@ fn with_unit(column: Column, feature: &Feature) -> Column {
 }
 
 impl Fit {
-    /// The choices that made this result; what was asked takes the place of what came of it.
+    /// The choices behind this result: what was requested, wherever it differs from what was found.
     pub fn described(&self) -> Vec<(&'static str, Value)> {
         let mut settings = self.settings.described(self.seed);
         settings.push(("feature_map", json!(self.prepared.map.name())));
@@ -206,7 +207,7 @@ impl Fit {
         settings.into_iter().chain(found).collect()
     }
 
-    /// How it ended. `whole`: tables within it too.
+    /// How the fit ended; `whole` includes nested tables.
     pub fn outcome(&self, whole: bool) -> Vec<(&'static str, Value)> {
         let grouped = &self.grouped;
         let mut found = vec![
@@ -223,7 +224,7 @@ impl Fit {
         found
     }
 
-    /// The label table: a row per object.
+    /// The label table: one row per object.
     pub fn label_table(&self) -> Made<Table> {
         let (data, grouped) = (&self.prepared.data, &self.grouped);
         let candidates = &data.candidates;
@@ -254,7 +255,7 @@ impl Fit {
         let what = match (&grouped.posterior, &grouped.chosen) {
             (Some(_), _) => MEAN_FEATURES,
             (None, Some(_)) => "of the chosen candidate",
-            (None, None) => "of what stands for the object",
+            (None, None) => "of the object's representative",
         };
         columns.extend(data.feature_columns(&self.input_places(), Some(what)));
         columns.extend(data.truth_column());
@@ -265,9 +266,9 @@ impl Fit {
         Ok(table)
     }
 
-    /// What the label table says of its input, so that it can be told from the labels alone: the features,
-    /// how the candidates were made (where the clustering has no setting of that name), what was dropped,
-    /// and the way the objective went.
+    /// Records the input in the label table, so that the labels are self-contained: the features,
+    /// how the candidates were made (unless the clustering has a setting with that name), what was
+    /// dropped, and the history of the objective.
     fn add_origin(&self, table: &mut Table) {
         let data = &self.prepared.data;
         table.set_metadata(FEATURES_KEY, data.feature_names().join(","));
@@ -287,7 +288,8 @@ impl Fit {
         }
     }
 
-    /// Columns for the label table: of the object, and of the cluster it was found in.
+    /// Stability and significance columns for the label table: of the object, and of the cluster in
+    /// which it was found.
     fn add_sure_columns(&self, columns: &mut Vec<Column>) -> Made<()> {
         let of_cluster = |values: &[f64]| -> Vec<f64> {
             self.found.labels().iter().map(|&label| values[label as usize]).collect()
@@ -309,11 +311,12 @@ impl Fit {
         Ok(())
     }
 
-    /// A row per cluster that is left: label, size, centre, spread, and how sure it is.
+    /// One row per remaining cluster: label, size, centre, spread, and how reliable it is.
     pub fn cluster_table(&self) -> Made<Table> {
         let (data, grouped) = (&self.prepared.data, &self.grouped);
         let (labels, sizes) = (grouped.partition.labels(), grouped.partition.sizes());
-        // The first member of each cluster that is not noise tells where it was found.
+        // The first member of each cluster that is not noise identifies the cluster as it was
+        // found.
         let mut first = vec![None; grouped.partition.k()];
         for i in (0..labels.len()).rev().filter(|&i| !self.is_noise(i)) {
             first[labels[i] as usize] = Some(i);
@@ -328,7 +331,7 @@ impl Fit {
             Column::new("size", Data::I64(rows.iter().map(|row| sizes[row.0] as i64).collect())),
         ];
         let mut columns = told(columns, OF_CLUSTERS);
-        // Both where people read them: a root that was taken of a feature is undone first.
+        // Both are in readable units: the square root of a feature is undone first.
         let q = data.features.len();
         let centres = self.input_centres();
         let places = Points::new(self.prepared.map.invert(&self.places), q)?;
@@ -382,7 +385,7 @@ impl Fit {
         ])?)
     }
 
-    /// A row per iteration and object, where every iteration was kept in full.
+    /// One row per iteration and object, if every iteration was kept in full.
     pub fn trace_table(&self) -> Made<Table> {
         let (h, candidates) = (&self.grouped.history, &self.prepared.data.candidates);
         let n = candidates.objects();
@@ -399,7 +402,8 @@ impl Fit {
         ])?)
     }
 
-    /// Pairs of objects that are together with at least this probability; none without a posterior.
+    /// Pairs of objects that share a cluster with at least this probability; `None` without a
+    /// posterior.
     pub fn together_table(&self, above: f64) -> Made<Option<Table>> {
         let Some(posterior) = &self.grouped.posterior else { return Ok(None) };
         let candidates = &self.prepared.data.candidates;
@@ -418,17 +422,17 @@ impl Fit {
         ])?))
     }
 
-    /// The probability of each number of clusters; none without a posterior.
+    /// The probability of each number of clusters; `None` without a posterior.
     pub fn k_table(&self) -> Made<Option<Table>> {
         let Some(posterior) = &self.grouped.posterior else { return Ok(None) };
         let k = posterior.k.iter().map(|(k, _)| *k as i64).collect();
         Ok(Some(Table::new(vec![
-            described("k", Data::I64(k), "number of clusters, those of one object too"),
+            described("k", Data::I64(k), "number of clusters, singletons included"),
             Column::new("probability", Data::F64(posterior.k.iter().map(|(_, p)| *p).collect())),
         ])?))
     }
 
-    /// How likely each candidate is, before and after; none without a posterior.
+    /// The prior and posterior probability of each candidate; `None` without a posterior.
     pub fn candidate_weight_table(&self) -> Made<Option<Table>> {
         let Some(posterior) = &self.grouped.posterior else { return Ok(None) };
         let data = &self.prepared.data;
@@ -447,12 +451,12 @@ impl Fit {
     }
 }
 
-/// A column and what it holds.
+/// A column with a description of what it holds.
 pub(crate) fn described(name: &str, data: Data, what: &str) -> Column {
     Column::new(name, data).with_description(what)
 }
 
-/// The columns with what is said of those with these names.
+/// The columns, with descriptions added to those listed in `what`.
 fn told(columns: Vec<Column>, what: &[(&str, &str)]) -> Vec<Column> {
     let tell = |column: Column| match what.iter().find(|(name, _)| *name == column.name()) {
         Some((_, what)) => column.with_description(*what),
@@ -469,7 +473,7 @@ fn known(name: &str, values: Vec<f64>) -> Made<Column> {
     Ok(if valid.contains(&false) { column.with_valid(valid)? } else { column })
 }
 
-/// The columns that follow the label: how sure it is, and what else it may be.
+/// The columns that follow the label: its probability and the runner-up.
 pub fn certainty_columns(
     probability: Vec<f64>,
     runner_up: &[Option<(u32, f64)>],
@@ -489,7 +493,7 @@ pub fn certainty_columns(
     Ok(told(columns, OF_LABELS))
 }
 
-/// What the summary and the metadata say of the chains. `whole`: with the probabilities of K too.
+/// What the summary and the metadata say about the chains; `whole` includes the probabilities of K.
 fn findings(posterior: &Posterior, whole: bool) -> Vec<(&'static str, Value)> {
     let chains = &posterior.diagnostics;
     let mean: f64 = posterior.k.iter().map(|(k, p)| *k as f64 * p).sum();
@@ -521,7 +525,8 @@ pub(crate) fn named(name: &str, candidates: &Candidates, objects: &[usize]) -> C
     Column::new(name, data)
 }
 
-/// The tree as scipy's linkage has it: leaves are the objects in the order of the label table, then one a row.
+/// The tree in the format of scipy's linkage matrix: the leaves are the objects in the order of the
+/// label table, and each row adds one node.
 pub fn linkage_table(tree: &Hierarchy<'_>) -> Made<Table> {
     let rows = tree.linkage()?;
     let whole = |c: usize| Data::I64(rows.iter().map(|row| row[c] as i64).collect());

@@ -1,18 +1,19 @@
-//! From a table to labels: one pipeline behind every door.
+//! From a table to labels: one pipeline behind the command, the Python package and the library.
 //!
 //! ```text
 //! table or arrays ──> Dataset ──prepare──> Prepared ──fit──> Fit ──> label table, model, report
 //! ```
 //!
-//! - [`Dataset`]: the candidates of all objects with everything that is known of them: names, units,
-//!   truth, what kind of number the penalties are, where they come from.
+//! - [`Dataset`]: the candidates of all objects with everything known about them: names, units,
+//!   truth, the kind of penalties, and where they come from.
 //! - [`MeasuredColumns`] and [`Sampling`]: from values with errors, or a star catalogue, to a data set.
-//! - [`Settings`]: one checked description of a fit. Every setting has its name, its default, its words
-//!   and its help here; the command's flags and Python's keywords are made from that list.
-//! - [`fit()`]: runs the method, looks for K and lambda where they are not given, and says how sure the
-//!   answer is. One [`Fit`] for every method.
+//! - [`Settings`]: one checked description of a fit. The name, default, possible values and help of
+//!   every setting are defined here; the command's flags and Python's keywords are generated from
+//!   that list.
+//! - [`fit()`]: runs the method, searches for K and lambda if they are not given, and assesses how
+//!   reliable the answer is. Every method returns a [`Fit`].
 //!
-//! The command and the Python package convert, call and convert back; whatever is a rule stands here.
+//! The command and the Python package only convert inputs and outputs; all rules are here.
 
 #[macro_use]
 mod error;
@@ -79,7 +80,7 @@ pub use speech::Speech;
 pub use star_model::StarModel;
 pub use watch::{Unwatched, Watch};
 
-/// What a program needs to go from a file to labels.
+/// Everything a program needs to go from a file to labels.
 pub mod prelude {
     pub use goc::candidates::CandidatesBuilder;
     pub use goc::{Candidates, Points};
@@ -90,12 +91,12 @@ pub mod prelude {
     };
 }
 
-/// The block of Rust in the README is compiled and run.
+/// Compiles and runs the Rust example in the README.
 #[cfg(all(doctest, feature = "tables"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// So are the worked examples for those who add an oracle, a method or a transform.
+/// Does the same for the contributor examples that add an oracle, a method or a transform.
 #[cfg(doctest)]
 #[doc = include_str!("../../../CONTRIBUTING.md")]
 struct Contributing;

@@ -1,10 +1,11 @@
 //! Long tables: one row per candidate, grouped by object.
 //!
-//! The usual column names are found by themselves (`i`, `object` or `source_id`; `penalty` or
-//! `parallax_penalty`; `true_cluster_id` or `truth`); [`LongTable`] names others. A candidate with the
-//! missing value in a feature is dropped and counted; NaN and null are refused by name unless they count
-//! as missing; an object that loses all its candidates is an error that names it. Objects keep the order
-//! in which the table first names them; their rows need not stand together.
+//! Columns with the usual names are found automatically (`i`, `object` or `source_id`; `penalty` or
+//! `parallax_penalty`; `true_cluster_id` or `truth`); [`LongTable`] can name others. A candidate
+//! with a missing value in a feature is dropped and counted. NaN and null are errors unless they
+//! count as missing. An object that loses all its candidates is an error. These errors name the
+//! offender. Objects keep the order in which they first appear in the table; their rows need not be
+//! adjacent.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -27,47 +28,48 @@ use crate::watch::Watch;
 
 pub use crate::sampling::{DROPPED_BETWEEN, DROPPED_KEY, FEATURES_KEY};
 
-/// The value that means "missing" unless told: the surveys' own mark.
+/// The default value that means "missing", as used by surveys.
 pub const MISSING: &str = "-9999";
-/// The same where NaN and null are missing too.
+/// The same, with NaN and null also counted as missing.
 pub const MISSING_OR_NAN: &str = "-9999,nan";
 
-/// Usual names of the column that names the object.
+/// Usual names of the object column.
 pub const OBJECT_NAMES: [&str; 4] = ["object", "source_id", "i", "id"];
-/// Usual names of the penalty column; the first is our own.
+/// Usual names of the penalty column; the first is the one goc writes.
 pub const PENALTY_NAMES: [&str; 2] = ["penalty", "parallax_penalty"];
 /// Usual names of the column of the true groups.
 pub const TRUTH_NAMES: [&str; 2] = ["truth", "true_cluster_id"];
-/// Columns that number the candidates of an object: never a feature.
+/// Columns that number the candidates of an object; they are never features.
 pub const CANDIDATE_NAMES: [&str; 2] = ["candidate", "j"];
 
-/// Which columns of a long table are what. `None` looks for the usual names.
+/// The roles of the columns of a long table. `None` means that the usual names are searched for.
 #[derive(Clone, Debug)]
 pub struct LongTable {
-    /// What messages call the table: its file.
+    /// The name of the table in messages: its file.
     pub input: PathBuf,
-    /// Which of the file's tables.
+    /// Which of the file's tables to read.
     pub which: Which,
-    /// Column that names the object; `none`: every row is one.
+    /// Column that names the object; with `none`, every row is an object.
     pub object: Option<String>,
-    /// Feature columns, or their square roots: `sqrt(Jr)`.
+    /// Feature columns, or their square roots such as `sqrt(Jr)`.
     pub features: Option<Vec<String>>,
     /// Penalty column, or `none`.
     pub penalty: Option<String>,
-    /// Column of weights in place of penalties: the likelihood of each candidate, in any unit.
+    /// Column of weights to use instead of penalties: the likelihood of each candidate, up to a
+    /// constant factor.
     pub weight: Option<String>,
     /// Column of the true groups, or `none`.
     pub truth: Option<String>,
-    /// Column that says how much each object counts.
+    /// Column of the objects' weights.
     pub object_weight: Option<String>,
     /// The rule for missing values: see [`Missing`].
     pub missing: String,
-    /// What a penalty of 1 costs in log likelihood: weights become penalties by it.
+    /// The cost of a penalty of 1 in log likelihood, used to turn weights into penalties.
     pub penalty_strength: f64,
 }
 
 impl LongTable {
-    /// The usual names; `input` is what messages name.
+    /// The usual names; `input` is the name of the table in messages.
     pub fn new(input: impl Into<PathBuf>) -> Self {
         Self {
             input: input.into(),
@@ -83,12 +85,12 @@ impl LongTable {
         }
     }
 
-    /// Reads the file and groups its rows; says what was assumed and dropped.
+    /// Reads the file and groups its rows; reports what was assumed and dropped.
     pub fn read(&self, watch: &dyn Watch) -> Result<Dataset> {
         self.group(&open_which(&self.input, &self.which, watch)?, watch)
     }
 
-    /// Groups the rows of a table that is read already.
+    /// Groups the rows of a table that has already been read.
     pub fn group(&self, table: &Table, watch: &dyn Watch) -> Result<Dataset> {
         let say = |remark: String| watch.note(&remark);
         if self.weight.is_some() && !(self.penalty_strength.is_finite() && self.penalty_strength > 0.0) {
@@ -121,7 +123,7 @@ impl LongTable {
             ));
         }
 
-        // Every row: its features, its penalty, its number, and where its object begins.
+        // For every row: its features, its penalty, its number, and where its object begins.
         let numbers_of_row = features.len() as u64 + 3;
         let what = format!("{}: the candidates of {} rows", self.input.display(), table.rows());
         memory::check(8 * numbers_of_row * table.rows() as u64, &what, "use fewer rows or features")?;
@@ -154,7 +156,7 @@ impl LongTable {
                     }
                     if asked[f] && v[row] < 0.0 {
                         let problem =
-                            "is negative and has no square root; mend it, or take the column as it is";
+                            "is negative and has no square root; fix it, or take the column as it is";
                         return Err(column.value_error(row, problem).into());
                     }
                     row_values.push(if asked[f] { v[row].sqrt() } else { v[row] });
@@ -175,7 +177,7 @@ impl LongTable {
             }
             if row_values.is_empty() {
                 let why = match weight.map(Column::name) {
-                    Some(name) => &format!(" or the weight 0; drop the object or mend column `{name}`"),
+                    Some(name) => &format!(" or the weight 0; drop the object or fix column `{name}`"),
                     None => "; drop the object or change --missing",
                 };
                 let (input, object, all) = (self.input.display(), name(&ids, o), groups.rows(o).count());
@@ -214,7 +216,7 @@ impl LongTable {
         let mut data = Dataset { provenance, ..Dataset::new(candidates) };
         data.penalties = match weight {
             Some(_) => PenaltyKind::Weights { strength: self.penalty_strength },
-            // Of columns with other names the metadata say nothing.
+            // The metadata do not describe columns with other names.
             None if of_goc => data.said_penalties(),
             None => PenaltyKind::Unknown,
         };
@@ -233,7 +235,7 @@ impl LongTable {
         })
     }
 
-    /// The features of `table`; `taken` are columns that are something else.
+    /// The features of `table`; `taken` lists the columns that have another role.
     fn feature_columns<'t>(
         &self,
         table: &'t Table,
@@ -255,7 +257,7 @@ impl LongTable {
         let free = |c: &&Column| {
             let used = taken.iter().flatten().any(|t| t.name() == c.name());
             let real = matches!(c.data(), Data::F32(_) | Data::F64(_));
-            // A penalty or a truth that is not used (`none`) does not become a feature.
+            // An unused penalty or truth column (`none`) does not become a feature.
             let other = [&CANDIDATE_NAMES[..], &PENALTY_NAMES, &TRUTH_NAMES];
             real && !used && !other.iter().any(|names| names.contains(&c.name()))
         };
@@ -290,7 +292,8 @@ impl LongTable {
         Ok(columns)
     }
 
-    /// An error bar is not a feature: this is a catalogue, and the step before was left out.
+    /// An error bar is not a feature: this is a catalogue, and the step that makes candidates was
+    /// skipped.
     pub fn error_bar(&self, error: &str) -> PipelineError {
         usage!(
             "{}: column `{error}` looks like an error bar: make candidates first (goc candidates), or name the features with --features",
@@ -299,7 +302,7 @@ impl LongTable {
     }
 }
 
-/// The column that a flag names (`none`: no column), or the first of the usual names that is there.
+/// The column named by a flag (`none` for no column), or the first of the usual names that exists.
 pub fn named<'t>(table: &'t Table, flag: Option<&str>, usual: &[&str]) -> Result<Option<&'t Column>> {
     match flag {
         Some("none") => Ok(None),
@@ -308,7 +311,8 @@ pub fn named<'t>(table: &'t Table, flag: Option<&str>, usual: &[&str]) -> Result
     }
 }
 
-/// As [`named`]; where there is none an error says what was looked for, and `hint`. `what` is what the column holds.
+/// Like [`named`], but a missing column is an error that says what was searched for, followed by
+/// `hint`. `what` describes what the column holds.
 pub fn require_named<'t>(
     table: &'t Table,
     path: &Path,
@@ -323,9 +327,9 @@ pub fn require_named<'t>(
     })
 }
 
-/// The row of each object in a table with a row an object, in any order: each object once and none too many.
-/// `left_out` are rows that may be of no object; a row of one needs a label, and
-/// `check` may find what else is wrong with it.
+/// The row of each object in a table with one row per object. The rows may be in any order, and
+/// each object must appear exactly once. Rows in `left_out` need not belong to an object. The row
+/// of an object needs a label, and `check` may report further problems with it.
 pub fn rows_of_objects(
     candidates: &Candidates,
     path: &Path,
@@ -355,27 +359,27 @@ pub fn rows_of_objects(
     found.into_iter().enumerate().map(|(i, row)| row.ok_or_else(|| none(i))).collect()
 }
 
-/// What is wrong with a value that is not a finite number, and what to do.
+/// The error for a value that is not a finite number, with advice on what to do.
 pub fn not_finite(column: &Column, row: usize) -> TableError {
     let problem = if column.is_null(row) {
         "is null where a number is needed; fill it, or drop such rows with --missing nan"
     } else if column.text(row).contains("inf") {
-        "is not a finite number; mend it or drop the row"
+        "is not a finite number; fix it or drop the row"
     } else {
-        "is not a finite number; mend it, or drop such rows with --missing nan"
+        "is not a finite number; fix it, or drop such rows with --missing nan"
     };
     column.value_error(row, problem)
 }
 
 /// The rows of each object, objects in order of appearance.
 pub(crate) struct Groups {
-    /// Rows, object after object; none when the table has them in that order already.
+    /// Rows ordered by object; `None` if the table is already in that order.
     order: Option<Vec<usize>>,
     offsets: Vec<usize>,
 }
 
 impl Groups {
-    /// Objects there are.
+    /// The number of objects.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
@@ -386,7 +390,7 @@ impl Groups {
     }
 }
 
-/// Groups the rows by object; without an object column every row is one.
+/// Groups the rows by object; without an object column, every row is an object.
 pub(crate) fn group(table: &Table, object: Option<&Column>) -> Result<(Groups, Ids)> {
     let Some(column) = object else {
         let groups = Groups { order: None, offsets: (0..=table.rows()).collect() };
@@ -394,7 +398,7 @@ pub(crate) fn group(table: &Table, object: Option<&Column>) -> Result<(Groups, I
     };
     if let Data::Text(texts) = column.data() {
         if let Some(row) = (0..table.rows()).find(|&r| column.is_null(r)) {
-            return Err(column.value_error(row, "is null where an object is named").into());
+            return Err(column.value_error(row, "is null where the name of an object is needed").into());
         }
         let (groups, names) = group_by(texts);
         Ok((groups, Ids::Text(names)))
@@ -407,7 +411,7 @@ pub(crate) fn group(table: &Table, object: Option<&Column>) -> Result<(Groups, I
 fn group_by<K: std::hash::Hash + Eq + Clone>(keys: &[K]) -> (Groups, Vec<K>) {
     let mut names: Vec<K> = Vec::new();
     let mut at: HashMap<&K, usize> = HashMap::new();
-    // Runs of rows with one object; usually there is one run an object.
+    // Runs of consecutive rows of the same object; usually there is one run per object.
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for row in 0..keys.len() {
         if row > 0 && keys[row] == keys[row - 1] {
@@ -437,7 +441,7 @@ fn group_by<K: std::hash::Hash + Eq + Clone>(keys: &[K]) -> (Groups, Vec<K>) {
     (Groups { order: Some(rows.concat()), offsets }, names)
 }
 
-/// A column as numbers, without a copy where it holds just that.
+/// A column as `f64` numbers, without a copy if it already holds them.
 fn numbers(column: &Column) -> Result<Cow<'_, [f64]>> {
     match (column.data(), column.valid()) {
         (Data::F64(values), None) => Ok(Cow::Borrowed(values)),
@@ -467,19 +471,19 @@ pub fn labels_for(candidates: &Candidates, path: &Path, label_names: &[&str]) ->
     Ok(rows.into_iter().map(|row| labels.text(row).into_owned()).collect())
 }
 
-/// A column by its name, or by its name in any case where just one has it.
+/// A column by its name, or by a case-insensitive match if that is unique.
 pub fn any_case<'t>(table: &'t Table, name: &str) -> Option<&'t Column> {
     let mut alike = table.columns().iter().filter(|c| c.name().eq_ignore_ascii_case(name));
     table.column(name).or_else(|| alike.next().filter(|_| alike.next().is_none()))
 }
 
-/// Whether this is the name of another column's error.
+/// Whether this is the name of another column's error column.
 fn is_error_bar(table: &Table, name: &str) -> bool {
     let value = name.strip_suffix("_error").or_else(|| name.strip_suffix("_err"));
     value.is_some_and(|v| table.column(v).is_some())
 }
 
-/// The weight of each object: the same in all its rows.
+/// The weight of each object, which must be the same in all its rows.
 fn weights_of(column: &Column, groups: &Groups, candidates: &Candidates) -> Result<Vec<f64>> {
     let numbers = numbers(column)?;
     (0..groups.len())
@@ -491,7 +495,7 @@ fn weights_of(column: &Column, groups: &Groups, candidates: &Candidates) -> Resu
             };
             let object = candidates.name(i);
             let problem = format!(
-                "is no weight of object {object}: weights are finite, not below 0, and one per object"
+                "is not a weight of object {object}: weights are finite, not below 0, and one per object"
             );
             Err(column.value_error(row, problem).into())
         })

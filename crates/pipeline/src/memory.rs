@@ -1,10 +1,10 @@
-//! Whether the work fits into memory, asked before it is tried.
+//! Checks whether a computation fits into memory before starting it.
 
 use goc_memory::amount;
 
 use crate::error::Result;
 
-/// Refuses `what` where it needs more than is free; `way` is what to do instead.
+/// Refuses `what` if it needs more memory than is free; `way` says what to do instead.
 pub(crate) fn check(bytes: u64, what: &str, way: &str) -> Result<()> {
     goc_memory::check(bytes).map_err(|free| {
         let (needed, free) = (amount(bytes), amount(free));

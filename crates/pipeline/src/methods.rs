@@ -1,4 +1,4 @@
-//! From settings to the method and the oracle themselves: the one place that knows them all.
+//! From settings to methods and oracles: the one place that knows them all.
 
 use goc::Candidates;
 use goc::baselines::boxes::Boxes;
@@ -46,10 +46,10 @@ use crate::names::{MethodName, OracleName, SetDistanceName};
 use crate::settings::{Auto, Settings};
 use crate::watch::Watch;
 
-/// Starts of the methods that descend by themselves, unless told.
+/// Default number of starts of methods that have their own descent.
 const OWN_STARTS: usize = 10;
 
-/// Settings that may be left open: whoever builds has a default then.
+/// Applies optional settings; the method's default holds for those that are not set.
 trait Told: Sized {
     fn told<V>(self, value: Option<V>, set: impl FnOnce(Self, V) -> Self) -> Self {
         match value {
@@ -61,20 +61,20 @@ trait Told: Sized {
 
 impl<T> Told for T {}
 
-/// A method with everything it needs but the candidates.
+/// A method with everything it needs except the candidates.
 pub(crate) struct Run<'r> {
     pub settings: &'r Settings,
-    /// In place of the oracle that the settings name.
+    /// Replaces the oracle that the settings name.
     pub oracle: Option<&'r dyn Oracle>,
     /// How much each object counts.
     pub weights: Option<&'r [f64]>,
     pub watch: &'r dyn Watch,
-    /// Where the chains of the mixture are kept, and taken from.
+    /// Where the chains of the mixture are saved and read back.
     pub keep: Option<&'r dyn Keep>,
 }
 
 impl Run<'_> {
-    /// Groups scaled candidates; K and lambda are numbers by now.
+    /// Clusters scaled candidates; K and lambda are already resolved to numbers.
     pub fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped> {
         let s = self.settings;
         s.check_memory(candidates, self.oracle.is_none())?;
@@ -102,7 +102,7 @@ impl Run<'_> {
             }
             MethodName::GocHull | MethodName::GocBox => {
                 let region = if s.method == MethodName::GocHull { Region::Hull } else { Region::Box };
-                // Hulls and boxes are searched by squared distance, whatever the preset.
+                // Hulls and boxes are searched by squared distance, regardless of the preset.
                 let params = s.greedy(k).distance(s.distance.unwrap_or(Distance::Squared));
                 Box::new(GreedyOver { region, params, oracle })
             }
@@ -147,7 +147,7 @@ impl Run<'_> {
         self.run(method.as_ref(), candidates, seed)
     }
 
-    /// The marginal mixture, of objects that are loaded one by one.
+    /// The marginal mixture of objects that are loaded one by one.
     pub fn mixture(&self, objects: &dyn Objects, seed: u64) -> Result<Grouped> {
         let mixture = self.settings.mixture();
         self.begin();
@@ -177,7 +177,7 @@ impl Run<'_> {
         Ok(found?)
     }
 
-    /// Says what the steps of the method are.
+    /// Announces the steps of the method.
     fn begin(&self) {
         let (s, watch) = (self.settings, self.watch);
         match s.method {
@@ -224,34 +224,35 @@ impl Settings {
         }
     }
 
-    /// Refuses methods and oracles that keep a number for every pair of objects, or copies of all
-    /// objects, where those do not fit into memory; `named`: the oracle is the one of these settings.
+    /// Refuses methods and oracles whose pairwise matrices, or copies of all objects, do not fit
+    /// into memory. `named` means that the oracle is the one named by these settings.
     fn check_memory(&self, candidates: &Candidates, named: bool) -> Result<()> {
         let (objects, features) = (candidates.objects(), candidates.features());
         let values = (objects * features) as f64 * 8.0;
-        /// A number for every pair of objects, once.
+        /// Bytes for one number per unordered pair of objects, in units of the squared number of
+        /// objects.
         const PAIRS: f64 = 4.0;
-        // Bytes for the square of the number of objects, as the modules of the library say.
+        // Bytes per squared number of objects, as documented in the modules of the library.
         let method = match self.method {
             MethodName::Affinity => PAIRS + 32.0,
             MethodName::Medoids => PAIRS + 8.0,
             MethodName::Linkage => PAIRS,
             MethodName::Fdbscan => PAIRS + 8.0,
             MethodName::Worlds | MethodName::RepresentativeWorlds | MethodName::HdbscanDraws => PAIRS,
-            // Rows of the distances, and all of them together.
+            // The distances, once by rows and once as a whole.
             MethodName::Foptics => 2.0 * 8.0,
             MethodName::SignificantLinkage => PAIRS,
             _ => 0.0,
         };
-        // Bytes beside those.
+        // Additional bytes.
         let more = match self.method {
             // Worlds as points.
             MethodName::Foptics => self.worlds as f64 * values,
-            // Backgrounds, as they are drawn and in order.
+            // The background values, as drawn and sorted.
             MethodName::SignificantLinkage => 2.0 * SignificantLinkage::BACKGROUNDS as f64 * values,
             // Covariances of the errors.
             MethodName::ExtremeDeconvolution => features as f64 * values,
-            // Choices of all worlds, and the vectors of those that are clustered.
+            // The choices of all worlds, and the vectors of the worlds that are clustered.
             MethodName::ConsistentWorlds => {
                 let vectors = ConsistentWorlds::REPRESENTATIVES as f64 * self.wanted()? as f64 * 8.0;
                 objects as f64 * (4.0 * self.worlds as f64 + vectors)
@@ -264,7 +265,8 @@ impl Settings {
             OracleName::Linkage | OracleName::MclustEii | OracleName::MclustVii | OracleName::MclustVvv => {
                 PAIRS
             }
-            // The nearest three tenths of all, with their distances, for the width by rule.
+            // The nearest 30% of all objects with their distances, for the rule that sets the
+            // bandwidth.
             OracleName::MeanShift if self.bandwidth.is_none() => 0.3 * 16.0,
             _ => 0.0,
         };
@@ -282,7 +284,7 @@ impl Settings {
         Hdbscan::new(self.min_cluster_size).told(self.min_samples, Hdbscan::min_samples)
     }
 
-    /// k-means with its own settings.
+    /// k-means with the settings that apply to it.
     pub fn k_means(&self) -> KMeans {
         let oracle = KMeans::default().algorithm(self.algorithm).seeding(self.seeding);
         let oracle = oracle.told(self.oracle_starts, KMeans::starts);
@@ -303,7 +305,7 @@ impl Settings {
         oracle.told(self.oracle_iterations, KMedoids::rounds)
     }
 
-    /// GOC with its own settings.
+    /// GOC with the settings that apply to it.
     pub fn greedy(&self, k: usize) -> Optimistic {
         Optimistic::preset(self.preset, k)
             .lambda(self.lambda())
@@ -321,8 +323,8 @@ impl Settings {
             .told(self.initial_labels.clone(), Optimistic::initial_labels)
     }
 
-    /// What GOC trims. A plain descent cannot leave a centre on a far object, so the search is
-    /// thorough then.
+    /// What GOC trims. A plain descent cannot move a centre away from a distant object, so trimming
+    /// uses the thorough search.
     fn trim(&self) -> Trim {
         match self.trim {
             Auto::Number(share) => Trim::Share(share),
@@ -340,12 +342,12 @@ impl Settings {
         }
     }
 
-    /// How many steps the method has, where that is known beforehand.
+    /// The number of steps of the method, if it is known in advance.
     pub fn steps(&self) -> Option<usize> {
         (self.method == MethodName::Marginal).then(|| self.chains.saturating_mul(self.mixture().ticks()))
     }
 
-    /// The marginal mixture with its own settings.
+    /// The marginal mixture with the settings that apply to it.
     pub fn mixture(&self) -> Marginal {
         Marginal::default()
             .length(self.chains, self.burn, self.keep)
@@ -358,15 +360,15 @@ impl Settings {
             .told(self.nu, Marginal::nu)
     }
 
-    /// GOC or k-means with weights on the objects; refuses what does not go with them.
+    /// GOC or k-means with object weights; refuses settings that do not support them.
     fn weighted(&self, k: usize) -> Result<Weighted> {
         let usage = |text: String| Err(PipelineError::Usage(text));
         if !matches!(self.method, MethodName::Goc | MethodName::UkMeans | MethodName::Oracle) {
-            return usage(format!("weights of objects need {{method}} goc or uk-means, not {}", self.method));
+            return usage(format!("object weights need {{method}} goc or uk-means, not {}", self.method));
         }
         if self.oracle != OracleName::KMeans {
             return usage(format!(
-                "weights of objects need {{oracle}} k-means, not {}: only its centres take weights",
+                "object weights need {{oracle}} k-means, not {}: only its centres take weights",
                 self.oracle
             ));
         }
@@ -376,13 +378,13 @@ impl Settings {
         for setting in plain.iter().filter_map(|name| crate::settings::Setting::named(name)) {
             if setting.get(self) != setting.get(&own) {
                 return usage(format!(
-                    "weights of objects do not go with {{{}}}; leave it as it is by default",
+                    "object weights do not work with {{{}}}; leave it at its default",
                     setting.name
                 ));
             }
         }
         if self.initial_labels.is_some() || self.lambda == Auto::Auto {
-            return usage("weights of objects need {k} and {lambda} as numbers, and no first labels".into());
+            return usage("object weights need {k} and {lambda} as numbers, and no first labels".into());
         }
         Ok(Weighted {
             lambda: self.lambda(),

@@ -1,8 +1,8 @@
 //! A mock Milky Way as a catalogue: one row per star, measured values with errors, then the truth.
 //!
 //! There are two skies, the paper's and a [realistic](goc_galaxy::mock::RealisticParams) one. Their
-//! catalogues have the same columns; the realistic one adds metallicities, where each star belongs and
-//! what its quoted errors are worth. Its field stars have the truth -1.
+//! catalogues have the same columns; the realistic one adds metallicities, the component each star
+//! belongs to, and how reliable its quoted errors are. Its field stars have the truth -1.
 
 use goc::choice::Choice;
 use goc_galaxy::actions::{ActionFinder, Actions, Outcome};
@@ -15,7 +15,7 @@ use goc_galaxy::mock::{
 use crate::error::Result;
 use crate::memory;
 
-/// What a star takes: its orbit, its measurement, its row.
+/// Memory per star: its orbit, its measurement and its row.
 const BYTES: u64 = 700;
 
 crate::words! {
@@ -28,7 +28,7 @@ crate::words! {
     }
 }
 
-/// A simulation whose numbers make sense.
+/// A simulation with checked parameters.
 #[derive(Clone, Debug)]
 pub enum Simulation {
     /// The paper's.
@@ -44,17 +44,17 @@ pub struct MockCatalogue {
     pub columns: Vec<MockColumn>,
     /// How many stars there are.
     pub stars: usize,
-    /// How many of them have no radial velocity.
+    /// How many stars have no radial velocity.
     pub without_velocity: usize,
-    /// Of the realistic sky: each component with its groups (each of them has a truth; the field has
-    /// none) and its stars.
+    /// For the realistic sky: each component with its number of groups (each has a truth; the field
+    /// has none) and of stars.
     pub composition: Vec<(Component, usize, usize)>,
-    /// What it took.
+    /// Counts of the work done by the simulation.
     pub counts: Counts,
 }
 
 impl Simulation {
-    /// Checks the numbers. In the realistic sky `params.stars` is how many stars there are in all.
+    /// Checks the numbers. For the realistic sky, `params.stars` is the total number of stars.
     pub fn new(sky: MockSky, params: MockParams, without_velocity: Option<f64>) -> Result<Self, MockError> {
         if sky == MockSky::Paper {
             let what = "share of stars without velocity";
@@ -66,7 +66,7 @@ impl Simulation {
         let realistic = RealisticParams::default();
         let (stars, per_dwarf) = match params.stars {
             StarsPerDwarf::Each(stars) => (stars, StarsPerDwarf::OneToTen),
-            // A list is refused by the check.
+            // The check refuses a list.
             other => (realistic.stars, other),
         };
         let without_velocity = without_velocity.unwrap_or(realistic.without_velocity);
@@ -74,7 +74,7 @@ impl Simulation {
         Ok(Self::Realistic(RealisticParams { stars, without_velocity, survey }.check()?))
     }
 
-    /// Dwarf galaxies that will be followed: what progress counts.
+    /// Number of dwarf galaxies that will be followed, as counted by progress.
     pub fn dwarfs(&self, seed: u64) -> usize {
         match self {
             Self::Paper(valid) => valid.all_dwarfs(),
@@ -82,7 +82,8 @@ impl Simulation {
         }
     }
 
-    /// The catalogue of this seed. `progress` is called with the number of dwarfs that are complete.
+    /// The catalogue for this seed. `progress` is called with the number of dwarfs that are
+    /// complete.
     pub fn draw(
         &self,
         finder: &ActionFinder,
@@ -120,13 +121,13 @@ impl Simulation {
     }
 }
 
-/// Each component with its groups and stars.
+/// Each component with its numbers of groups and of stars.
 fn composition(mock: &Mock, details: &[Detail]) -> Vec<(Component, usize, usize)> {
     let of = |component: Component| {
         let own = mock.stars.iter().zip(details).filter(|(_, detail)| detail.component == component);
         let groups: Vec<usize> = own.map(|(star, _)| star.group).collect();
         let stars = groups.len();
-        // The stars of a group stand together.
+        // The stars of a group are adjacent.
         let distinct = groups.chunk_by(|a, b| a == b).count();
         (component, if component.is_field() { 0 } else { distinct }, stars)
     };
@@ -141,9 +142,9 @@ fn composition(mock: &Mock, details: &[Detail]) -> Vec<(Component, usize, usize)
 pub struct MockColumn {
     /// Its name.
     pub name: &'static str,
-    /// Its unit; empty: none.
+    /// Its unit, or empty if it has none.
     pub unit: &'static str,
-    /// What it is, where the name alone does not say it.
+    /// A description, where the name alone is not enough.
     pub description: &'static str,
     /// One value for each star.
     pub values: MockValues,
@@ -158,13 +159,13 @@ pub enum MockValues {
     Numbers(Vec<f64>),
     /// Real numbers, NaN where there is none.
     Optional(Vec<f64>),
-    /// Truths.
+    /// Booleans.
     Flags(Vec<bool>),
     /// Words.
     Words(Vec<&'static str>),
 }
 
-/// The columns of both skies; `actions` are those of the stars' true places.
+/// The columns of both skies; `actions` are those at the stars' true positions.
 fn mock_columns(mock: &Mock, actions: &[Outcome], sign: JphiSign) -> Vec<MockColumn> {
     let stars = &mock.stars;
     let number = |name, unit, value: &dyn Fn(&MockStar) -> f64| MockColumn {
@@ -216,7 +217,7 @@ fn mock_columns(mock: &Mock, actions: &[Outcome], sign: JphiSign) -> Vec<MockCol
     columns
 }
 
-/// What the realistic sky says otherwise than the paper's, and what it adds.
+/// The columns in which the realistic sky differs from the paper's, and those it adds.
 fn make_realistic(columns: &mut Vec<MockColumn>, mock: &Mock, details: &[Detail]) {
     for column in columns.iter_mut() {
         match (column.name, &mut column.values) {

@@ -1,9 +1,10 @@
-//! A fitted marginal mixture in a file: JSON that says what it is and which version.
+//! A fitted marginal mixture in a file: JSON with a format name and a version.
 //!
-//! Beside the numbers of [`goc::marginal::Model`] it holds what must be done to a table before they mean anything: the
-//! features by name and unit, of which a map took the square root, the scaling, and what penalties were divided by. Numbers are
-//! written so that they read back to the last bit, so a file that is read and written again is the same file. Every part
-//! is checked on reading: a damaged file is an error that names the place.
+//! Besides the numbers of [`goc::marginal::Model`], it says how a table must be prepared: the
+//! features by name and unit, which of them are square roots, the scaling, and the divisor of the
+//! penalties. Numbers are written so that they read back exactly, so reading and rewriting a file
+//! leaves it unchanged. Every part is checked on reading: a damaged file is an error that names the
+//! location.
 
 use std::path::Path;
 
@@ -18,10 +19,10 @@ use crate::feature_map::FeatureMap;
 const FORMAT: &str = "goc marginal mixture";
 const VERSION: u64 = 2;
 
-/// A model, and what makes a table fit it.
+/// A model, and how to prepare a table for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelFile {
-    /// The features by name and unit.
+    /// The names and units of the features.
     pub features: Vec<Feature>,
     /// Roots and scaling.
     pub map: FeatureMap,
@@ -45,7 +46,7 @@ impl ModelFile {
         Self::from_bytes(&bytes).map_err(|problem| failed!("{name}: {problem}"))
     }
 
-    /// As text, which [`ModelFile::from_bytes`] reads back to the last bit.
+    /// As text, which [`ModelFile::from_bytes`] reads back exactly.
     pub fn to_text(&self) -> String {
         let scaler = &self.map.scaler;
         let feature = |(f, root): (&Feature, &bool)| json!({ "name": f.name, "unit": f.unit, "root": root });
@@ -77,12 +78,12 @@ impl ModelFile {
         format!("{whole:#}\n")
     }
 
-    /// Checks and reads it; else what is wrong.
+    /// Reads and checks it; the error says what is wrong.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         let whole: Value = serde_json::from_slice(bytes)
             .map_err(|error| format!("is not JSON: {error}; write it again with goc cluster --save-model"))?;
         if whole["format"] != FORMAT {
-            return Err("is no model; goc cluster --method marginal --save-model writes one".into());
+            return Err("is not a model; goc cluster --method marginal --save-model writes one".into());
         }
         if whole["version"] != VERSION {
             return Err(format!(
@@ -103,7 +104,8 @@ impl ModelFile {
         }
         let base = whole.at("base")?;
         let field = whole.at("field")?;
-        // Not in models of candidates without heavy tails, nor in those of earlier programs.
+        // Absent from models of candidates without heavy tails, and from models written by earlier
+        // versions.
         let errors = match whole.value["errors"].is_null() {
             true => None,
             false => {
@@ -153,7 +155,7 @@ fn cluster(part: &Part<'_>) -> Result<ClusterParts, String> {
     })
 }
 
-/// A part of the file that knows where it stands.
+/// A part of the file that knows its location.
 struct Part<'a> {
     value: &'a Value,
     path: String,
@@ -246,7 +248,7 @@ mod tests {
     fn damaged_and_foreign_files_are_refused_with_the_place() {
         let text = model().to_text();
         let cases: [(&str, &str, &str); 11] = [
-            (FORMAT, "other", "is no model; goc cluster --method marginal --save-model writes one"),
+            (FORMAT, "other", "is not a model; goc cluster --method marginal --save-model writes one"),
             ("\"version\": 2", "\"version\": 7", "has version 7, but this program reads 2; write it"),
             ("\"nu\": 9", "\"nu\": -9", "nu is not a whole number; write it again"),
             ("\"nu\": 9", "\"mu\": 9", "nu is missing; write it again with goc cluster --save-model"),
@@ -265,7 +267,7 @@ mod tests {
         }
         let cut = ModelFile::from_bytes(&text.as_bytes()[..text.len() / 2]).unwrap_err();
         assert!(cut.starts_with("is not JSON: "), "{cut}");
-        assert!(ModelFile::from_bytes(b"[1, 2]").unwrap_err().starts_with("is no model"));
+        assert!(ModelFile::from_bytes(b"[1, 2]").unwrap_err().starts_with("is not a model"));
         assert!(ModelFile::from_bytes(b"\xff\xfe").unwrap_err().starts_with("is not JSON: "));
     }
 }

@@ -1,4 +1,4 @@
-//! Data sets straight from files, with the usual names: the short way in.
+//! Shortcuts that read data sets straight from files with the usual column names.
 
 use std::path::Path;
 
@@ -16,13 +16,14 @@ use crate::table_columns::TableColumns;
 use crate::watch::Watch;
 
 impl Dataset {
-    /// From a table with one row per candidate, such as `goc candidates` writes. [`LongTable`] names
+    /// From a table with one row per candidate, as written by `goc candidates`. [`LongTable`] names
     /// other columns.
     pub fn read(path: impl AsRef<Path>, watch: &dyn Watch) -> Result<Self> {
         LongTable::new(path.as_ref()).read(watch)
     }
 
-    /// From a star catalogue with errors, one row per star: orbital actions that each star may have.
+    /// From a star catalogue with errors, one row per star: candidates for the orbital actions of
+    /// each star.
     pub fn read_stars(
         path: impl AsRef<Path>,
         model: &StarModel,
@@ -49,7 +50,7 @@ impl Dataset {
     }
 }
 
-/// Reads a table that has rows. What the file has beside them is said.
+/// Reads a non-empty table, and reports what else the file contains.
 pub fn open(path: &Path, watch: &dyn Watch) -> Result<Table> {
     open_which(path, &Which::First, watch)
 }
@@ -59,13 +60,10 @@ pub fn open_which(path: &Path, which: &Which, watch: &dyn Watch) -> Result<Table
     look(goc_tables::read_which(path, which)?, path, watch)
 }
 
-/// The same for a table whose rows are written again: from FITS to FITS and from Parquet to Parquet
-/// every column goes along, those too that cannot be looked at.
+/// The same for a table whose rows will be written out again: from FITS to FITS and from Parquet to
+/// Parquet, every column is kept, even those that goc cannot use.
 pub fn open_for(path: &Path, which: &Which, to: Option<Format>, watch: &dyn Watch) -> Result<Table> {
-    if to != Some(Format::of(path)?.0) {
-        return open_which(path, which, watch);
-    }
-    look(goc_tables::read_carrying(path, which)?, path, watch)
+    look(goc_tables::read_for(path, which, to)?, path, watch)
 }
 
 fn look(table: Table, path: &Path, watch: &dyn Watch) -> Result<Table> {
@@ -83,7 +81,7 @@ fn look(table: Table, path: &Path, watch: &dyn Watch) -> Result<Table> {
     Ok(table)
 }
 
-/// All of them, those of one reason together.
+/// Lists all of them, grouped by reason.
 fn listed(skipped: &[&Skipped]) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for skipped in skipped {

@@ -1,8 +1,8 @@
-//! New objects, judged by a model that a fit left.
+//! New objects, classified by a saved model.
 //!
-//! They are taken as the first ones were: the same features, roots and scaling, penalties divided by the
-//! same number. Each is weighed against the groups that the model knows; one that fits none of them has
-//! the label -1.
+//! They are prepared like the original objects: the same features, roots and scaling, and the same
+//! divisor of penalties. Each is compared with the groups of the model; an object that fits none of
+//! them has the label -1.
 
 use goc::marginal::Prediction;
 use goc_tables::{Data, Table};
@@ -21,14 +21,15 @@ use crate::watch::Watch;
 
 /// New objects with their groups.
 pub struct Predicted {
-    /// The objects as the model sees them.
+    /// The objects, prepared for the model.
     pub prepared: Prepared,
-    /// What the model says of each.
+    /// The model's prediction for each object.
     pub predictions: Vec<Prediction>,
 }
 
 impl ModelFile {
-    /// Groups of the objects of a table; `columns` names what the model's own names do not find.
+    /// Predicts the groups of the objects in a table; `columns` names columns that cannot be found
+    /// by the model's own names.
     pub fn predict(&self, columns: &LongTable, watch: &dyn Watch) -> Result<Predicted> {
         let data = self.read_objects(columns, watch)?;
         let prepared = Prepared::like(data, &self.map, self.penalty_divisor)?;
@@ -92,12 +93,12 @@ impl ModelFile {
 }
 
 impl Predicted {
-    /// The group of each object; -1 for one in none.
+    /// The group of each object; -1 for an object in none.
     pub fn labels(&self) -> Vec<i32> {
         self.predictions.iter().map(|p| p.label.map_or(NOISE, |label| label as i32)).collect()
     }
 
-    /// A row per object.
+    /// One row per object.
     pub fn table(&self) -> Result<Table> {
         let (found, data) = (&self.predictions, &self.prepared.data);
         let probability = found.iter().map(|p| p.probability).collect();

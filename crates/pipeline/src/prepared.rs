@@ -1,8 +1,8 @@
 //! A data set ready to be clustered: roots taken, features scaled, penalties divided.
 //!
-//! The numbers are changed where they are, so that a data set that is not needed any more is prepared
-//! without a copy. The marginal mixture loads objects one by one: for it nothing is changed at all, and
-//! each object is mapped as it is loaded ([`Prepared::objects`]).
+//! The numbers are changed in place, so a data set that is no longer needed is prepared without a
+//! copy. The marginal mixture loads objects one by one: for it nothing is changed, and each object
+//! is mapped as it is loaded ([`Prepared::objects`]).
 
 use goc::marginal::{Model, ModelError, Prediction};
 use goc::objects::Scaled;
@@ -15,22 +15,22 @@ use crate::names::{FeatureMapName, MethodName, PenaltyScale};
 use crate::settings::Settings;
 use crate::watch::Watch;
 
-/// A data set whose candidates are in the features that are clustered.
+/// A data set whose candidates are expressed in the features to be clustered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prepared {
-    /// Everything known; the candidates are mapped, scaled and their penalties divided, unless they are
-    /// to be mapped as they are loaded.
+    /// The data set. Its candidates are mapped and scaled and their penalties divided, unless this
+    /// is done as they are loaded.
     pub data: Dataset,
     /// The way back to the units of the input.
     pub map: FeatureMap,
-    /// What the penalties were divided by; none where they were left.
+    /// What the penalties were divided by; `None` if they were left unchanged.
     pub penalty_divisor: Option<f64>,
     /// Whether the candidates themselves were changed.
     applied: bool,
 }
 
 impl FeatureMapName {
-    /// Of which features, by name, the square root is taken.
+    /// Which of these features, given by name, are replaced by their square root.
     pub fn roots(self, names: &[&str]) -> Result<Vec<bool>> {
         let is = |name: &str, action: &str| name.eq_ignore_ascii_case(action);
         let has = |action: &str| names.iter().any(|name| is(name, action));
@@ -48,16 +48,16 @@ impl FeatureMapName {
 }
 
 impl Prepared {
-    /// Prepares a data set that is not needed any more. Says what is worth knowing.
+    /// Prepares a data set that is no longer needed, and reports anything noteworthy.
     pub fn new(data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self> {
         Ok(Self::lazily(data, settings, watch)?.applied())
     }
 
-    /// As [`Prepared::new`], the candidates left as they are.
+    /// Like [`Prepared::new`], but leaves the candidates as they are.
     pub fn lazily(mut data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self> {
         data.keep_digest();
         let roots = match settings.map() {
-            // Arrays without names are taken in the order of the paper.
+            // Unnamed arrays are assumed to be in the paper's order.
             FeatureMapName::Actions if data.is_unnamed() && data.features.len() == ACTIONS.len() => {
                 FeatureMapName::Actions.roots(&ACTIONS)?
             }
@@ -69,7 +69,7 @@ impl Prepared {
         check_spread(&data, &roots, &scaler)?;
         for &f in scaler.constant_features() {
             let name = &data.features[f].name;
-            watch.note(&format!("feature {name} is the same everywhere; it is centred, not scaled"));
+            watch.note(&format!("feature {name} is constant; it is centred, not scaled"));
         }
         // Weights are likelihoods already: dividing their logarithms would change them.
         let weights = matches!(data.penalties, PenaltyKind::Weights { .. });
@@ -80,8 +80,8 @@ impl Prepared {
         Ok(Self { data, map: FeatureMap { roots, scaler }, penalty_divisor, applied: false })
     }
 
-    /// As the method needs it: the marginal mixture loads objects one by one, unless its repeats need
-    /// candidates to resample.
+    /// Prepares it as the method needs: the marginal mixture loads objects one by one, unless its
+    /// repeats need candidates to resample.
     pub fn of(data: Dataset, settings: &Settings, watch: &dyn Watch) -> Result<Self> {
         let lazily = settings.method == MethodName::Marginal
             && settings.stability.is_none()
@@ -89,10 +89,10 @@ impl Prepared {
         if lazily { Self::lazily(data, settings, watch) } else { Self::new(data, settings, watch) }
     }
 
-    /// Prepares new objects as those of a fit were: the same roots, scaling and divisor.
+    /// Prepares new objects like those of a fit, with the same roots, scaling and divisor.
     pub fn like(data: Dataset, map: &FeatureMap, divisor: f64) -> Result<Self> {
         check_roots(&data, &map.roots, "drop it")?;
-        // Weights became penalties by the model's own strength.
+        // Weights were turned into penalties with the model's own strength.
         let weights = matches!(data.penalties, PenaltyKind::Weights { .. });
         let penalty_divisor = (!weights).then_some(divisor);
         Ok(Self { data, map: map.clone(), penalty_divisor, applied: false }.applied())
@@ -112,15 +112,16 @@ impl Prepared {
         self
     }
 
-    /// Where each object belongs in a model. What the model learned of the errors counts where these
-    /// candidates were drawn with heavy tails too.
+    /// Predicts the group of each object with a model. What the model learned about the errors is
+    /// used if these candidates were also drawn with heavy tails.
     pub fn predict(&self, model: &Model, watch: &dyn Watch) -> Result<Vec<Prediction>, ModelError> {
         if !matches!(self.data.penalties, PenaltyKind::Tails { .. }) {
             return model.without_errors().predict(&self.data.candidates);
         }
         if model.parts().errors.is_none() {
             watch.warn(
-                "the candidates were drawn with heavy tails, those of the model were not: make them alike",
+                "the candidates were drawn with heavy tails, those of the model were not: use the same \
+                 sampler for both",
             );
         }
         model.predict(&self.data.candidates)
@@ -131,7 +132,7 @@ impl Prepared {
         self.applied
     }
 
-    /// The objects as they are clustered.
+    /// The objects in the form in which they are clustered.
     pub fn objects(&self) -> Scaled<'_> {
         let plain = Scaled::new(&self.data.candidates);
         match self.applied {
@@ -143,36 +144,35 @@ impl Prepared {
         }
     }
 
-    /// The features as they are clustered, in words.
+    /// A description of the features in the form in which they are clustered.
     pub fn feature_words(&self) -> Vec<String> {
         let features = self.data.features.iter().zip(&self.map.roots);
         features.map(|(feature, root)| rooted(&feature.name, *root)).collect()
     }
 
-    /// What a penalty of 1 costs in log likelihood, unless told.
+    /// The default cost of a penalty of 1 in log likelihood.
     pub fn penalty_strength(&self) -> f64 {
         self.data.penalty_strength(self.penalty_divisor)
     }
 }
 
-/// Names a negative value of a feature whose square root is to be taken. `way` is what else may be done.
+/// Refuses, by name, a negative value of a feature whose square root is to be taken. `way` says
+/// what to do instead.
 fn check_roots(data: &Dataset, roots: &[bool], way: &str) -> Result<()> {
     for f in (0..roots.len()).filter(|f| roots[*f]) {
         for i in 0..data.candidates.objects() {
             let values = data.candidates.feature(i, f);
             if let Some(j) = values.iter().position(|value| *value < 0.0) {
                 let (place, value) = (place(data, i, j, f), values[j]);
-                return Err(failed!(
-                    "{place}: {value} is negative and has no square root; mend it, or {way}"
-                ));
+                return Err(failed!("{place}: {value} is negative and has no square root; fix it, or {way}"));
             }
         }
     }
     Ok(())
 }
 
-/// Names a value so far from the others that the sum of all squared distances is infinite: every
-/// method would take all partitions for equally bad, and say nothing.
+/// Refuses, by name, a value so far from the others that the sum of all squared distances is
+/// infinite: every method would silently treat all partitions as equally bad.
 fn check_spread(data: &Dataset, roots: &[bool], scaler: &Scaler) -> Result<()> {
     let candidates = &data.candidates;
     let mut total = 0.0;
@@ -195,7 +195,7 @@ fn check_spread(data: &Dataset, roots: &[bool], scaler: &Scaler) -> Result<()> {
             let (_, i, j) = farthest;
             let (place, value) = (place(data, i, j, f), candidates.feature(i, f)[j]);
             return Err(failed!(
-                "{place}: {value:?} is so far out that squared distances overflow; mend or drop it, or \
+                "{place}: {value:?} is so far out that squared distances overflow; fix or drop it, or \
                  use {{scale}} standard"
             ));
         }
@@ -203,7 +203,7 @@ fn check_spread(data: &Dataset, roots: &[bool], scaler: &Scaler) -> Result<()> {
     Ok(())
 }
 
-/// Where a value came from, as far as that is known.
+/// Where a value came from, as far as known.
 fn place(data: &Dataset, object: usize, candidate: usize, feature: usize) -> String {
     let name = &data.features[feature].name;
     let file = data.source.as_ref().map_or_else(String::new, |file| format!("{file}: "));

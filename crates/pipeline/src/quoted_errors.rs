@@ -1,8 +1,8 @@
-//! Quoted errors that are too small, mended before any set is made of them.
+//! Corrects underestimated quoted errors before uncertainty sets are made from them.
 //!
 //! The error of a value is multiplied by the factor of its column, then raised to the floor of its
-//! column: `max(factor * quoted, floor)`. Correlations stay as they are. Columns are named by what
-//! was measured (`parallax`), not by where its error stands (`parallax_error`).
+//! column: `max(factor * quoted, floor)`. Correlations are unchanged. Columns are named by the
+//! measured quantity (`parallax`), not by its error column (`parallax_error`).
 
 use std::fmt;
 
@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 
 use crate::error::Result;
 
-/// Numbers by the column that they are for, as they were given.
+/// Numbers per column, as given.
 type ByColumn = Vec<(String, f64)>;
 
-/// What errors are multiplied by.
+/// The factors by which errors are multiplied.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Inflation {
-    /// Those of every column, by the same.
+    /// The same factor for every column.
     All(f64),
-    /// Those of some columns, each by its own.
+    /// A separate factor for each of some columns.
     Of(ByColumn),
 }
 
@@ -30,7 +30,7 @@ impl Default for Inflation {
     }
 }
 
-/// The factor, or `parallax=1.5,pmra=2`: as it is typed.
+/// The factor, or `parallax=1.5,pmra=2`, as typed on the command line.
 impl fmt::Display for Inflation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -45,7 +45,7 @@ fn typed(numbers: &ByColumn) -> String {
     pairs.join(",")
 }
 
-/// What becomes of quoted errors; by default they are taken as they are.
+/// The correction of quoted errors; by default none.
 ///
 /// ```
 /// use goc_pipeline::QuotedErrors;
@@ -106,7 +106,7 @@ impl QuotedErrors {
         Self::new(inflation, floors.iter().map(floor).collect::<Result<_>>()?)
     }
 
-    /// What is done to the errors of each of these columns.
+    /// The correction to the errors of each of these columns.
     pub(crate) fn changes(&self, columns: &[ErrorColumn<'_>]) -> Result<Vec<Change>> {
         let mut changes = vec![Change::default(); columns.len()];
         match &self.inflation {
@@ -131,14 +131,14 @@ impl QuotedErrors {
         Ok(changes)
     }
 
-    /// What provenance says of it: nothing where errors are taken as they are.
+    /// What the provenance records: nothing if errors are used as quoted.
     pub(crate) fn settings(&self) -> Vec<(&'static str, Value)> {
         let told = [("inflate", self.inflation.to_string()), ("error_floor", typed(&self.floors))];
         told.into_iter().filter(|(_, text)| !text.is_empty()).map(|(key, text)| (key, json!(text))).collect()
     }
 }
 
-/// The two sides of `parallax=1.5`. The last sign counts: a name may have one, a number has none.
+/// The two sides of `parallax=1.5`, split at the last `=`: a name may contain one, a number cannot.
 fn named(word: &str) -> Option<(String, f64)> {
     let (column, number) = word.rsplit_once('=')?;
     let column = column.trim();
@@ -149,14 +149,14 @@ fn named(word: &str) -> Option<(String, f64)> {
 pub(crate) struct ErrorColumn<'a> {
     /// Its name in the table.
     pub name: &'a str,
-    /// What it holds of a star: `radial_velocity` where the table has `HRV`.
+    /// The quantity of a star that it holds, such as `radial_velocity` for a column called `HRV`.
     pub quantity: Option<&'static str>,
     /// The column of its errors.
     pub errors: &'a str,
 }
 
 impl ErrorColumn<'_> {
-    /// Which of the columns is named; an error says which there are, and which may be meant.
+    /// The index of the named column; the error lists the columns and suggests one.
     fn position(columns: &[Self], wanted: &str, setting: &str) -> Result<usize> {
         let own = columns.iter().position(|column| column.name == wanted);
         let found = own.or_else(|| columns.iter().position(|column| column.quantity == Some(wanted)));
@@ -171,13 +171,13 @@ impl ErrorColumn<'_> {
     }
 }
 
-/// A name that is much like the one that was given.
+/// A name similar to the given one.
 #[cfg(feature = "tables")]
 fn near(wanted: &str, names: &[String]) -> Option<String> {
     goc_tables::near_names(wanted, names).into_iter().next()
 }
 
-/// The rule for names that are much alike is that of the tables; without them the list must do.
+/// The tables crate defines when names are similar; without it, the list must suffice.
 #[cfg(not(feature = "tables"))]
 fn near(_wanted: &str, _names: &[String]) -> Option<String> {
     None
@@ -186,17 +186,18 @@ fn near(_wanted: &str, _names: &[String]) -> Option<String> {
 /// What is done to the errors of one column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Change {
-    /// They are multiplied by this,
+    /// The errors are multiplied by this,
     pub factor: Option<f64>,
     /// then raised to this, in the unit of the measured column.
     pub floor: Option<f64>,
 }
 
 impl Change {
-    /// The errors to use, in the unit that is needed; `unit` is the factor that brings the measured
-    /// column there.
+    /// The errors to use, in the required unit; `unit` is the factor that converts the measured
+    /// column to it.
     pub fn apply(&self, mut quoted: NumberColumn, unit: f64) -> Vec<f64> {
-        // Before units are converted: so it is what the table would give, were it multiplied there.
+        // Applied before units are converted, so the result is the same as if the column had been
+        // multiplied in the table.
         if let Some(factor) = self.factor {
             quoted.numbers.iter_mut().for_each(|error| *error *= factor);
         }

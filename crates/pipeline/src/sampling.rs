@@ -1,9 +1,11 @@
-//! From measured values with errors to candidates: the one place where uncertainty sets are sampled.
+//! From measured values with errors to candidates: the one place where uncertainty sets are
+//! sampled.
 //!
-//! [`Sampling`] says how: the form and size of the sets, how many points are drawn and by which law, what
-//! a candidate costs, and what becomes of objects that lose all their points. Objects are taken some hundreds
-//! at a time and their candidates go straight into the [`Dataset`], so that the candidates of a large
-//! catalogue are in memory once. An object's candidates depend on the seed and its own name only.
+//! [`Sampling`] specifies how: the shape and size of the sets, how many points are drawn and from
+//! which distribution, what a candidate costs, and what is done with objects that lose all their
+//! points. Objects are processed some hundreds at a time and their candidates go straight into the
+//! [`Dataset`], so that the candidates of a large catalogue are in memory only once. An object's
+//! candidates depend only on the seed and its name.
 
 use goc::candidates::CandidatesBuilder;
 use goc::synthetic::{self, Coasting};
@@ -23,19 +25,19 @@ use crate::sampling_names::{PenaltyName, SamplerName, Shape, TransformName, When
 use crate::star_model::StarModel;
 use crate::watch::Watch;
 
-/// Objects worked on at a time: their candidates are in memory twice.
+/// Objects processed at a time: their candidates are in memory twice.
 const CHUNK: usize = 512;
 
-/// Objects that a remark names, at most.
+/// Maximum number of objects that a remark names.
 const NAMED: usize = 20;
 
-/// Metadata key under which candidates say which of their columns are features.
+/// Metadata key that lists which columns of a candidate table are features.
 pub const FEATURES_KEY: &str = "goc_features";
 
-/// Metadata key under which every table says what was dropped on the way to it, and why.
+/// Metadata key under which every table records what was dropped, and why.
 pub const DROPPED_KEY: &str = "goc_dropped";
 
-/// Between the sentences under [`DROPPED_KEY`].
+/// Separator between the sentences under [`DROPPED_KEY`].
 pub const DROPPED_BETWEEN: &str = "; ";
 
 /// How uncertainty sets are formed and sampled.
@@ -47,42 +49,45 @@ pub const DROPPED_BETWEEN: &str = "; ";
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampling {
-    /// Form of the sets; none: an ellipsoid if there are correlations, else a box.
+    /// Shape of the sets; `None` means an ellipsoid if there are correlations, otherwise a box.
     pub shape: Option<Shape>,
     /// Their size.
     pub size: Size,
-    /// Points drawn for each object.
+    /// Candidates drawn per object.
     pub draws: usize,
     /// How they are drawn.
     pub sampler: SamplerName,
-    /// What is known of the distances of stars beforehand.
+    /// The prior on the distances of stars.
     pub distance_prior: Option<DistancePrior>,
-    /// From values to features; none: actions for a star catalogue, else the values themselves.
+    /// From values to features; `None` means actions for a star catalogue, otherwise the values
+    /// themselves.
     pub transform: Option<TransformName>,
-    /// The space of a star catalogue's features; none: actions.
+    /// The space of a star catalogue's features; `None` means actions.
     pub space: Option<Space>,
     /// What a candidate costs.
     pub penalty: PenaltyName,
-    /// An object none of whose points has features; none: dropped from a star catalogue, else refused.
+    /// What to do with an object without valid points; `None` drops it from a star catalogue and
+    /// otherwise refuses it.
     pub when_empty: Option<WhenEmpty>,
-    /// Whether to keep what the transformation gives beside features: the energy of an orbit.
+    /// Whether to keep the transformation's extra outputs, such as the energy of an orbit.
     pub extras: bool,
 }
 
 impl Sampling {
-    /// Points drawn for each object unless told: the paper's 101.
+    /// Default number of candidates per object: the paper's 101.
     pub const DRAWS: usize = 101;
-    /// Size of the sets in errors unless told.
+    /// Default size of the sets, in standard errors.
     pub const SIGMAS: f64 = 2.0;
 
-    /// How points are drawn for a method unless told: with heavy tails for the marginal mixture, which
-    /// learns from them how far quoted errors hold; for all others the paper's way.
+    /// The default sampler of a method: heavy tails for the marginal mixture, which learns from
+    /// them how reliable the quoted errors are; uniform for all others.
     pub fn sampler_for(&self, method: MethodName) -> SamplerName {
         let may = self.penalty == PenaltyName::Density && self.shape != Some(Shape::L1);
         if method == MethodName::Marginal && may { SamplerName::Tails } else { SamplerName::default() }
     }
 
-    /// What the authors did: a box, the parallax in even steps, a penalty for the parallax alone.
+    /// The paper's choices: a box, the parallax on an even grid, and a penalty on the parallax
+    /// alone.
     pub fn of_the_authors() -> Self {
         Self {
             shape: Some(Shape::Box),
@@ -110,33 +115,33 @@ impl Default for Sampling {
     }
 }
 
-/// Two errors.
+/// Two standard errors.
 fn default_size() -> Size {
     Size::sigmas(Sampling::SIGMAS).unwrap_or_else(|_| unreachable!("a finite number above 0"))
 }
 
-/// The transformation f, and what its results are called.
+/// The transformation f, and the names of its results.
 pub struct Transformation {
-    /// As provenance has it.
+    /// Its name in the provenance.
     pub name: String,
     /// f itself.
     pub transform: Box<dyn Transform + Send>,
     /// Its features.
     pub features: Vec<Feature>,
-    /// What it gives beside features.
+    /// Its extra outputs.
     pub extras: Vec<Feature>,
-    /// How the values are distributed beforehand.
+    /// The prior of the values.
     pub prior: Option<(Catalogue, DistancePrior)>,
-    /// What else provenance should say of it.
+    /// Further settings to record in the provenance.
     pub settings: Vec<(&'static str, Value)>,
 }
 
-/// What became of an object that lost points.
+/// An object that lost points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loss {
     /// Its row in the input.
     pub row: usize,
-    /// How it is called.
+    /// Its name.
     pub name: String,
     /// Points drawn for it.
     pub drawn: usize,
@@ -146,35 +151,35 @@ pub struct Loss {
     pub reasons: Reasons,
 }
 
-/// Where candidates came from: rows of the input, and what was lost on the way.
+/// Where candidates came from: the rows of the input, and what was lost in between.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Origin {
-    /// Rows of the input.
+    /// Number of rows in the input.
     pub table_rows: usize,
     /// The row of each object of the data set.
     pub rows: Vec<usize>,
-    /// Rows that were not used, and why: "parallax missing".
+    /// Rows that were not used, and why, such as "parallax missing".
     pub dropped: Vec<(usize, String)>,
-    /// Objects that lost points, by their rows; `kept` is 0 where nothing is left.
+    /// Objects that lost points, with their rows; `kept` is 0 if nothing is left.
     pub losses: Vec<Loss>,
-    /// Objects of which a value was drawn from a prior, by their rows: "radial_velocity from the prior".
+    /// Rows of objects with a value drawn from a prior, such as "radial_velocity from the prior".
     pub filled: Vec<(usize, String)>,
-    /// The choices that made the candidates, as values.
+    /// The choices that produced the candidates, as values.
     pub settings: Vec<(&'static str, Value)>,
 }
 
 impl Origin {
-    /// Points that have no features.
+    /// Number of points that have no features.
     pub fn rejected(&self) -> usize {
         self.losses.iter().map(|loss| loss.reasons.total()).sum()
     }
 
-    /// Objects of which nothing is left, by name.
+    /// The names of objects without any candidate left.
     pub fn empty(&self) -> Vec<&str> {
         emptied(&self.losses)
     }
 
-    /// For each row of the input what was dropped of it and why; empty where nothing was.
+    /// For each row of the input, what was dropped and why; empty if nothing was.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![String::new(); self.table_rows];
         for (row, problem) in &self.dropped {
@@ -193,13 +198,13 @@ impl Origin {
     }
 }
 
-/// The names of those that kept nothing.
+/// The names of the objects that kept nothing.
 fn emptied(losses: &[Loss]) -> Vec<&str> {
     losses.iter().filter(|loss| loss.kept == 0).map(|loss| loss.name.as_str()).collect()
 }
 
-/// The candidates of a star catalogue, in the space that `sampling` says. `ids` call the stars, one
-/// for each row.
+/// The candidates of a star catalogue, in the space given by `sampling`. `ids` names the star of
+/// each row.
 pub fn star_candidates<C: Columns<Error: Into<PipelineError>>>(
     columns: &C,
     ids: Ids,
@@ -217,8 +222,8 @@ pub fn star_candidates<C: Columns<Error: Into<PipelineError>>>(
 }
 
 impl Sampling {
-    /// The space that was asked for, by its own name or as the transformation to actions; none
-    /// where neither was.
+    /// The space that was requested, by its own name or as the transformation to actions; `None` if
+    /// neither was.
     pub fn star_space(&self) -> Result<Option<Space>> {
         match (self.transform, self.space) {
             (None, space) => Ok(space),
@@ -230,7 +235,7 @@ impl Sampling {
         }
     }
 
-    /// Draws from every object's set and applies `f`; says what was lost.
+    /// Draws from every object's set and applies `f`; reports what was lost.
     pub fn sample(
         &self,
         measured: &Measured,
@@ -281,7 +286,7 @@ impl Sampling {
             column.try_reserve_exact(room).map_err(|_| too_many())?;
         }
         if let Some((_, prior)) = f.prior {
-            watch.note(&format!("points are taken in proportion to the distance prior {prior}"));
+            watch.note(&format!("candidates are drawn in proportion to the distance prior {prior}"));
         }
         let own = measured.names.len() - measured.with;
         let mut propagation = Propagation::new(Beside::new(f.transform.as_ref(), own, measured.with));
@@ -385,7 +390,7 @@ impl Sampling {
         Ok(Transformation { name: name.to_string(), transform, features, extras, prior, settings })
     }
 
-    /// The choices that made these candidates.
+    /// The choices that produced these candidates.
     fn settings(&self, measured: &Measured, f: &Transformation, seed: u64) -> Vec<(&'static str, Value)> {
         let mut settings = vec![
             ("version", json!(env!("CARGO_PKG_VERSION"))),
@@ -409,12 +414,13 @@ impl Sampling {
     }
 }
 
-/// A value as metadata hold it.
+/// A value in the form in which metadata store it.
 pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
-/// Settings as metadata have them, and what else a table of candidates says of itself.
+/// Settings in the form in which metadata store them, and the other provenance of a candidate
+/// table.
 fn provenance(
     settings: &[(&'static str, Value)],
     features: &[Feature],
@@ -430,7 +436,7 @@ fn provenance(
     all
 }
 
-/// How the objects of these rows are called.
+/// The names of the objects of these rows.
 fn ids_of(measured: &Measured, rows: &[usize]) -> Ids {
     match &measured.ids {
         Ids::Integer(ids) => Ids::Integer(rows.iter().map(|&row| ids[row]).collect()),
@@ -439,8 +445,9 @@ fn ids_of(measured: &Measured, rows: &[usize]) -> Ids {
     }
 }
 
-/// What was lost, by reason, and the objects of which nothing is left, by name: said, and given back as
-/// sentences together with what was dropped before anything was drawn (which has been said).
+/// Reports what was lost, by reason, and names the objects with nothing left. Returns these
+/// sentences together with those on what was dropped before the draws, which have already been
+/// reported.
 fn say(losses: &[Loss], measured: &Measured, watch: &dyn Watch) -> Vec<String> {
     let mut sentences = Vec::new();
     let (all_rows, left) = (measured.table_rows(), measured.rows.len());
@@ -468,12 +475,12 @@ fn say(losses: &[Loss], measured: &Measured, watch: &dyn Watch) -> Vec<String> {
     sentences
 }
 
-/// The library counts objects within the part it was given; people know them by name and row.
+/// The library counts objects within the part it was given; users know them by name and row.
 fn explain(error: PropagateError, measured: &Measured, part: &[usize]) -> PipelineError {
     let row = |i: usize| part.get(i).copied().unwrap_or(part[0]);
     match error {
         PropagateError::AllRejected { object, drawn, reasons } => {
-            let way = "mend its values, or use {when_empty=drop}";
+            let way = "fix its values, or use {when_empty=drop}";
             let problem = format!("all {drawn} points were rejected ({reasons}); {way}");
             measured.failed(row(object.parse().unwrap_or(0)), &problem)
         }

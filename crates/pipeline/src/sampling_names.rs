@@ -1,37 +1,38 @@
 //! Names of the choices that make candidates: shapes, samplers, transformations, penalties.
 //!
-//! Each prints as it is typed: so it stands in the provenance of the candidates. Some have a column or a
-//! number behind the word.
+//! Each is printed as it is typed, and recorded in this form in the provenance of the candidates.
+//! Some take a column or a number after the word.
 
 use std::fmt;
 use std::str::FromStr;
 
 words! {
-    /// The form of an uncertainty set.
+    /// The shape of an uncertainty set.
     pub enum Shape {
-        Box = "box": "A half-width for every value",
+        Box = "box": "One half-width for each value",
         Ellipsoid = "ellipsoid": "The level set of normal errors, with correlations where there are columns x_y_corr",
-        Ball = "ball": "An ellipsoid whose errors are the same for all values",
+        Ball = "ball": "An ellipsoid with one error for all values",
         L1 = "l1": "The level set of Laplace errors",
     }
 
-    /// What becomes of a row with a number that cannot be: infinite, a negative error, a correlation beyond 1.
+    /// What to do with a row that has an impossible number: an infinity, a negative error, or a
+    /// correlation beyond 1.
     #[derive(Default)]
     pub enum BadRows {
         #[default] Refuse = "refuse": "Stop and name it",
         Drop = "drop": "Leave it out, counted and named",
     }
 
-    /// What becomes of an object none of whose points has features.
+    /// What to do with an object without valid points.
     pub enum WhenEmpty {
         /// Stop and name it.
         Refuse = "refuse",
-        /// Go on without it, and name it.
+        /// Continue without it, and name it.
         Drop = "drop",
     }
 }
 
-/// How points are taken from a set, with a column by its name.
+/// How points are drawn from a set; columns are given by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SamplerName {
     /// Evenly at random.
@@ -41,9 +42,10 @@ pub enum SamplerName {
     Sobol,
     /// From the error distribution, not cut off at the set.
     Density,
-    /// The same with heavy tails: for the marginal mixture, which learns how far quoted errors hold.
+    /// The same with heavy tails, for the marginal mixture, which learns how reliable the quoted
+    /// errors are.
     Tails,
-    /// One value in even steps, the others uniform.
+    /// One value on an even grid, the others uniform.
     Grid(String),
 }
 
@@ -81,13 +83,13 @@ pub enum TransformName {
     Actions,
     /// The values themselves.
     None,
-    /// So many principal components.
+    /// This many principal components.
     Pca(usize),
     /// The same in the feature space of a radial kernel.
     KernelPca(usize),
-    /// The same of a cubic kernel.
+    /// The same for a cubic kernel.
     KernelPcaPoly(usize),
-    /// A toy: where tracks cross.
+    /// A toy example: where tracks cross.
     Coasting,
 }
 
@@ -127,7 +129,7 @@ impl fmt::Display for TransformName {
     }
 }
 
-/// What a candidate costs, with columns by their names.
+/// The penalty of a candidate; columns are given by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum PenaltyName {
     /// Nothing.
@@ -135,9 +137,9 @@ pub enum PenaltyName {
     /// Minus the log density of the errors.
     #[default]
     Density,
-    /// The same of these values only.
+    /// The same for these values only.
     DensityOf(Vec<String>),
-    /// Squared distance from the features of what was measured.
+    /// Squared distance from the features of the measured values.
     Distance,
 }
 
@@ -168,8 +170,8 @@ impl fmt::Display for PenaltyName {
     }
 }
 
-/// What messages about candidates name: the command's flag, Python's keyword.
-pub(crate) const WORDS: [(&str, &str, &str); 24] = [
+/// The name in messages about candidates: the command's flag, or Python's keyword.
+pub(crate) const WORDS: [(&str, &str, &str); 25] = [
     ("{values}", "--values", "values="),
     ("{errors}", "--errors", "errors="),
     ("{inflate}", "--inflate", "inflate"),
@@ -184,6 +186,7 @@ pub(crate) const WORDS: [(&str, &str, &str); 24] = [
     ("{potential}", "--potential", "potential"),
     ("{distance_prior}", "--distance-prior", "distance_prior"),
     ("{zero_point}", "--zero-point", "zero_point"),
+    ("{draws}", "--draws", "draws"),
     ("{features}", "--features", "features"),
     ("{with}", "--with", "with_"),
     ("{missing_rv=drop}", "--missing-rv drop", "missing_rv='drop'"),

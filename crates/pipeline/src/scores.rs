@@ -1,16 +1,16 @@
-//! Scores against the truth, with the rules for objects that have none.
+//! Scores against the truth, with the rules for objects without a truth.
 //!
-//! An empty truth is not known: such an object does not count. A truth of -1 says that the object belongs
-//! to no group, as the label -1 does: each such object is a group of its own.
+//! An empty truth is unknown, and its object is not scored. A truth of -1 means that the object
+//! belongs to no group, as does the label -1: each such object is a group of its own.
 
 use std::collections::HashMap;
 
 use goc::metrics::{MetricsError, Scores};
 
-/// How the truth writes that an object is in no group.
+/// The truth of an object that is in no group.
 pub const NO_GROUP: &str = "-1";
 
-/// Scores of labels against the truth. None when no object has one.
+/// Scores of labels against the truth, or `None` if no object has one.
 pub fn scores_of<L: Copy + Ord>(labels: &[L], truth: &[String]) -> Result<Option<Scores>, MetricsError> {
     let known: Vec<usize> = (0..truth.len()).filter(|&i| !truth[i].is_empty()).collect();
     if known.is_empty() {
@@ -35,20 +35,21 @@ pub fn by_name(scores: &Scores) -> [(&'static str, f64); 8] {
     ]
 }
 
-/// Labels of any text as numbers, equal texts alike.
+/// Converts text labels to numbers, equal texts to equal numbers.
 pub fn numbered(labels: &[String]) -> Vec<i64> {
     let mut seen: HashMap<&str, i64> = HashMap::new();
     labels
         .iter()
         .map(|label| {
             let next = seen.len() as i64;
-            // Whole numbers keep their value: order and gaps of somebody's own numbering stay.
+            // Whole numbers keep their value, so the order and gaps of the user's numbering are
+            // preserved.
             label.parse().unwrap_or_else(|_| *seen.entry(label).or_insert(i64::MIN + next))
         })
         .collect()
 }
 
-/// As [`numbered`], every [`NO_GROUP`] a number of its own.
+/// Like [`numbered`], but every [`NO_GROUP`] gets its own number.
 pub fn numbered_groups(labels: &[String]) -> Vec<i64> {
     let apart = |(i, label): (usize, &String)| match label.as_str() {
         NO_GROUP => format!("no group {i}"),
@@ -57,7 +58,7 @@ pub fn numbered_groups(labels: &[String]) -> Vec<i64> {
     numbered(&labels.iter().enumerate().map(apart).collect::<Vec<String>>())
 }
 
-/// Whole-number labels with every -1 a number of its own.
+/// Whole-number labels in which every -1 gets its own number.
 pub fn apart(labels: &[i64]) -> Vec<i64> {
     let own = |(i, &label): (usize, &i64)| if label == -1 { i64::MIN + i as i64 } else { label };
     labels.iter().enumerate().map(own).collect()

@@ -1,9 +1,10 @@
-//! Settings: one description of a fit, and the list that every door is made from.
+//! Settings: one description of a fit, and the list from which the command's flags and Python's
+//! keywords are generated.
 //!
-//! A setting is a row of the table below: its field, type and default, what it is called on the command
-//! line and in Python, its help, and which methods use it. The struct [`Settings`], the command's flags
-//! (feature `clap`), Python's keywords and their documentation, and the test that holds both doors
-//! together all follow from these rows.
+//! A setting is a row of the table below: its field, type and default, what it is called on the
+//! command line and in Python, its help, and which methods use it. The struct [`Settings`], the
+//! command's flags (feature `clap`), Python's keywords and their documentation, and the test that
+//! both agree all follow from these rows.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,12 +26,12 @@ use crate::dataset::Dataset;
 use crate::error::{PipelineError, Result};
 use crate::names::{BackgroundName, FeatureMapName, MethodName, OracleName, PenaltyScale, SetDistanceName};
 
-/// A number, or the wish to have it found.
+/// A number, or `auto` to determine it from the data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Auto<T> {
     /// This.
     Number(T),
-    /// What the data say.
+    /// Determined from the data.
     Auto,
 }
 
@@ -44,11 +45,11 @@ impl<T> Auto<T> {
     }
 }
 
-/// What the values of a setting are.
+/// The kind of values that a setting takes.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// One of these words; each with what it is, for help texts.
+    /// One of these words, each with its description for help texts.
     Words(Vec<(&'static str, &'static str)>),
     /// A whole number of at least the row's `least`.
     Count,
@@ -62,13 +63,13 @@ pub enum Kind {
     RealOrAuto,
 }
 
-/// A type that a setting can have: to and from text.
+/// A type that a setting can have, converted to and from text.
 pub trait Value: Sized {
     /// What its values are.
     fn kind() -> Kind;
     /// From text.
     fn read(text: &str) -> Result<Self, String>;
-    /// As text; none where nothing is set.
+    /// To text; `None` if nothing is set.
     fn write(&self) -> Option<String>;
 }
 
@@ -120,7 +121,7 @@ plain_value!(bool, Kind::Flag);
 plain_value!(Auto<usize>, Kind::CountOrAuto);
 plain_value!(Auto<f64>, Kind::RealOrAuto);
 
-/// A setting that may be left to the method or the preset.
+/// An optional setting, which falls back to the method or the preset.
 impl<T: Value> Value for Option<T> {
     fn kind() -> Kind {
         T::kind()
@@ -168,29 +169,29 @@ pub struct Setting {
     pub flag: &'static str,
     /// The keyword in Python.
     pub python: &'static str,
-    /// What stands for its value in help texts; empty: what the kind says.
+    /// The name of its value in help texts; if empty, the default of its kind.
     pub value_name: &'static str,
-    /// What it is, in a line or two. Other settings stand in braces: see [`crate::Speech`].
+    /// A description in a line or two, with other settings in braces: see [`crate::Speech`].
     pub help: &'static str,
-    /// The heading that it stands under in help texts; empty: the first.
+    /// Its heading in help texts; if empty, the first one.
     pub heading: &'static str,
-    /// The least whole number that it may be.
+    /// The smallest whole number allowed.
     pub least: usize,
     /// What its values are.
     pub kind: fn() -> Kind,
-    /// Whether the method uses it as it is set.
+    /// Whether the method uses it, given the other settings.
     pub used: fn(&Settings) -> bool,
     read: fn(&mut Settings, &str) -> Result<(), String>,
     write: fn(&Settings) -> Option<String>,
 }
 
 impl Setting {
-    /// The setting of this field name.
+    /// The setting with this field name.
     pub fn named(name: &str) -> Option<&'static Setting> {
         LIST.iter().find(|setting| setting.name == name)
     }
 
-    /// Its value as text; none where it is left open.
+    /// Its value as text; `None` if it is not set.
     pub fn get(&self, settings: &Settings) -> Option<String> {
         (self.write)(settings)
     }
@@ -228,7 +229,7 @@ macro_rules! settings {
             pub initial_labels: Option<Vec<i64>>,
             /// Keep every iteration of GOC in full.
             pub full_history: bool,
-            /// Of how many measured quantities the candidates were drawn with heavy tails, if they were:
+            /// The number of measured quantities, if the candidates were drawn with heavy tails;
             /// the fit takes it from the data.
             pub tails: Option<usize>,
         }
@@ -270,95 +271,100 @@ settings! {
     method: MethodName = MethodName::Goc, "method", "method", "", 0, "",
         "Method for uncertain objects", ALWAYS;
     oracle: OracleName = OracleName::KMeans, "oracle", "oracle", "", 0, "",
-        "Oracle that clusters one point per object", |s| s.method.uses_oracle();
+        "Oracle: the clusterer of plain points, run on one point per object", |s| s.method.uses_oracle();
     preset: Preset = Preset::Paper, "preset", "preset", "", 0, "",
-        "Choices that belong together: what the paper says, or what the authors' code does", ALWAYS;
+        "Set of choices: those of the paper, or those of the authors' code", ALWAYS;
     k: Option<Auto<usize>> = None, "k", "n_clusters", "K", 0, "",
-        "Number of clusters to begin with, K(0), or auto; not needed by methods that find it",
+        "Initial number of clusters, K(0), or auto; methods that find K need none",
         |s| !matches!(s.k, Some(Auto::Number(_))) || s.method.takes_k();
     k_by: Option<Criterion> = None, "k-by", "k_by", "", 0, "",
         "How {k} auto chooses K [default: marginal]", ALWAYS;
     lambda: Auto<f64> = Auto::Number(LAMBDA), "lambda", "penalty_weight", "", 0, "",
-        "Weight of the penalties, or auto: the one that the likelihood has",
+        "Weight of the penalties, or auto: the weight that follows from the likelihood",
         |s| s.lambda != Auto::Auto || s.method.uses_lambda();
     penalty_scale: PenaltyScale = PenaltyScale::Max, "penalty-scale", "scale_penalties", "", 0, "",
-        "Divide the penalties by the largest (max), or leave them (none)", ALWAYS;
+        "Divide the penalties by the largest (max), or leave them as they are (none)", ALWAYS;
     scale: Option<Scaling> = None, "scale", "scale", "", 0, "",
-        "How features are made comparable: standard, robust (median, IQR) or none [default: robust for marginal and for stars in other spaces than actions, else standard]",
+        "Scaling of the features: standard (mean, deviation), robust (median, IQR) or none [default: \
+         robust for marginal and for stars in spaces other than actions, else standard]",
         ALWAYS;
     feature_map: Option<FeatureMapName> = None, "feature-map", "feature_map", "MAP", 0, "",
-        "What is taken of the features [default: auto for marginal, else none]", ALWAYS;
+        "Map applied to the features [default: auto for marginal, else none]", ALWAYS;
     distance: Option<Distance> = None, "distance", "distance", "", 0, "",
         "Distance of step (III); overrides the preset", GREEDY_OR_GPC;
     k_rule: Option<KRule> = None, "k-rule", "k_rule", "", 0, "",
-        "How K(t) follows from the clusters before; overrides the preset", GREEDY_OR_GPC;
+        "How K(t) follows from the previous clusters; overrides the preset", GREEDY_OR_GPC;
     oracle_every: Option<OracleEvery> = None, "oracle-every", "oracle_every", "", 0, "",
-        "When the oracle is used; overrides the preset", GREEDY;
+        "Whether the oracle runs in the first iteration only or always; overrides the preset", GREEDY;
     begin: Option<Beginning> = None, "begin", "begin", "", 0, "",
-        "First representative of each object; overrides the preset", GREEDY;
+        "Initial representative of each object; overrides the preset", GREEDY;
     starts: usize = 1, "starts", "n_init", "N", 1, "",
-        "Keep the best joint objective of N starts", GREEDY;
+        "Number of starts; the best joint objective is kept", GREEDY;
     swaps: usize = 0, "swaps", "swaps", "N", 0, "",
-        "Then try N swap moves", GREEDY;
+        "Number of swap moves to try afterwards", GREEDY;
     search: Option<Search> = None, "search", "search", "", 0, "",
         "Search for a better minimum of the joint objective [default: plain; thorough with {k} auto and with {trim}]",
         |s| s.method.has_preset_distance();
     trim: Auto<f64> = Auto::Number(0.0), "trim", "trim", "SHARE", 0, "",
-        "Share of the objects, farthest from every centre, that move no centre and get label -1, or auto: learned",
+        "Share of the objects to trim, or auto to learn it: the objects farthest from every centre move \
+         no centre and get label -1",
         |s| s.method == MethodName::Goc;
     tolerance: f64 = 0.0, "tolerance", "tol", "SHARE", 0, "",
-        "Stop once no more than this share of the objects change; 0 is perfect convergence", GREEDY;
+        "Stop once at most this share of the objects changes; 0 is full convergence", GREEDY;
     max_iterations: usize = 200, "max-iterations", "max_iter", "N", 1, "",
-        "Iterations at most", |s| GREEDY_OR_GPC(s) || s.method.has_rounds();
+        "Maximum number of iterations", |s| GREEDY_OR_GPC(s) || s.method.has_rounds();
     oracle_starts: Option<usize> = None, "oracle-starts", "n_init", "N", 1, "",
-        "Starts of the oracle [default: the oracle's own; 100 for k-means]",
+        "Number of starts of the oracle [default: depends on the oracle; 100 for k-means]",
         |s| s.method.uses_oracle() || s.method.has_rounds() || s.method == MethodName::Medoids;
     oracle_iterations: Option<usize> = None, "oracle-iterations", "max_iter", "N", 1, "",
-        "Iterations of the oracle at most: a low number is the early-stopped oracle",
+        "Maximum number of iterations of the oracle; a low number stops it early",
         |s| s.method.uses_oracle() || s.method.compares_sets();
     oracle_tolerance: Option<f64> = None, "oracle-tolerance", "tol", "X", 0, "",
-        "What an iteration of the oracle must gain to go on; for mclust and convex [default: the oracle's own]",
+        "Smallest gain per iteration for which mclust and convex continue [default: the oracle's own]",
         |s| s.method.uses_oracle() && s.oracle.has_tolerance();
     oracle_distance: k_medoids::Distance = k_medoids::Distance::Euclidean, "oracle-distance", "metric", "", 0, "",
-        "The distance that k-medoids adds up", |s| s.has_oracle(OracleName::KMedoids);
+        "Distance whose sum k-medoids minimises", |s| s.has_oracle(OracleName::KMedoids);
     algorithm: Algorithm = Algorithm::HartiganWong, "algorithm", "algorithm", "", 0, "",
-        "How k-means descends", |s| s.has_oracle(OracleName::KMeans);
+        "Algorithm of k-means", |s| s.has_oracle(OracleName::KMeans);
     seeding: Seeding = Seeding::Random, "seeding", "init", "", 0, "",
-        "How k-means draws its starts", |s| s.has_oracle(OracleName::KMeans);
+        "Initial centres of k-means", |s| s.has_oracle(OracleName::KMeans);
     linkage: LinkageMethod = LinkageMethod::Average, "linkage", "linkage", "", 0, "",
         "How the linkage oracle joins clusters",
         |s| s.has_oracle(OracleName::Linkage) || s.method == MethodName::Linkage;
     reading: Reading = Reading::MinMax, "reading", "reading", "", 0, "",
-        "What pessimism ({method} gpc) maximises", |s| s.method == MethodName::Gpc;
+        "Reading of the pessimistic objective ({method} gpc)", |s| s.method == MethodName::Gpc;
     set_distance: SetDistanceName = SetDistanceName::S2, "set-distance", "set_distance", "", 0, "",
         "Distance between sets, for {method} affinity, medoids and linkage", |s| s.method.compares_sets();
     box_distance: BoxDistance = BoxDistance::Min, "box", "box_distance", "", 0, "",
-        "Distance to a box that {method} boxes takes", |s| s.method == MethodName::Boxes;
+        "Distance to a box, for {method} boxes", |s| s.method == MethodName::Boxes;
     worlds: usize = 100, "worlds", "worlds", "N", 1, "",
-        "Worlds that {method} worlds, representative-worlds, consistent-worlds, hdbscan-draws and foptics sample",
+        "Worlds to sample, for {method} worlds, representative-worlds, consistent-worlds, hdbscan-draws \
+         and foptics",
         |s| s.method.has_worlds();
     preference: f64 = 0.5, "preference", "preference", "Q", 0, "",
-        "Preference of affinity propagation: this quantile of the similarities",
+        "Preference of affinity propagation, as a quantile of the similarities",
         |s| s.has_oracle(OracleName::Affinity) || s.method == MethodName::Affinity;
     damping: Option<f64> = None, "damping", "damping", "SHARE", 0, "",
-        "How much of the last messages affinity propagation keeps, from 0.5 to below 1 [default: its own, 0.9]",
+        "Damping of affinity propagation: the share of the old messages that is kept, from 0.5 to below \
+         1 [default: 0.9]",
         |s| s.has_oracle(OracleName::Affinity) || s.method == MethodName::Affinity;
     bandwidth: Option<f64> = None, "bandwidth", "bandwidth", "H", 0, "",
         "Bandwidth of mean shift, in scaled features [default: by scikit-learn's rule]",
         |s| s.has_oracle(OracleName::MeanShift);
     min_cluster_size: usize = 5, "min-cluster-size", "min_cluster_size", "N", 1, "",
-        "Least members of a cluster of HDBSCAN", Settings::asks_hdbscan;
+        "Minimum size of an HDBSCAN cluster", Settings::asks_hdbscan;
     min_samples: Option<usize> = None, "min-samples", "min_samples", "N", 1, "",
-        "Neighbours that make a place dense to HDBSCAN [default: {min_cluster_size}]",
+        "Neighbours that make a point dense, for HDBSCAN [default: {min_cluster_size}]",
         Settings::asks_hdbscan;
     least_members: usize = 10, "least-members", "least_members", "N", 2, "",
-        "Least members of a cluster of {method} significant-linkage", |s| s.method == MethodName::SignificantLinkage;
+        "Minimum size of a cluster, for {method} significant-linkage", |s| s.method == MethodName::SignificantLinkage;
     min_points: usize = 3, "min-points", "min_points", "N", 1, "",
-        "Objects, itself one of them, that make an object of {method} fdbscan or foptics dense",
+        "Objects within reach, itself included, that make an object dense, for {method} fdbscan and foptics",
         |s| matches!(s.method, MethodName::Fdbscan | MethodName::Foptics);
     penalty_strength: Option<f64> = None, "strength", "strength", "X", 0, "",
-        "What a penalty of 1 costs in log likelihood: the marginal mixture and extreme deconvolution weigh a candidate by exp(-strength * penalty) \
-         [default: with the penalties of goc candidates what makes that the likelihood; else 2, which does so for the paper's]",
+        "What a penalty of 1 costs in log likelihood: the marginal mixture and extreme deconvolution \
+         weight a candidate by exp(-strength * penalty) [default: for penalties of goc candidates, the \
+         value that makes this the likelihood; else 2, which does so for the paper's penalties]",
         |s| s.method.uses_strength();
     chains: usize = 4, "chains", "chains", "N", 1, "",
         "Chains of the marginal mixture", MIXTURE;
@@ -367,39 +373,45 @@ settings! {
     keep: usize = 140, "keep", "keep", "N", 1, "",
         "Draws kept of each chain", MIXTURE;
     field_prior: f64 = FIELD_PRIOR, "field-prior", "field_prior", "P", 0, PRIOR,
-        "Probability beforehand that some objects are in the field, which is in no group; 0 rules it out",
+        "Prior probability that there is a field, objects that belong to no group; 0 rules it out",
         MIXTURE;
     alpha: Auto<f64> = Auto::Auto, "alpha", "alpha", "A", 0, PRIOR,
-        "Readiness to open groups, above 0, or auto: drawn with the groups", MIXTURE;
+        "Concentration of the prior on partitions, above 0, or auto to draw it: the larger, the more \
+         groups", MIXTURE;
     power: Auto<f64> = Auto::Auto, "power", "power", "P", 0, PRIOR,
-        "How much larger groups draw objects in, from 0 (not at all) to 1 (Dirichlet process), or auto: drawn",
+        "How strongly large groups attract objects, from 0 (not at all) to 1 (Dirichlet process), or \
+         auto to draw it",
         MIXTURE;
     singleton_weight: Auto<f64> = Auto::Number(SINGLETON_WEIGHT), "singleton-weight", "singleton_weight", "S", 0, PRIOR,
-        "How much readier objects are to be alone than {alpha} says, above 0, or auto: drawn", MIXTURE;
+        "Prior weight of groups of one, beyond {alpha}, above 0, or auto to draw it", MIXTURE;
     nu: Option<usize> = None, "nu", "nu", "N", 3, PRIOR,
-        "Degrees of freedom of the groups' covariances: the more, the more alike they are [default: features + 7]",
+        "Degrees of freedom of the groups' covariances: the more, the more alike they are [default: \
+         drawn with the groups]",
         MIXTURE;
     eps: Option<f64> = None, "eps", "eps", "R", 0, "",
-        "Radius of {method} fdbscan and foptics, in scaled features [default: by a rule]",
+        "Radius of {method} fdbscan and foptics, in scaled features [default: from the data]",
         |s| matches!(s.method, MethodName::Fdbscan | MethodName::Foptics);
     stability: Option<usize> = None, "stability", "stability", "N", 1, SURE,
-        "Stability of objects and clusters: repeat the method N times each with other seeds, resampled candidates and resampled objects",
+        "Stability of objects and clusters: repeat the method N times with other seeds, N times with \
+         resampled candidates and N times with resampled objects",
         ALWAYS;
     significance: Option<usize> = None, "significance", "significance", "N", 1, SURE,
-        "Significance of clusters: p and q from N runs of the method on backgrounds without groups", ALWAYS;
+        "Significance of clusters: p-values and q-values from N runs of the method on backgrounds \
+         without groups", ALWAYS;
     background: BackgroundName = BackgroundName::Smooth, "background", "background", "", 0, SURE,
         "How a background without groups is made", ALWAYS;
     noise: bool = false, "noise", "noise", "", 0, SURE,
-        "Label -1 for objects in no group, by the significance of their cluster; {method} marginal does so by its field and needs \
-         this only to add {significance}", |s| s.method != MethodName::Marginal || s.significance.is_some();
+        "Give label -1 to objects whose cluster is not significant; {method} marginal has a field for \
+         them and needs this only together with {significance}", |s| s.method != MethodName::Marginal || s.significance.is_some();
     fdr: f64 = 0.05, "fdr", "fdr", "Q", 0, SURE,
         "False-discovery rate at which a cluster is significant", ALWAYS;
 }
 
-/// The weight of the penalties where nothing was said, and where the search for one begins: the paper's.
+/// The default weight of the penalties. It is the paper's value, and the start of the search for
+/// lambda.
 pub const LAMBDA: f64 = 0.01;
 
-/// Runs on backgrounds when noise needs them and none are asked for.
+/// Number of runs on backgrounds if noise needs them and no number was requested.
 const NOISE_RUNS: usize = 20;
 
 impl Settings {
@@ -408,20 +420,20 @@ impl Settings {
         Self { method, ..Self::default() }
     }
 
-    /// With so many clusters at first.
+    /// With this initial number of clusters.
     pub fn clusters(mut self, k: usize) -> Self {
         self.k = Some(Auto::Number(k));
         self
     }
 
-    /// Sets one by the name of its field.
+    /// Sets one setting by the name of its field.
     pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
         let setting = Setting::named(name).ok_or_else(|| usage!("there is no setting `{name}`"))?;
         let problem = |problem| usage!("{{{name}}} {text}: {problem}");
         setting.set(self, text).map_err(problem)
     }
 
-    /// Whether the method asks this oracle.
+    /// Whether the method uses this oracle.
     fn has_oracle(&self, oracle: OracleName) -> bool {
         self.method.uses_oracle() && self.oracle == oracle
     }
@@ -430,22 +442,22 @@ impl Settings {
         self.has_oracle(OracleName::Hdbscan) || self.method == MethodName::HdbscanDraws
     }
 
-    /// The number of clusters asked for; 1 for a method that needs none.
+    /// The number of clusters requested; 1 for a method that needs none.
     pub fn wanted(&self) -> Result<usize> {
         match self.k {
             Some(Auto::Number(k)) => Ok(k),
             _ if self.method.finds_k() => Ok(1),
-            Some(Auto::Auto) => Err(usage!("{{k}} auto is not for this command; give a number")),
+            Some(Auto::Auto) => Err(usage!("{{k}} auto is not available here; give a number")),
             None => Err(usage!("{{method}} {} needs {{k}}, the number of clusters; see --help", self.method)),
         }
     }
 
-    /// Whether K is to be found before the method runs.
+    /// Whether K must be found before the method runs.
     pub fn looks_for_k(&self) -> bool {
         self.k == Some(Auto::Auto) && !self.method.finds_k()
     }
 
-    /// What can be said before there are any data.
+    /// The checks that need no data.
     pub fn check(&self) -> Result<()> {
         let usage = |text: &str| Err(PipelineError::Usage(text.into()));
         if self.k_by.is_some() && !self.looks_for_k() {
@@ -458,7 +470,7 @@ impl Settings {
             };
             if !squared {
                 return usage(
-                    "{lambda} auto is the weight that the squared distance has in a likelihood; add {distance} squared",
+                    "{lambda} auto is defined for the squared distance only; add {distance} squared",
                 );
             }
         }
@@ -473,7 +485,7 @@ impl Settings {
             return usage(&format!("{{fdr}} {} must be above 0 and below 1", self.fdr));
         }
         if self.burn.checked_add(self.keep).and_then(|sweeps| sweeps.checked_mul(self.chains)).is_none() {
-            return usage("{burn} and {keep} are more sweeps than can be counted");
+            return usage("{burn} and {keep} ask for more sweeps than can be counted");
         }
         self.check_initial_labels(self.initial_labels.is_some())?;
         if self.k != Some(Auto::Auto) {
@@ -482,7 +494,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether first labels can go with the rest; they may be on their way still.
+    /// Checks that initial labels are compatible with the other settings; they need not be set yet.
     pub fn check_initial_labels(&self, given: bool) -> Result<()> {
         let usage = |text: &str| Err(PipelineError::Usage(text.into()));
         if given && self.looks_for_k() {
@@ -496,18 +508,19 @@ impl Settings {
         Ok(())
     }
 
-    /// Runs on backgrounds: as asked for, or what noise needs of a method without a field.
+    /// Number of runs on backgrounds: as requested, or what noise needs for a method without a
+    /// field.
     pub(crate) fn background_runs(&self) -> Option<usize> {
         let has_field = self.method == MethodName::Marginal;
         self.significance.or((self.noise && !has_field).then_some(NOISE_RUNS))
     }
 
-    /// Whether the fit is repeated to judge it.
+    /// Whether the fit is repeated to assess it.
     pub fn is_repeated(&self) -> bool {
         self.stability.is_some() || self.background_runs().is_some()
     }
 
-    /// Whether objects are taken from the clusters that the method found.
+    /// Whether objects are removed from the clusters that the method found.
     pub fn changes_clusters(&self) -> bool {
         self.noise && self.background_runs().is_some()
     }
@@ -516,7 +529,7 @@ impl Settings {
         self.stability.is_some() || self.background_runs().is_some()
     }
 
-    /// The scaling asked for, or the method's own.
+    /// The scaling requested, or the method's default.
     pub fn scaling(&self) -> Scaling {
         let own = match self.method {
             MethodName::Marginal => Scaling::Robust,
@@ -526,9 +539,9 @@ impl Settings {
         self.scale.unwrap_or(own)
     }
 
-    /// The scaling asked for, or the method's own for these data: where that is the standard one,
-    /// stars in other spaces than actions, whose features are of different kinds and have tails,
-    /// are scaled robustly.
+    /// The scaling requested, or the method's default for these data. Where that is standard
+    /// scaling, stars in spaces other than actions are scaled robustly, because their features
+    /// differ in kind and have long tails.
     pub fn scaling_of(&self, data: &Dataset) -> Scaling {
         let other = data.space().is_some_and(|space| space != Space::Actions);
         match (self.scale, self.scaling()) {
@@ -537,7 +550,7 @@ impl Settings {
         }
     }
 
-    /// The feature map asked for, or the method's own.
+    /// The feature map requested, or the method's default.
     pub fn map(&self) -> FeatureMapName {
         let own = match self.method {
             MethodName::Marginal => FeatureMapName::Auto,
@@ -559,7 +572,7 @@ impl Settings {
         self.method == MethodName::Goc && self.trim != Auto::Number(0.0)
     }
 
-    /// Whether clusters of one member are given up.
+    /// Whether singleton clusters are dropped.
     pub fn drops_single(&self) -> bool {
         match self.k_rule {
             Some(rule) => rule == KRule::Plural,
@@ -567,13 +580,14 @@ impl Settings {
         }
     }
 
-    /// Settings that were changed and that the method does not use.
+    /// Settings that differ from the default and that the method does not use.
     pub fn unused(&self) -> Vec<&'static Setting> {
         let changed = |setting: &&Setting| setting.get(self) != setting.default();
         LIST.iter().filter(changed).filter(|setting| !(setting.used)(self)).collect()
     }
 
-    /// The choices that made a result, as its metadata keep them. Those of the preset go by its name.
+    /// The choices behind a result, as recorded in its metadata. The preset's choices are recorded
+    /// by its name.
     pub fn described(&self, seed: u64) -> Vec<(&'static str, Json)> {
         let (method, word) =
             (self.method, |name: &str| Setting::named(name).and_then(|known| known.get(self)));

@@ -1,13 +1,13 @@
-//! One message, two ways to say it.
+//! One message in two wordings.
 //!
-//! A rule is checked once, for the command and for Python alike, but people know the settings by other
-//! names: `--k-by` here, `k_by` there. Messages name a setting in braces, `{k_by}`, and whoever shows
-//! them says how they are to be read.
+//! A rule is checked once for the command and for Python, but they name settings differently:
+//! `--k-by` and `k_by`. Messages name a setting in braces, `{k_by}`, and the front end that shows
+//! them chooses the wording.
 
 use crate::sampling_names::WORDS;
 use crate::settings::LIST;
 
-/// How settings are called in messages.
+/// How messages name settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speech {
     /// The command's flags: `--max-iterations`.
@@ -17,7 +17,7 @@ pub enum Speech {
 }
 
 impl Speech {
-    /// The text with every `{setting}` in these words.
+    /// The text with every `{setting}` replaced by its name in this wording.
     ///
     /// ```
     /// use goc_pipeline::Speech;

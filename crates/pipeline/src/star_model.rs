@@ -1,5 +1,5 @@
-//! Stars: how a catalogue is read, the model of the Galaxy, and the transformation to a space made
-//! of both.
+//! Stars: how a catalogue is read, the model of the Galaxy, and the transformation to a space built
+//! from both.
 
 use std::sync::Arc;
 
@@ -26,17 +26,17 @@ use crate::watch::Watch;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct StarModel {
-    /// Columns with other names than the usual.
+    /// Columns whose names differ from the usual ones.
     pub other_names: Vec<(Quantity, String)>,
-    /// Unit of positions on the sky where their columns name none.
+    /// Unit of positions on the sky if their columns state none.
     pub angles: Angles,
-    /// The Sun's place and velocity.
+    /// The Sun's position and velocity.
     pub sun: Sun,
     /// The Galaxy: `mcmillan17`, `mwpotential2014`, or a file of components (AGAMA's .ini).
     pub potential: String,
     /// How actions are computed.
     pub variant: Variant,
-    /// Sign of Jphi.
+    /// Sign convention of Jphi.
     pub jphi: JphiSign,
     /// Added to every parallax, mas.
     pub zero_point: f64,
@@ -57,7 +57,7 @@ impl Default for StarModel {
     }
 }
 
-/// Under which name settings and, behind `goc_`, provenance have the space.
+/// The name of the space in settings and, after `goc_`, in the provenance.
 const SPACE: &str = "space";
 
 /// A feature with its unit, if it has one.
@@ -65,15 +65,15 @@ fn feature(name: &str, unit: &str) -> Feature {
     Feature { name: name.to_string(), unit: (!unit.is_empty()).then(|| unit.to_string()) }
 }
 
-/// A star's place, or why there is none.
+/// A star's position, or why it has none.
 pub type Place = Result<Galactocentric, String>;
 
-/// Jr, Jz, Jphi and energy, NaN where there are none, and why there are no actions.
+/// Jr, Jz, Jphi and energy, NaN where undefined, and why there are no actions.
 pub fn told_actions(outcome: &Outcome, sign: JphiSign) -> ([f64; 4], String) {
     let none = |energy, why: &str| ([f64::NAN, f64::NAN, f64::NAN, energy], why.to_string());
     match outcome {
         Outcome::Bound(a) => ([a.jr, a.jz, sign.of(a.jphi), a.energy], String::new()),
-        // The energy is known all the same, as in the authors' tables.
+        // The energy is known nevertheless, as in the authors' tables.
         Outcome::Unbound { energy } => none(*energy, "unbound"),
         Outcome::Undefined(reason) => none(f64::NAN, &reason.to_string()),
         _ => none(f64::NAN, "no actions"),
@@ -86,7 +86,7 @@ impl StarModel {
         StarColumns::find(columns, &self.other_names).map_err(|error| of_schema(error, columns))
     }
 
-    /// The columns of stars, measured or not; says which, and what is converted.
+    /// The columns of stars, measured or not; reports which they are and what is converted.
     pub fn require<C: Columns<Error: Into<PipelineError>>>(
         &self,
         columns: &C,
@@ -95,7 +95,7 @@ impl StarModel {
         self.said(columns, StarColumns::require(columns, &self.other_names), watch)
     }
 
-    /// As [`Self::require`], for values that were measured.
+    /// Like [`Self::require`], for measured values.
     pub fn require_observed<C: Columns<Error: Into<PipelineError>>>(
         &self,
         columns: &C,
@@ -127,7 +127,7 @@ impl StarModel {
         Ok(stars)
     }
 
-    /// How rows become Galactocentric places; none for rows that are places.
+    /// How rows become Galactocentric positions; `None` if the rows already are.
     pub fn catalogue(&self, stars: &StarColumns) -> Result<Option<Catalogue>> {
         stars.catalogue(self.angles, self.sun, self.zero_point).map_err(|error| {
             PipelineError::Usage(match error {
@@ -139,7 +139,8 @@ impl StarModel {
         })
     }
 
-    /// Where each star is, or why that is not known. `missing` says which numbers stand for none, beside NaN.
+    /// The position of each star, or why it is unknown. `missing` says which numbers besides NaN
+    /// mean "missing".
     pub fn places<C: Columns<Error: Into<PipelineError>>>(
         &self,
         columns: &C,
@@ -186,18 +187,18 @@ impl StarModel {
         })
     }
 
-    /// The action finder; its tables are made here.
+    /// The action finder; this computes its tables.
     pub fn finder(&self) -> Result<ActionFinder> {
         ActionFinder::new(self.potential()?, self.variant)
             .map_err(|error| failed!("{}: {error}", self.potential))
     }
 
-    /// A space with what it needs of the Galaxy; nothing else is made.
+    /// A space with the parts of the Galaxy model that it needs; nothing else is computed.
     pub fn space(&self, space: Space) -> Result<SpaceModel> {
         SpaceModel::of(space, || self.potential(), || self.finder().map(Arc::new))
     }
 
-    /// From what was measured of a star to its actions; the energy is carried along.
+    /// From the measurements of a star to its actions; the energy is carried along.
     pub fn actions(
         &self,
         stars: &StarColumns,
@@ -207,7 +208,7 @@ impl StarModel {
         self.transformation(stars, SpaceModel::Actions(finder), prior)
     }
 
-    /// From what was measured of a star to its features in a space.
+    /// From the measurements of a star to its features in a space.
     pub fn transformation(
         &self,
         stars: &StarColumns,
@@ -230,21 +231,21 @@ impl StarModel {
         })
     }
 
-    /// What the provenance of candidates in this space says: what their numbers depend on.
+    /// The provenance of candidates in this space: everything their numbers depend on.
     fn settings_of(&self, space: Space) -> Vec<(&'static str, Value)> {
         let used = |key: &str| match key {
             "potential" | "variant" | "jphi_sign" => space.needs() != Needs::Nothing,
             "sun" => space.needs_sun(),
             _ => true,
         };
-        // Candidates by actions are told by their transformation, as they were before there were
-        // other spaces.
+        // Candidates in actions are identified by their transformation, as before other spaces
+        // existed.
         let told = (space != Space::Actions).then(|| (SPACE, json!(space.to_string())));
         let model = self.settings().into_iter().filter(|(key, _)| used(key));
         told.into_iter().chain(model).collect()
     }
 
-    /// What every output's provenance says of it.
+    /// What the provenance of every output records about it.
     pub fn settings(&self) -> Vec<(&'static str, Value)> {
         vec![
             ("potential", json!(self.potential)),

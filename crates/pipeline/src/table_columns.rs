@@ -1,4 +1,4 @@
-//! A table's columns as the schema of catalogues reads them.
+//! A table's columns in the form that the catalogue schema reads.
 
 use goc::Ids;
 use goc_galaxy::catalogue::schema::{Columns, RowNames};
@@ -7,7 +7,7 @@ use goc_tables::{Column, Data, Table, TableError};
 use crate::error::Result;
 use crate::long_table::{OBJECT_NAMES, named};
 
-/// The columns of a table; messages call it `source`.
+/// The columns of a table, which messages call `source`.
 #[derive(Clone, Copy, Debug)]
 pub struct TableColumns<'t> {
     table: &'t Table,
@@ -15,22 +15,23 @@ pub struct TableColumns<'t> {
 }
 
 impl<'t> TableColumns<'t> {
-    /// Of this table; `source` is what messages call it: its file.
+    /// The columns of this table; `source` is its name in messages, usually its file.
     pub fn new(table: &'t Table, source: &'t str) -> Self {
         Self { table, source }
     }
 
-    /// The column that names the objects: the one that is given (`none`: no column), or one of the usual.
+    /// The column that names the objects: the given one (`none` for no column), or one with a usual
+    /// name.
     pub fn object(&self, given: Option<&str>) -> Result<Option<&'t Column>> {
         named(self.table, given, &OBJECT_NAMES)
     }
 
-    /// How the object of each row is called; by its position where no column says it.
+    /// The name of the object of each row, or its position if no column names it.
     pub fn ids(&self, object: Option<&Column>) -> Result<Ids> {
         let Some(column) = object else { return Ok(Ids::Position) };
         let Data::Text(texts) = column.data() else { return Ok(Ids::Integer(column.integers()?)) };
         match (0..texts.len()).find(|&row| column.is_null(row)) {
-            Some(row) => Err(column.value_error(row, "is null where an object is named").into()),
+            Some(row) => Err(column.value_error(row, "is null where the name of an object is needed").into()),
             None => Ok(Ids::Text(texts.clone())),
         }
     }

@@ -1,42 +1,46 @@
-//! Groups judged by what they were not found by: is their chemistry tighter than chance?
+//! Validates groups with a column that was not used to find them: is their chemistry tighter than
+//! chance?
 //!
-//! Labels, the features that groups were found in and a measured column with errors go in; for each group
-//! the scatter of the column beyond the errors, that of random groups of the same size and about the same
-//! places, and a p-value come out ([`goc::confidence::tightness`] has the statistic).
+//! The input is labels, the features in which the groups were found, and a measured column with
+//! errors. For each group, the output is the scatter of the column beyond the errors, the same
+//! scatter for random groups of equal size and similar positions, and a p-value
+//! ([`goc::confidence::tightness`] defines the statistic).
 
 use goc::confidence::Tightness;
-use goc::confidence::tightness::Tight;
+use goc::confidence::tightness::{LARGEST, Tight};
 use goc::scale::{Scaler, Scaling};
 use goc::{Candidates, Points};
 #[cfg(feature = "tables")]
 use goc_tables::{Column, Data, Table};
 
 use crate::error::Result;
+use crate::memory;
 use crate::names::FeatureMapName;
 
-/// At most this rate of false discoveries: the group is called tighter than chance.
+/// The false-discovery rate up to which a group is called tighter than chance.
 pub const RATE: f64 = 0.05;
 
-/// What was found.
+/// The result of a validation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Validation {
     /// The label of each group, ascending.
     pub labels: Vec<i64>,
-    /// What was found of each group, and of all together.
+    /// The result for each group, and for all together.
     pub found: Tight,
-    /// Objects with a label (-1, in no group, is one) and all features.
+    /// Number of objects with all features and a label (-1, in no group, counts as one).
     pub objects: usize,
-    /// Those of them that have a value.
+    /// Number of these that have a value.
     pub values: usize,
-    /// How they were judged.
+    /// The parameters of the test.
     pub how: Tightness,
     /// The seed of the random groups.
     pub seed: u64,
 }
 
 impl Validation {
-    /// Judges the groups of `labels` (below 0: in no group; none: not clustered) by `values` with `errors`. A
-    /// value that is NaN, or whose error is, is missing. `features` are named columns in any units.
+    /// Tests the groups of `labels` (below 0: in no group; `None`: not clustered) by `values` with
+    /// `errors`. A value is missing if it or its error is NaN. `features` are named columns in any
+    /// units.
     pub fn judge(
         labels: &[Option<i64>],
         features: &[(String, Vec<f64>)],
@@ -62,6 +66,13 @@ impl Validation {
         if rows.is_empty() {
             return Err(failed!("no object has a label and all features ({})", names.join(", ")));
         }
+        let far = |&&row: &&usize| features.iter().any(|(_, column)| column[row].abs() > LARGEST);
+        if let Some(row) = rows.iter().find(far) {
+            let at = row + 1;
+            return Err(failed!(
+                "row {at}: a feature is beyond {LARGEST:e}, too far out to be squared; drop the row"
+            ));
+        }
         let roots = FeatureMapName::Auto.roots(&names)?;
         let place = |&row: &usize| -> Vec<f64> {
             let value = |(column, root): (&(String, Vec<f64>), &bool)| match *root {
@@ -77,6 +88,10 @@ impl Validation {
         let mut all: Vec<i64> = rows.iter().filter_map(label).collect();
         all.sort_unstable();
         all.dedup();
+        // Twice for each group, and once more for all together.
+        let numbers = (2 * all.len() as u64 + 1).saturating_mul(how.draws as u64);
+        let what = format!("{} random groups for each of {}", how.draws, all.len());
+        memory::check(numbers.saturating_mul(8), &what, "ask for fewer ({draws})")?;
         let groups: Vec<Option<u32>> =
             rows.iter().map(|row| Some(all.binary_search(&label(row)?).ok()? as u32)).collect();
         let known = |row: &usize| if errors[*row].is_nan() { f64::NAN } else { values[*row] };
@@ -127,7 +142,12 @@ impl Validation {
             number("random_median", unit, "scatter of random groups, median", &|g| groups[g].random[1])?,
             number("random_high", unit, "scatter of random groups, quantile 0.95", &|g| groups[g].random[2])?,
             number("p_value", None, "share of random groups that agree as well", &|g| groups[g].p_value)?,
-            number("q_value", None, "least false-discovery rate of a discovery", &|g| groups[g].q_value)?,
+            number(
+                "q_value",
+                None,
+                "smallest false-discovery rate at which the group is a discovery",
+                &|g| groups[g].q_value,
+            )?,
         ])?;
         for (key, value) in [
             ("goc_version", env!("CARGO_PKG_VERSION").to_string()),
@@ -172,6 +192,10 @@ mod tests {
         assert!(found.found.groups[1].p_value < 0.01 && found.found.groups[0].p_value > 0.05);
         assert_eq!((found.tested(), found.tight()), (2, 1));
         assert!(Validation::judge(&labels, &[], &values, &errors, how, 1).is_err());
+        let mut far = features.clone();
+        far[0].1[30] = -1e160;
+        let said = Validation::judge(&labels, &far, &values, &errors, how, 1).unwrap_err().to_string();
+        assert!(said.starts_with("row 31: a feature is beyond 1e150"), "{said}");
         let none = vec![None; n as usize];
         assert!(Validation::judge(&none, &features, &values, &errors, how, 1).is_err());
     }

@@ -1,9 +1,9 @@
-//! Somebody who watches a fit: shows progress, hears remarks, may stop it.
+//! An observer of a fit that shows progress, receives remarks and may stop it.
 
-/// Watches a long computation. Everything is called from any thread; a watch that wants the work to stop
-/// unwinds from [`Watch::tick`].
+/// Watches a long computation. Every method may be called from any thread; to stop the work, a
+/// watch unwinds from [`Watch::tick`].
 pub trait Watch: Sync {
-    /// A stretch of work begins: what its steps are called, and how many there are where that is known.
+    /// A stage of the work begins; `steps` names its steps, and `total` is their number if known.
     fn begin(&self, steps: &str, total: Option<u64>) {
         let _ = (steps, total);
     }
@@ -11,10 +11,10 @@ pub trait Watch: Sync {
     /// A step is done.
     fn tick(&self) {}
 
-    /// A chance to stop the work, without a step being done.
+    /// A chance to stop the work without completing a step.
     fn check(&self) {}
 
-    /// The stretch of work is over.
+    /// The stage is over.
     fn end(&self) {}
 
     /// A remark worth reading: what was assumed, what was dropped.
@@ -22,18 +22,19 @@ pub trait Watch: Sync {
         let _ = remark;
     }
 
-    /// Something that the user should look into.
+    /// A warning about something the user should look into.
     fn warn(&self, warning: &str) {
         self.note(warning);
     }
 }
 
-/// Nobody watches.
+/// A watch that ignores everything.
 pub struct Unwatched;
 
 impl Watch for Unwatched {}
 
-/// Neither steps nor words pass, only the wish to stop: for repeats of a fit, which run side by side.
+/// Passes on only the request to stop, no steps or remarks. Used for repeats of a fit, which run in
+/// parallel.
 pub(crate) struct Quiet<'w>(pub &'w dyn Watch);
 
 impl Watch for Quiet<'_> {

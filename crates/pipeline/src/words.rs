@@ -1,7 +1,7 @@
-//! An enum and its words, said once.
+//! An enum and its words, declared once.
 
-/// Declares enums that are one of a few words: a variant with its word and, for help texts, what it is. They
-/// have what [`goc::choice!`] gives.
+/// Declares enums that are one of a few words: each variant has its word and a description for help
+/// texts. They get everything that [`goc::choice!`] provides.
 #[macro_export]
 macro_rules! words {
     ($($(#[$meta:meta])* pub enum $type:ident {

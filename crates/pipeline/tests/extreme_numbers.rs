@@ -21,7 +21,7 @@ use proptest::prelude::*;
 /// things beside needs some room.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// K asked for throughout.
+/// K requested throughout.
 const K: usize = 3;
 
 /// The settings to try: all that `goc compare` knows, and every oracle by itself.

@@ -47,7 +47,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// So many stars, made up as they are read.
+/// This many stars, made up as they are read.
 struct Stars(usize);
 
 const COLUMNS: [(&str, f64, f64); 10] = [
@@ -87,7 +87,7 @@ impl Columns for Stars {
     }
 }
 
-/// The candidates of so many stars, 101 each.
+/// The candidates of this many stars, 101 each.
 fn candidates(stars: usize) -> Dataset {
     let reading = MeasuredColumns {
         values: None,

@@ -1,11 +1,12 @@
-//! Colours that the colour-blind tell apart too (Okabe & Ito 2008), black left out so that they show on light and dark ground.
+//! Colours that colour-blind readers can distinguish (Okabe & Ito 2008), without black so that they
+//! show on light and dark backgrounds.
 //!
-//! Seven colours are not enough for fifty clusters: a cluster is a colour and a mark, [`look`].
+//! Seven colours are not enough for fifty clusters, so a cluster has a colour and a mark: [`look`].
 
 /// The colours, as CSS reads them.
 pub const COLOURS: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31"];
 
-/// What is in no group, and what lies in the background.
+/// For objects in no group, and for the background.
 pub const GREY: &str = "#8A8A8A";
 
 /// The shape of a point.
@@ -15,11 +16,11 @@ pub enum Mark {
     Disc,
     /// A square.
     Square,
-    /// A triangle that stands on its base.
+    /// A triangle pointing up.
     Up,
-    /// A square on its corner.
+    /// A square standing on its corner.
     Diamond,
-    /// A triangle that stands on its tip.
+    /// A triangle pointing down.
     Down,
     /// An upright cross.
     Plus,
@@ -31,7 +32,7 @@ pub enum Mark {
 pub const MARKS: [Mark; 7] =
     [Mark::Disc, Mark::Square, Mark::Up, Mark::Diamond, Mark::Down, Mark::Plus, Mark::Cross];
 
-/// The colour and the mark of a cluster: 49 looks before one comes again.
+/// The colour and the mark of a cluster: 49 combinations before one repeats.
 pub fn look(label: usize) -> (&'static str, Mark) {
     (COLOURS[label % COLOURS.len()], MARKS[label / COLOURS.len() % MARKS.len()])
 }

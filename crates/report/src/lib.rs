@@ -1,6 +1,6 @@
-//! What goc found, to be seen: figures as SVG and PNG, and a page that opens from disk.
+//! Presents results: figures as SVG and PNG, and a page that opens from disk.
 //!
-//! - [`figures`]: one file a figure.
+//! - [`figures`]: one file per figure.
 //! - [`page`]: the report, one self-contained HTML file.
 
 pub mod colours;

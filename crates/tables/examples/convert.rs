@@ -26,11 +26,7 @@ fn main() -> ExitCode {
 
 fn convert(from: &Path, to: &Path) -> Result<(), goc_tables::TableError> {
     let begin = Instant::now();
-    let table = if Format::of(from)?.0 == Format::of(to)?.0 {
-        goc_tables::read_carrying(from, &Which::First)?
-    } else {
-        goc_tables::read(from)?
-    };
+    let table = goc_tables::read_for(from, &Which::First, Some(Format::of(to)?.0))?;
     eprintln!("read {} rows, {} columns in {:.2?}", table.rows(), table.columns().len(), begin.elapsed());
     for skipped in table.skipped() {
         eprintln!("left out `{}`: {}", skipped.name, skipped.reason);

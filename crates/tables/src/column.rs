@@ -1,9 +1,9 @@
-//! One column: values of one type, which of them are there, a unit and a description.
+//! One column: values of one type, which of them are null, a unit and a description.
 //!
 //! # Null and NaN
-//! Null means "no value was written here": an empty CSV field, a Parquet null, a FITS `TNULL`. NaN is
-//! a value of its own that a computation may have produced, and it is kept as it is. Only
-//! [`Column::numbers`] lets the two meet, because an `f64` has nothing else for null.
+//! Null means "no value was written here": an empty CSV field, a Parquet null, a FITS `TNULL`. NaN
+//! is a value in its own right that a computation may have produced, and it is preserved. Only
+//! [`Column::numbers`] merges the two, because an `f64` cannot represent null otherwise.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::error::{Place, Result, TableError};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Data {
-    /// Truth values.
+    /// Booleans.
     Bool(Vec<bool>),
     /// Unsigned bytes.
     U8(Vec<u8>),
@@ -33,7 +33,7 @@ pub enum Data {
     Text(Vec<String>),
 }
 
-/// Runs one expression for whichever vector the data hold.
+/// Evaluates one expression for whichever vector the data hold.
 macro_rules! each {
     ($data:expr, $values:ident => $body:expr) => {
         match $data {
@@ -55,7 +55,7 @@ impl Data {
         each!(self, values => values.len())
     }
 
-    /// True when there is no value.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -74,8 +74,8 @@ impl Data {
         }
     }
 
-    /// Puts the stand-in value (0, NaN, empty, false) at a row that is null, so that equal tables
-    /// have equal bytes whatever a file held underneath its null.
+    /// Stores the placeholder (0, NaN, empty, false) at a null row, so that equal tables have equal
+    /// bytes regardless of what the file stored there.
     fn blank(&mut self, row: usize) {
         match self {
             Data::Bool(v) => v[row] = false,
@@ -90,7 +90,7 @@ impl Data {
     }
 }
 
-/// Where a column's rows stand in the file they came from.
+/// Where a column's rows are in the file they came from.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
     pub file: Option<PathBuf>,
@@ -129,13 +129,13 @@ pub struct Column {
     data: Data,
     unit: Option<String>,
     description: Option<String>,
-    /// False where null; `None` when nothing is.
+    /// False where null; `None` if nothing is null.
     valid: Option<Vec<bool>>,
     pub(crate) origin: Arc<Origin>,
 }
 
-/// Equal names, values, nulls, units and descriptions; where the columns were read from does not
-/// count. NaN differs from NaN, as everywhere.
+/// Compares names, values, nulls, units and descriptions, but not where the columns were read from.
+/// NaN differs from NaN, as usual.
 impl PartialEq for Column {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -152,13 +152,13 @@ impl Column {
         Self { name: name.into(), data, unit: None, description: None, valid: None, origin: Arc::default() }
     }
 
-    /// The same column with a unit; an empty text means none.
+    /// The same column with a unit; an empty string means none.
     pub fn with_unit(mut self, unit: impl Into<String>) -> Self {
         self.unit = Some(unit.into()).filter(|unit| !unit.is_empty());
         self
     }
 
-    /// The same column with a description; an empty text means none.
+    /// The same column with a description; an empty string means none.
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into()).filter(|text| !text.is_empty());
         self
@@ -166,7 +166,7 @@ impl Column {
 
     /// The same column, null wherever `valid` is false.
     ///
-    /// The value under a null is replaced (by 0, NaN, false or an empty text): it was none.
+    /// The value at a null is replaced by a placeholder (0, NaN, false or an empty string).
     pub fn with_valid(mut self, valid: Vec<bool>) -> Result<Self> {
         if valid.len() != self.len() {
             return Err(self.origin.place().column(&self.name).malformed(format!(
@@ -182,7 +182,7 @@ impl Column {
         Ok(self)
     }
 
-    /// The same column by another name.
+    /// The same column with another name.
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
@@ -203,12 +203,12 @@ impl Column {
         self.data.len()
     }
 
-    /// True when there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.data.is_empty()
     }
 
-    /// The values; at a null the stand-in (0, NaN, false, empty).
+    /// The values, with the placeholder (0, NaN, false, empty) at each null.
     pub fn data(&self) -> &Data {
         &self.data
     }
@@ -233,22 +233,24 @@ impl Column {
         self.valid.as_deref()
     }
 
-    /// Whether `row` (from 0) is null; a row that does not exist is not.
+    /// Whether `row` (counted from 0) is null; false for a row that does not exist.
     pub fn is_null(&self, row: usize) -> bool {
         self.valid.as_ref().is_some_and(|valid| valid.get(row) == Some(&false))
     }
 
-    /// How many rows are null.
+    /// Number of null rows.
     pub fn nulls(&self) -> usize {
         self.valid.as_ref().map_or(0, |valid| valid.iter().filter(|v| !**v).count())
     }
 
-    /// Where `row` (from 0) stands: the file, the row, the line and this column, for messages.
+    /// The place of `row` (counted from 0) for messages: the file, the row, the line and this
+    /// column.
     pub fn place(&self, row: usize) -> Place {
         self.origin.at(row).column(&self.name)
     }
 
-    /// An error about the value at `row` (from 0): names file, row, column and value, then `problem`.
+    /// An error about the value at `row` (counted from 0). It names the file, row, column and
+    /// value, then `problem`.
     ///
     /// ```
     /// use goc_tables::{Column, Data};
@@ -264,10 +266,11 @@ impl Column {
         TableError::Value { place: self.place(row), value, problem: problem.into().into() }
     }
 
-    /// All values as `f64`, null as NaN, truth as 0 and 1.
+    /// All values as `f64`, with null as NaN and booleans as 0 and 1.
     ///
-    /// An integer above 2^53 is rounded to the nearest `f64`. A text column is an error that names its
-    /// first value which is not a number, even if others are: guessing belongs to the CSV reader.
+    /// An integer above 2^53 is rounded to the nearest `f64`. A text column is an error that names
+    /// its first value that is not a number, even if others are numbers: only the CSV reader infers
+    /// types.
     pub fn numbers(&self) -> Result<Vec<f64>> {
         let mut numbers: Vec<f64> = match &self.data {
             Data::Bool(v) => v.iter().map(|&x| f64::from(u8::from(x))).collect(),
@@ -289,8 +292,8 @@ impl Column {
         Ok(numbers)
     }
 
-    /// All values as `i64`; floats must be whole. Null is an error that names the row: an integer
-    /// has nothing to stand for it.
+    /// All values as `i64`; floats must be whole. Null is an error that names the row, because an
+    /// integer cannot represent it.
     pub fn integers(&self) -> Result<Vec<i64>> {
         if let Some(row) = self.valid.as_ref().and_then(|valid| valid.iter().position(|v| !v)) {
             return Err(self.value_error(row, "is null where an integer is needed; fill it or drop the row"));
@@ -345,7 +348,7 @@ impl Column {
     /// The value at `row` as text; see [`Column::texts`].
     ///
     /// # Panics
-    /// When there is no such row, as indexing does.
+    /// If there is no such row, like indexing.
     pub fn text(&self, row: usize) -> Cow<'_, str> {
         if self.is_null(row) {
             return Cow::Borrowed("");
@@ -362,7 +365,7 @@ impl Column {
         }
     }
 
-    /// All values as text, null as an empty one.
+    /// All values as text, with null as an empty string.
     ///
     /// Floats have the fewest digits that read back to the same bits: `0.1`, `1.0`, `-0.0`, `1e-7`,
     /// `NaN`, `inf`.
@@ -370,12 +373,12 @@ impl Column {
         (0..self.len()).map(|row| self.text(row).into_owned()).collect()
     }
 
-    /// Equality that looks past the stand-ins under nulls.
+    /// Equality that ignores the placeholders at nulls.
     fn same_values(&self, other: &Self) -> bool {
         if self.valid.is_none() {
             return self.data == other.data;
         }
-        // A float null is stored as NaN, which would make the column differ from itself.
+        // A null float is stored as NaN, which would make the column differ from itself.
         let mut a = self.data.clone();
         let mut b = other.data.clone();
         if a.kind() != b.kind() || a.len() != b.len() {
@@ -394,14 +397,14 @@ impl Column {
     }
 }
 
-/// The shortest text that reads back to the same float. `{:?}` is the standard library's form of it
-/// that has an exponent where digits would be zeros.
+/// The shortest text that reads back to the same float. `{:?}` is the standard library's form that
+/// uses an exponent instead of long runs of zeros.
 pub(crate) fn float_text(value: impl std::fmt::Debug) -> String {
     format!("{value:?}")
 }
 
-/// Unsigned 64-bit values: integers if all fit a signed one, else their digits as text, so that no
-/// identifier is ever rounded.
+/// Unsigned 64-bit values: integers if all of them fit a signed one, otherwise their digits as
+/// text, so that no identifier is ever rounded.
 pub(crate) fn unsigned(values: Vec<u64>) -> Data {
     if values.iter().all(|&v| i64::try_from(v).is_ok()) {
         Data::I64(values.into_iter().map(|v| v as i64).collect())

@@ -1,11 +1,11 @@
-//! Where a file's bytes go, so that a reader never sees half a table.
+//! Where a file's bytes are written, so that a reader never sees a partial table.
 //!
-//! An ordinary file is written to a temporary name in the same folder and renamed when it is complete;
-//! on failure the temporary file is removed and an older file of that name stays as it was; a program
-//! that is told to end removes it by [`abandon_writing`]. A symbolic link stays one: the file that it
-//! points to is the one that is replaced. The new file has the mode of the one that it replaces, and
-//! its owner where that is allowed. What cannot be renamed over is written into as it is: a FIFO, a
-//! device, a stream of the process such as /dev/stdout.
+//! An ordinary file is written to a temporary name in the same folder and renamed when it is
+//! complete; on failure the temporary file is removed and an existing file of that name is left
+//! unchanged. A program that is asked to end removes it with [`abandon_writing`]. A symbolic link
+//! is followed: its target is replaced. The new file gets the mode of the one that it replaces, and
+//! its owner where that is allowed. What cannot be replaced by renaming is written directly: a
+//! FIFO, a device, or a stream of the process such as /dev/stdout.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter};
@@ -14,19 +14,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Result, TableError};
 
-/// Links that are followed, at most, as Linux does.
+/// Maximum number of links that are followed, as in Linux.
 const LINKS: usize = 40;
 
 /// Where the bytes of one output go.
 pub(crate) enum Destination {
-    /// A file that is replaced, or made, by a rename: its own name, behind all links.
+    /// A file that is created or replaced by a rename: its resolved name, after following all
+    /// links.
     File(PathBuf),
-    /// Something that takes bytes as they come.
+    /// Something that takes bytes as they are written.
     Stream(PathBuf),
 }
 
 impl Destination {
-    /// What a name stands for.
+    /// What a path refers to.
     pub fn of(path: &Path) -> Result<Self> {
         if is_stream_of_process(path) {
             return Ok(Self::Stream(path.to_path_buf()));
@@ -39,7 +40,7 @@ impl Destination {
     }
 }
 
-/// A stream that the process has open. If it is a file, renaming over it would part the two.
+/// A stream that the process has open. If it is a file, renaming over it would detach the two.
 fn is_stream_of_process(path: &Path) -> bool {
     let folders = ["/dev/fd", "/proc/self/fd"];
     cfg!(unix)
@@ -47,23 +48,23 @@ fn is_stream_of_process(path: &Path) -> bool {
             || path.parent().is_some_and(|folder| folders.iter().any(|name| folder == Path::new(name))))
 }
 
-/// The file that a chain of symbolic links ends at, whether it is there or not.
+/// The file at the end of a chain of symbolic links, whether it exists or not.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..LINKS {
         let Ok(target) = fs::read_link(&path) else { return Ok(path) };
-        // A relative link is seen from its own folder; an absolute one replaces all of it.
+        // A relative link is resolved from its own folder; an absolute one replaces the whole path.
         path = path.parent().unwrap_or(Path::new("")).join(target);
     }
-    Err(io::Error::other("its symbolic links go round in a ring"))
+    Err(io::Error::other("its symbolic links form a loop"))
 }
 
-/// An error of the system, with the file's name.
+/// A system error with the file's name.
 pub(crate) fn failed(path: &Path, doing: &'static str) -> impl Fn(io::Error) -> TableError {
     move |source| TableError::Io { file: path.to_path_buf(), doing, source }
 }
 
-/// Lets `fill` write the file `path`: complete or not at all, where the system allows it.
+/// Lets `fill` write the file `path`, atomically where the system allows it.
 pub(crate) fn write_to(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
     let write = |file: File| {
         let mut out = BufWriter::with_capacity(1 << 18, file);
@@ -77,31 +78,32 @@ pub(crate) fn write_to(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> R
             temporary.rename(&name).map_err(failed(path, "rename the finished file to its name"))
         }
         Destination::Stream(name) => {
-            // At the end of what is there, in case it is a file that somebody else writes too.
+            // Append, in case it is a file that another process writes too.
             let file = OpenOptions::new().append(true).open(name).map_err(failed(path, "open"))?;
             write(file).map(drop)
         }
     }
 }
 
-/// Makes the temporary file of `path` and removes it: the system says now what it would say later.
+/// Creates the temporary file of `path` and removes it, so that the system reports errors now
+/// rather than later.
 pub(crate) fn try_to_create(path: &Path) -> Result<()> {
     match Destination::of(path)? {
         Destination::File(name) => Temporary::beside(&name).map(drop).map_err(failed(path, "create")),
-        // To open a FIFO is to wait for its reader.
+        // Opening a FIFO would wait for its reader.
         Destination::Stream(_) => Ok(()),
     }
 }
 
-/// The temporary files there are. Whoever makes, renames or removes one holds the lock.
+/// The existing temporary files. The lock is held while one is created, renamed or removed.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes every file that is not complete, for a program that was told to end. Nothing is written
-/// from then on: whoever tries waits for the end.
+/// Removes every incomplete file, for a program that was asked to end. Nothing is written
+/// afterwards: further attempts block until the process ends.
 pub fn abandon_writing() {
     let mut unfinished = unfinished();
     for path in unfinished.drain(..) {
@@ -110,8 +112,8 @@ pub fn abandon_writing() {
     std::mem::forget(unfinished);
 }
 
-/// The same where nothing may be waited for or allocated: for a program that has no memory left. A
-/// file that is made or renamed at this very moment stays.
+/// The same without waiting or allocating, for a program that is out of memory. A file that is
+/// being created or renamed at this moment stays.
 pub fn abandon_writing_at_once() {
     if let Ok(mut unfinished) = UNFINISHED.try_lock() {
         for path in unfinished.iter() {
@@ -122,11 +124,11 @@ pub fn abandon_writing_at_once() {
     }
 }
 
-/// A file that is not complete; removed when dropped.
+/// An incomplete file, removed when dropped.
 struct Temporary(PathBuf);
 
 impl Temporary {
-    /// A new file in the folder of `path`, by a name nobody else has, with the mode of the file there.
+    /// A new file in the folder of `path`, with a unique name and the mode of the existing file.
     fn beside(path: &Path) -> io::Result<(Self, File)> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let process = std::process::id();
@@ -145,9 +147,9 @@ impl Temporary {
         }
     }
 
-    /// It is complete: gives it its name.
+    /// Gives the completed file its final name.
     fn rename(self, to: &Path) -> io::Result<()> {
-        // The lock is let go before `self` is dropped, which takes it too.
+        // The lock is released before `self` is dropped, which takes it too.
         let mut unfinished = unfinished();
         let renamed = fs::rename(&self.0, to);
         if renamed.is_ok() {
@@ -163,13 +165,13 @@ impl Drop for Temporary {
         let mut unfinished = unfinished();
         if let Some(at) = unfinished.iter().position(|path| *path == self.0) {
             unfinished.swap_remove(at);
-            // The first error is the one to report; a left-over temporary file is the lesser harm.
+            // The first error is the one to report; a left-over temporary file does less harm.
             let _ = fs::remove_file(&self.0);
         }
     }
 }
 
-/// A new file with mode and owner of `old`, where that is there.
+/// A new file with the mode and owner of `old`, if that exists.
 #[cfg(unix)]
 fn create_like(new: &Path, old: &Path) -> io::Result<File> {
     use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
@@ -177,14 +179,15 @@ fn create_like(new: &Path, old: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     let Ok(like) = fs::metadata(old) else { return options.open(new) };
-    // Readable by nobody else until it is as private as the old one.
+    // Readable by nobody else until it has the permissions of the old one.
     let file = options.mode(0o600).open(new)?;
     let mine = file.metadata()?;
     let mut mode = like.mode() & 0o7777;
     if (like.uid(), like.gid()) != (mine.uid(), mine.gid())
         && fchown(&file, Some(like.uid()), Some(like.gid())).is_err()
     {
-        // The file is ours then, as any new one; what the old group was allowed is not our group's.
+        // The file then belongs to us, like any new one; the old group's permissions do not apply
+        // to our group.
         mode &= 0o707;
     }
     file.set_permissions(fs::Permissions::from_mode(mode)).inspect_err(|_| {
@@ -193,7 +196,7 @@ fn create_like(new: &Path, old: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Where there are no such modes.
+/// For systems without such modes.
 #[cfg(not(unix))]
 fn create_like(new: &Path, _old: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(new)
@@ -235,7 +238,7 @@ mod tests {
         symlink("a.csv", at("b.csv")).unwrap();
         let before = fs::read_dir(folder.path()).unwrap().count();
         let said = write(&at("a.csv"), b"x").unwrap_err().to_string();
-        assert!(said.contains("go round in a ring"), "{said}");
+        assert!(said.contains("links form a loop"), "{said}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), before);
     }
 

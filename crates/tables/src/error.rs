@@ -1,14 +1,14 @@
-//! What can go wrong with a table, and how it is said.
+//! What can go wrong with a table, and the messages.
 //!
-//! A message names the file, the row, the column and the value as far as they are known, then what to do.
-//! Rows are counted from 1, the first row of data being row 1; text formats add the line, which is what
-//! an editor shows.
+//! A message names the file, the row, the column and the value as far as they are known, and says
+//! what to do. The first row of data is row 1; text formats add the line number, which is what an
+//! editor shows.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A place in a table, as much of it as is known.
+/// A place in a table, as far as it is known.
 ///
 /// ```
 /// use goc_tables::Place;
@@ -17,11 +17,11 @@ use std::path::{Path, PathBuf};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The file, where the table came from one.
+    /// The file, if the table came from one.
     pub file: Option<PathBuf>,
-    /// The row, from 1.
+    /// The row, counted from 1.
     pub row: Option<u64>,
-    /// The line of a text file, from 1.
+    /// The line of a text file, counted from 1.
     pub line: Option<u64>,
     /// The column's name.
     pub column: Option<String>,
@@ -33,13 +33,13 @@ impl Place {
         Self { file: Some(file.to_path_buf()), ..Self::default() }
     }
 
-    /// The same place, at this row (from 1).
+    /// The same place, at this row (counted from 1).
     pub fn row(mut self, row: u64) -> Self {
         self.row = Some(row);
         self
     }
 
-    /// The same place, at this line (from 1).
+    /// The same place, at this line (counted from 1).
     pub fn line(mut self, line: u64) -> Self {
         self.line = Some(line);
         self
@@ -59,13 +59,13 @@ impl Place {
         TableError::CutOff { place: self, missing: missing.into() }
     }
 
-    /// Refuses what needs more memory than is free, or than the system gives at once: better now
-    /// than an abort later.
+    /// Refuses what needs more memory than is free, or than the system grants at once: an error now
+    /// is better than an abort later.
     pub(crate) fn check_memory(&self, what: &str, bytes: u64) -> Result<()> {
         let mut probe = Vec::<u8>::new();
         let given = goc_memory::check(bytes).is_ok()
             && usize::try_from(bytes).is_ok_and(|bytes| probe.try_reserve_exact(bytes).is_ok());
-        // Asked for and given back at once; the compiler is not to leave it out.
+        // Allocated and freed at once; the compiler must not optimise it away.
         std::hint::black_box(&mut probe);
         if given {
             return Ok(());
@@ -104,23 +104,23 @@ pub type Result<T, E = TableError> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error("{}: cannot {doing}: {source}", .file.display())]
     Io {
         /// The file.
         file: PathBuf,
         /// What was tried: `read`, `create`, ...
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The name's ending says nothing.
+    /// The file's extension does not identify a format.
     #[error("{}: unknown kind of table; name it {}", .file.display(), crate::Format::ENDINGS)]
     UnknownFormat {
         /// The file.
         file: PathBuf,
     },
-    /// The name of an output says nothing, and nothing else does.
+    /// Neither the name of an output nor anything else identifies its format.
     #[error("{}: unknown kind of table; name it {}, or give its --format", .file.display(), crate::Format::ENDINGS)]
     UnknownOutput {
         /// The file.
@@ -134,7 +134,7 @@ pub enum TableError {
         /// What is missing.
         missing: String,
     },
-    /// The file is not what its name says, or is damaged, or uses what is not supported.
+    /// The file is not what its name says, is damaged, or uses unsupported features.
     #[error("{place}{problem}")]
     Malformed {
         /// Where.
@@ -142,7 +142,7 @@ pub enum TableError {
         /// What is wrong and what to do.
         problem: String,
     },
-    /// A table of the file that was asked for and is not there.
+    /// A requested table that the file does not contain.
     #[error("{place}{problem}")]
     NoTable {
         /// The file.
@@ -152,7 +152,8 @@ pub enum TableError {
     },
     /// A table that is too large for this machine.
     #[error(
-        "{place}{what} need {}, more memory than there is; read fewer, or use a larger machine",
+        "{place}{what} need {}, more memory than there is; read fewer rows or columns, or use a larger \
+         machine",
         goc_memory::amount(*.bytes)
     )]
     Memory {
@@ -173,32 +174,32 @@ pub enum TableError {
         /// What is wrong with it and what to do.
         problem: Box<str>,
     },
-    /// A column of another length than the first.
+    /// A column whose length differs from that of the first.
     #[error("{place}{len} values, but the table has {rows} rows")]
     Length {
         /// The column.
         place: Place,
         /// Its length.
         len: usize,
-        /// The table's.
+        /// The table's length.
         rows: usize,
     },
-    /// Two columns of one name.
+    /// Two columns with the same name.
     #[error("{place}the name occurs twice; rename one of the two")]
     Duplicate {
         /// The column.
         place: Place,
     },
-    /// A column that is not there.
+    /// A column that does not exist.
     #[error("{}", no_column(.file, .wanted, .near, .columns))]
     NoColumn {
         /// The table's file.
         file: Option<PathBuf>,
-        /// The name asked for.
+        /// The name requested.
         wanted: String,
-        /// Names much like it, the nearest first.
+        /// Similar names, the nearest first.
         near: Vec<String>,
-        /// All the names there are.
+        /// All existing names.
         columns: Vec<String>,
     },
     /// A column that is in the file but has no place in a table of single values.
@@ -214,10 +215,10 @@ pub enum TableError {
     CannotHold {
         /// Where.
         place: Place,
-        /// What the format lacks, and which does not.
+        /// What the format lacks, and which format has it.
         problem: String,
     },
-    /// An output that would take the place of a file that is still wanted.
+    /// An output that would overwrite a file that is still needed.
     #[error("{}: {problem}", .file.display())]
     Overwrites {
         /// The output.
@@ -234,7 +235,7 @@ pub enum TableError {
         problem: String,
     },
     /// Not a rule for missing values.
-    #[error("`{text}` is no rule for missing values; give numbers such as -9999, `nan` or `none`")]
+    #[error("`{text}` is not a rule for missing values; give numbers such as -9999, `nan` or `none`")]
     Missing {
         /// What was given.
         text: String,
@@ -255,12 +256,12 @@ fn no_column(file: &Option<PathBuf>, wanted: &str, near: &[String], columns: &[S
     text
 }
 
-/// A number as it is, anything else in quotes, so that blanks and an empty text can be seen.
+/// A number unchanged, anything else in quotes, so that blanks and an empty string are visible.
 fn shown(value: &str) -> String {
     if value.parse::<f64>().is_ok() { value.to_string() } else { format!("{value:?}") }
 }
 
-/// Names of `columns` close enough to `wanted` to be a slip of the pen, the nearest first.
+/// Names of `columns` close enough to `wanted` to suggest a typing error, the nearest first.
 pub fn near_names(wanted: &str, columns: &[String]) -> Vec<String> {
     let simple = |s: &str| s.to_lowercase().replace(['_', '-', ' ', '.'], "");
     let key = simple(wanted);

@@ -1,7 +1,7 @@
-//! Files: opening, gzip, and from a format to its reader and writer.
+//! Files: opening them, gzip, and dispatching on the format.
 //!
-//! The bytes that are written depend on the table alone: no time stamp, no host, no path. Where they
-//! go is the matter of `destination`.
+//! The bytes that are written depend only on the table: no time stamp, no host, no path.
+//! `destination` decides where they go.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -20,21 +20,28 @@ use crate::{Format, Table, Which, csv, ecsv, fits, parquet, votable};
 /// On 270 000 rows of floats as CSV, level 1 takes 0.77 s for 10.96 MB and the usual 6 takes 2.79 s for 10.24 MB.
 const GZIP_LEVEL: u32 = 1;
 
+/// The first bytes of a gzip file.
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
 /// Where the bytes come from, and which file to name in messages.
 pub(crate) struct Input<'a> {
     reader: Box<dyn Read + 'a>,
-    /// How many bytes there are, where that is known beforehand.
+    /// The number of bytes, if known in advance.
     pub len: Option<u64>,
-    /// How many were read so far.
+    /// The number of bytes read so far.
     pub taken: u64,
     pub file: Option<PathBuf>,
-    /// The kind of the last failure, for a caller that went on.
+    /// The kind of the last failure, for a caller that continued.
     broken: Option<io::Error>,
 }
 
 impl<'a> Input<'a> {
     fn of_bytes(bytes: &'a [u8]) -> Self {
         Self { reader: Box::new(bytes), len: Some(bytes.len() as u64), taken: 0, file: None, broken: None }
+    }
+
+    fn of_stream(reader: impl Read + 'a, name: &Path) -> Self {
+        Self { reader: Box::new(reader), len: None, taken: 0, file: Some(name.to_path_buf()), broken: None }
     }
 
     fn open(path: &Path, gzip: bool) -> Result<Self> {
@@ -62,7 +69,7 @@ impl<'a> Input<'a> {
         Arc::new(Origin { file: self.file.clone(), first_line })
     }
 
-    /// Fills `buffer` as far as the input goes; returns how many bytes it got.
+    /// Fills `buffer` as far as the input goes; returns the number of bytes read.
     pub fn fill(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let mut got = 0;
         while got < buffer.len() {
@@ -77,7 +84,7 @@ impl<'a> Input<'a> {
         Ok(got)
     }
 
-    /// Reads over `bytes` bytes; returns how many there were.
+    /// Skips `bytes` bytes; returns how many there were.
     pub fn pass(&mut self, bytes: u64) -> Result<u64> {
         match io::copy(&mut self.reader.by_ref().take(bytes), &mut io::sink()) {
             Ok(got) => {
@@ -88,8 +95,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Reads what is left of a compressed input, because its check sum comes last. A plain file has
-    /// none, so there is nothing to learn from its rest.
+    /// Reads the rest of a compressed input, because its checksum comes last. A plain file has
+    /// none, so its rest is ignored.
     pub fn check_rest(&mut self) -> Result<()> {
         if self.len.is_none() {
             self.pass(u64::MAX)?;
@@ -104,7 +111,7 @@ impl<'a> Input<'a> {
     pub fn rest(&mut self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         if let Some(len) = self.len {
-            // One byte more, so that reading the end does not double the buffer.
+            // One extra byte, so that reading the end does not double the buffer.
             bytes.reserve_exact(usize::try_from(len).unwrap_or(0).saturating_add(1));
         }
         match self.reader.read_to_end(&mut bytes) {
@@ -128,7 +135,11 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Reads a table; the ending of the name says the format.
+/// Reads a table; the file's extension determines the format.
+///
+/// `-` is standard input. Its format, like that of any other stream without an ending (a FIFO,
+/// `/dev/fd/63`), is recognised by its first bytes ([`Format::of_content`]); it may be compressed
+/// with gzip.
 ///
 /// ```no_run
 /// let table = goc_tables::read("stars.fits".as_ref())?;
@@ -141,18 +152,25 @@ pub fn read(path: &Path) -> Result<Table> {
 
 /// Reads one of the tables of a file.
 pub fn read_which(path: &Path, which: &Which) -> Result<Table> {
-    read_either(path, which, false)
+    read_for(path, which, None)
 }
 
-/// The same for a table that is written again: columns of a FITS or Parquet file that a table of
-/// single values cannot hold are not left out but carried along ([`Table::carried`]), and go into a
-/// file of the same format as they are. A file of another format has no place for them.
-pub fn read_carrying(path: &Path, which: &Which) -> Result<Table> {
-    read_either(path, which, true)
-}
-
-fn read_either(path: &Path, which: &Which, carry: bool) -> Result<Table> {
-    let (format, gzip) = Format::of(path)?;
+/// The same for a table that will be written again in the format `to`. From FITS to FITS and from
+/// Parquet to Parquet, columns that a table of single values cannot hold are not left out but
+/// carried along ([`Table::carried`]) and written unchanged. Other formats cannot hold them.
+pub fn read_for(path: &Path, which: &Which, to: Option<Format>) -> Result<Table> {
+    let (format, gzip) = match Format::of(path) {
+        Ok(known) => known,
+        Err(_) if path == Path::new("-") => {
+            return read_stream(io::stdin().lock(), Path::new("standard input"), which, to);
+        }
+        Err(unknown) => {
+            let stream = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+            let file = File::open(path).ok().filter(|_| stream).ok_or(unknown)?;
+            return read_stream(file, path, which, to);
+        }
+    };
+    let carry = to == Some(format);
     check_which(which, format, &Place::file(path))?;
     let input = Input::open(path, gzip)?;
     if format == Format::Parquet {
@@ -167,6 +185,22 @@ fn read_either(path: &Path, which: &Which, carry: bool) -> Result<Table> {
     read_input(input, format, which, carry)
 }
 
+/// Reads a table whose format is recognised by its content; messages call the stream `name`.
+fn read_stream(stream: impl Read, name: &Path, which: &Which, to: Option<Format>) -> Result<Table> {
+    let packed = Input::of_stream(stream, name).rest()?;
+    let bytes = match packed.starts_with(&GZIP_MAGIC) {
+        true => {
+            let mut input = Input::of_stream(MultiGzDecoder::new(packed.as_slice()), name);
+            input.rest()?
+        }
+        false => packed,
+    };
+    let format = Format::of_content(&bytes);
+    check_which(which, format, &Place::file(name))?;
+    let input = Input { file: Some(name.to_path_buf()), ..Input::of_bytes(&bytes) };
+    read_input(input, format, which, to == Some(format))
+}
+
 /// Reads a table from bytes in memory.
 pub fn from_bytes(bytes: &[u8], format: Format) -> Result<Table> {
     from_bytes_which(bytes, format, &Which::First)
@@ -178,7 +212,7 @@ pub fn from_bytes_which(bytes: &[u8], format: Format, which: &Which) -> Result<T
     read_input(Input::of_bytes(bytes), format, which, false)
 }
 
-/// Refuses to look for what the format does not have.
+/// Refuses a selection that the format does not support.
 fn check_which(which: &Which, format: Format, place: &Place) -> Result<()> {
     let problem = match (which, format) {
         (Which::Hdu(_), Format::Fits) | (Which::Table(_), Format::VoTable) | (Which::First, _) => {
@@ -206,7 +240,7 @@ fn read_input(input: Input<'_>, format: Format, which: &Which, carry: bool) -> R
     }
 }
 
-/// Writes a table; the ending of the name says the format. Complete or not at all.
+/// Writes a table atomically; the file's extension determines the format.
 ///
 /// ```
 /// # let folder = std::env::temp_dir().join(format!("goc-doc-{}", std::process::id()));
@@ -223,7 +257,7 @@ pub fn write(table: &Table, path: &Path) -> Result<()> {
     write_as(table, path, None)
 }
 
-/// Writes a table in a format that is named, or that the ending of the name says.
+/// Writes a table in a given format, or in the one that the file's extension determines.
 pub fn write_as(table: &Table, path: &Path, format: Option<Format>) -> Result<()> {
     let (format, gzip) = Format::asked(path, format)?;
     destination::write_to(path, |out| {
@@ -237,8 +271,8 @@ pub fn write_as(table: &Table, path: &Path, format: Option<Format>) -> Result<()
     })
 }
 
-/// Refuses a table whose names, texts or metadata the format of `path` cannot hold, before work is
-/// done for it. Nothing is written.
+/// Refuses a table whose names, text or metadata the format of `path` cannot hold, before any work
+/// is done. Nothing is written.
 ///
 /// ```
 /// use goc_tables::{Column, Data, Table};
@@ -251,19 +285,19 @@ pub fn check_can_hold(table: &Table, path: &Path) -> Result<()> {
     check_can_hold_as(table, path, None)
 }
 
-/// The same for a format that is named.
+/// The same for a given format.
 pub fn check_can_hold_as(table: &Table, path: &Path, format: Option<Format>) -> Result<()> {
     let format = Format::asked(path, format)?.0;
     check_carried(table, format, path)?;
     match format {
         Format::Fits => fits::check(table, path),
         Format::Parquet => parquet::check(table, path),
-        // These hold any name; a text that XML forbids is found on writing.
+        // These can hold any name; text that XML forbids is detected on writing.
         Format::Csv | Format::Tsv | Format::Ecsv | Format::VoTable => Ok(()),
     }
 }
 
-/// Refuses to lose what is carried along for another format.
+/// Refuses to drop carried columns that another format cannot hold.
 fn check_carried(table: &Table, format: Format, path: &Path) -> Result<()> {
     match (table.stored(), format, table.carried().first()) {
         (Stored::Nothing, ..)
@@ -277,12 +311,13 @@ fn check_carried(table: &Table, format: Format, path: &Path) -> Result<()> {
     }
 }
 
-/// Writes a text that is no table, such as a tree, as [`write()`] writes tables: under another name, then renamed.
+/// Writes text that is not a table, such as a tree, in the same way as [`write()`]: under a
+/// temporary name, then renamed.
 pub fn write_text(text: &str, path: &Path) -> Result<()> {
     write_bytes(text.as_bytes(), path)
 }
 
-/// Writes bytes that are no table, such as a picture, in the same way.
+/// Writes bytes that are not a table, such as a picture, in the same way.
 pub fn write_bytes(bytes: &[u8], path: &Path) -> Result<()> {
     destination::write_to(path, |out| out.write_all(bytes).map_err(failed(path, "write")))
 }
@@ -306,7 +341,7 @@ fn write_to<W: Write + Send>(table: &Table, format: Format, out: &mut W, path: &
     }
 }
 
-/// For writers: the system's refusal, with the file's name.
+/// For writers: a system error with the file's name.
 pub(crate) fn write_failed(path: &Path) -> impl Fn(io::Error) -> TableError + '_ {
     move |source| TableError::Io { file: path.to_path_buf(), doing: "write", source }
 }

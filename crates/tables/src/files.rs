@@ -1,9 +1,9 @@
-//! The files of one piece of work, looked at before it begins.
+//! The files of one task, checked before it begins.
 //!
-//! An output must not take the place of an input, nor of another output, and it must be possible to
-//! write it: better said now than after an hour. Two names are compared by the file behind them, so
-//! `s.csv`, `./s.csv`, an absolute path, a symbolic link and a hard link are all the same. A file
-//! that is there already is replaced, unless the caller wants to keep it ([`Existing`]).
+//! An output must not overwrite an input or another output, and it must be possible to write it: an
+//! error now is better than one after an hour of work. Paths are compared by the file they refer
+//! to, so `s.csv`, `./s.csv`, an absolute path, a symbolic link and a hard link are all the same.
+//! An existing file is replaced, unless the caller wants to keep it ([`Existing`]).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::Format;
 use crate::destination::{Destination, try_to_create};
 use crate::error::{Result, TableError};
 
-/// What becomes of an output's older namesake.
+/// What to do with an existing file of the output's name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
     /// It is replaced once the new file is complete.
@@ -22,7 +22,7 @@ pub enum Existing {
     Keep,
 }
 
-/// What a piece of work reads and writes.
+/// The files that a task reads and writes.
 ///
 /// ```
 /// use goc_tables::{Existing, Files};
@@ -43,11 +43,11 @@ struct Output {
     path: PathBuf,
     /// Its ending must be that of a table.
     table: bool,
-    /// The format where the ending need not say it.
+    /// The format, if the extension need not determine it.
     format: Option<Format>,
     /// Whether a format could have been named.
     any_ending: bool,
-    /// Its folder is made where there is none.
+    /// Its folder is created if it does not exist.
     makes_folder: bool,
 }
 
@@ -63,7 +63,7 @@ impl Files {
         self.writes_as(paths, true, false)
     }
 
-    /// Also writes this table, in a format that its ending need not say.
+    /// Also writes this table, in a format that its extension need not determine.
     pub fn writes_table_as(mut self, path: Option<&Path>, format: Option<Format>) -> Self {
         let output = |path: &Path| Output {
             path: path.into(),
@@ -81,7 +81,7 @@ impl Files {
         self.writes_as(paths, false, false)
     }
 
-    /// Also writes files of these names into a folder, which is made where there is none.
+    /// Also writes files of these names into a folder, which is created if it does not exist.
     pub fn writes_into<N: AsRef<Path>>(self, folder: &Path, names: impl IntoIterator<Item = N>) -> Self {
         self.writes_as(names.into_iter().map(|name| folder.join(name)), false, true)
     }
@@ -119,10 +119,10 @@ impl Files {
                 return Err(overwrites("named for two outputs; give each a file of its own"));
             }
             outputs.push(identity);
-            // Nothing is lost where bytes only pass.
+            // Nothing is lost in a stream.
             let stream = matches!(Destination::of(path)?, Destination::Stream(_));
             if existing == Existing::Keep && !stream && fs::metadata(path).is_ok() {
-                return Err(overwrites("is there already and is to be kept; name another file"));
+                return Err(overwrites("already exists and is not to be replaced; name another file"));
             }
             check_place(path, *makes_folder)?;
         }
@@ -144,7 +144,7 @@ fn check_place(path: &Path, makes_folder: bool) -> Result<()> {
     }
 }
 
-/// The folder that a file is in, `.` where the name says nothing.
+/// The folder that a file is in, or `.` if the path has none.
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -152,13 +152,13 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Which file a name stands for, whatever way it is spelled.
+/// Which file a path refers to, however it is written.
 #[derive(Debug, PartialEq, Eq)]
 enum Identity {
-    /// Device and number of a file that is there.
+    /// Device and inode number of an existing file.
     #[cfg(unix)]
     Number(u64, u64),
-    /// The full name: of a file that is not there yet, or where files have no numbers.
+    /// The full path of a file that does not exist yet, or on systems where files have no numbers.
     Name(PathBuf),
 }
 
@@ -227,7 +227,7 @@ mod tests {
         files.check(Existing::Keep).unwrap();
         fs::write(&path, "x\n").unwrap();
         files.check(Existing::Replace).unwrap();
-        assert!(files.check(Existing::Keep).unwrap_err().to_string().contains("is to be kept"));
+        assert!(files.check(Existing::Keep).unwrap_err().to_string().contains("is not to be replaced"));
     }
 
     #[test]

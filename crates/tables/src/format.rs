@@ -1,4 +1,4 @@
-//! Which format a file has: its name's ending says.
+//! The format of a file, from its extension, or of a stream, from its first bytes.
 
 use std::path::Path;
 
@@ -23,10 +23,10 @@ pub enum Format {
 }
 
 impl Format {
-    /// The endings, for messages.
+    /// The extensions, for messages.
     pub const ENDINGS: &'static str = ".csv, .tsv, .ecsv, .parquet, .pq, .fits, .fit, .vot, .votable or .xml (all but Parquet also with .gz)";
 
-    /// All of them with the word that names each.
+    /// All formats with their names.
     pub const ALL: [(Self, &'static str); 6] = [
         (Self::Csv, "csv"),
         (Self::Tsv, "tsv"),
@@ -36,7 +36,8 @@ impl Format {
         (Self::VoTable, "votable"),
     ];
 
-    /// The format that was asked for, or that the name says, and whether it is compressed with gzip.
+    /// The requested format, or the one that the name implies, and whether it is compressed with
+    /// gzip.
     pub fn asked(path: &Path, format: Option<Self>) -> Result<(Self, bool)> {
         let Some(format) = format else { return Self::of(path) };
         let gzip = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
@@ -46,7 +47,32 @@ impl Format {
         Ok((format, gzip))
     }
 
-    /// The format of a file by its name, and whether it is compressed with gzip.
+    /// The format of a table from its first bytes, for a table without a file name.
+    ///
+    /// CSV and TSV are distinguished by the header line: in TSV it has tabs and no comma.
+    ///
+    /// ```
+    /// use goc_tables::Format;
+    /// assert_eq!(Format::of_content(b"# stars\nx\ty\n1\t2\n"), Format::Tsv);
+    /// assert_eq!(Format::of_content(b"x,y\n1,2\n"), Format::Csv);
+    /// ```
+    pub fn of_content(bytes: &[u8]) -> Self {
+        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        match bytes {
+            [b'S', b'I', b'M', b'P', b'L', b'E', ..] => return Self::Fits,
+            [b'P', b'A', b'R', b'1', ..] => return Self::Parquet,
+            [b'#', b' ', b'%', b'E', b'C', b'S', b'V', ..] => return Self::Ecsv,
+            _ => {}
+        }
+        let mut lines = bytes.split(|&byte| byte == b'\n' || byte == b'\r').map(<[u8]>::trim_ascii_start);
+        match lines.find(|line| !line.is_empty() && !line.starts_with(b"#")) {
+            Some(header) if header.starts_with(b"<") => Self::VoTable,
+            Some(header) if header.contains(&b'\t') && !header.contains(&b',') => Self::Tsv,
+            _ => Self::Csv,
+        }
+    }
+
+    /// The format of a file from its name, and whether it is compressed with gzip.
     ///
     /// ```
     /// use goc_tables::Format;
@@ -75,6 +101,21 @@ impl Format {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_bytes_tell_the_format_of_what_is_written() {
+        use crate::{Column, Data, Table};
+        let columns = [("a", vec![1.5]), ("b", vec![2.5])];
+        let table =
+            Table::new(columns.map(|(name, values)| Column::new(name, Data::F64(values))).into()).unwrap();
+        for (format, word) in Format::ALL {
+            let bytes = crate::to_bytes(&table, format).unwrap();
+            assert_eq!(Format::of_content(&bytes), format, "{word}");
+        }
+        assert_eq!(Format::of_content(b"\xEF\xBB\xBF\n# <a>\n <?xml version='1.0'?>"), Format::VoTable);
+        assert_eq!(Format::of_content(b""), Format::Csv);
+        assert_eq!(Format::of_content(b"a, b\tc\n"), Format::Csv);
+    }
 
     #[test]
     fn an_unknown_ending_lists_the_known_ones() {

@@ -1,7 +1,7 @@
-//! Gathering a column of a declared type, value by value.
+//! Builds a column of a declared type, value by value.
 //!
-//! FITS, ECSV and VOTable say what a column holds before its values come. Types the table lacks are
-//! widened to the next signed one; unsigned 64-bit values stay integers while they fit.
+//! FITS, ECSV and VOTable declare a column's type before its values. Types that the table lacks are
+//! widened to the next signed one; unsigned 64-bit values stay integers if they fit.
 
 use crate::column::unsigned;
 use crate::error::Result;
@@ -75,7 +75,7 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    /// With room for so many rows.
+    /// With room for this many rows.
     pub fn new(kind: Declared, room: usize) -> Self {
         let values = match kind {
             Declared::Bool => Values::Bool(Vec::with_capacity(room)),
@@ -111,7 +111,7 @@ impl Gathered {
         }
     }
 
-    /// Takes the value a text stands for, or says what it should have been.
+    /// Takes the value that a text represents; the error says what was expected.
     pub fn push_text(&mut self, text: &str) -> Result<(), &'static str> {
         const INTEGER: &str = "is not an integer of the column's type";
         const NUMBER: &str = "is not a number";
@@ -143,7 +143,7 @@ impl Gathered {
     }
 }
 
-/// Truth as the formats spell it.
+/// A boolean in the formats' spelling.
 fn truth(text: &str) -> Option<bool> {
     match text {
         "1" | "t" | "T" => Some(true),

@@ -1,15 +1,17 @@
-//! Tables in and out: CSV, ECSV, Parquet, FITS and VOTable, and one [`Table`] type.
+//! Reading and writing tables: CSV, ECSV, Parquet, FITS and VOTable, with one [`Table`] type.
 //!
-//! [`read()`] and [`write()`] choose the format by the file's ending ([`Format`]); every format gives the same
-//! [`Table`]: columns with a type, a unit, a description and nulls, and metadata as ordered text.
-//! A file that is cut off or damaged is an error that names the file and, where it can, the row, the
-//! column and the value ([`TableError`]); it never panics and never becomes a shorter table. Columns that
-//! a table of single values cannot hold (arrays, complex numbers, ...) are left out and listed with the
-//! reason ([`Table::skipped`]).
+//! [`read()`] and [`write()`] choose the format from the file's extension ([`Format`]); every
+//! format gives the same [`Table`]: columns with a type, a unit, a description and nulls, and
+//! metadata as ordered text.
 //!
-//! The order to read the modules in: `table` and `column` (what a table is), `missing` (when a
-//! value counts as missing), `file` (files and gzip), `destination` (atomic writing), `files` (what must not be
-//! overwritten), then one module a format.
+//! A truncated or damaged file is an error that names the file and, where possible, the row, the
+//! column and the value ([`TableError`]); it never causes a panic or a shorter table. Columns that
+//! a table of single values cannot hold (arrays, complex numbers, ...) are left out and listed with
+//! the reason ([`Table::skipped`]).
+//!
+//! Suggested reading order of the modules: `table` and `column` (what a table is), `missing` (when
+//! a value counts as missing), `file` (files and gzip), `destination` (atomic writing), `files`
+//! (what must not be overwritten), then one module per format.
 //!
 //! ```
 //! use goc_tables::{Column, Data, Format, Table};
@@ -46,8 +48,8 @@ pub use column::{Column, Data};
 pub use destination::{abandon_writing, abandon_writing_at_once};
 pub use error::{Place, TableError, near_names};
 pub use file::{
-    check_can_hold, check_can_hold_as, from_bytes, from_bytes_which, read, read_carrying, read_which,
-    to_bytes, write, write_as, write_bytes, write_text,
+    check_can_hold, check_can_hold_as, from_bytes, from_bytes_which, read, read_for, read_which, to_bytes,
+    write, write_as, write_bytes, write_text,
 };
 pub use files::{Existing, Files};
 pub use format::Format;

@@ -8,9 +8,9 @@
 //! | NaN | a value of its own, kept |
 //! | a number that stands for "missing", such as -9999 | an ordinary number until this rule is asked |
 //!
-//! [`Missing`] says which numbers count as missing. The default is -9999, the surveys' own mark. `none`
-//! switches it off. `nan` adds NaN and null; without it whoever needs a finite number refuses them by
-//! name. Several may be given: `-9999,-999,nan`.
+//! [`Missing`] says which numbers count as missing. The default is -9999, the usual value in
+//! surveys. `none` switches it off. `nan` adds NaN and null; without it, code that needs a finite
+//! number refuses them by name. Several values may be given: `-9999,-999,nan`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -47,8 +47,8 @@ impl Missing {
         Self { numbers: Vec::new(), nan: false }
     }
 
-    /// Reads `none`, or a list of numbers and `nan` separated by commas. `nan` alone keeps the
-    /// default -9999: it adds.
+    /// Reads `none`, or a list of numbers and `nan` separated by commas. `nan` alone adds to the
+    /// default -9999.
     pub fn parse(text: &str) -> Result<Self> {
         if text.trim().eq_ignore_ascii_case("none") {
             return Ok(Self::none());
@@ -70,7 +70,7 @@ impl Missing {
         Ok(rule)
     }
 
-    /// Whether `value` counts as missing. A null read as a number is NaN, so it goes with `nan`.
+    /// Whether `value` counts as missing. A null read as a number is NaN, so `nan` covers it.
     pub fn is_missing(&self, value: f64) -> bool {
         if value.is_nan() { self.nan } else { self.numbers.contains(&value) }
     }

@@ -1,4 +1,4 @@
-//! The one table type: columns of one length, with unique names, and some metadata.
+//! The table type: columns of equal length with unique names, and metadata.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// Columns of one length, names unique, with ordered metadata (key and text).
+/// Columns of equal length with unique names, and ordered metadata (key and text).
 ///
 /// ```
 /// use goc_tables::{Column, Data, Table};
@@ -42,20 +42,20 @@ pub struct Table {
     source: Option<PathBuf>,
 }
 
-/// Columns that have no place in a table of single values, as the format stores them: they go into a
-/// file of the same format as they are.
+/// Columns that a table of single values cannot hold, in the format's own storage: they are written
+/// unchanged to a file of the same format.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Stored {
     /// There are none.
     #[default]
     Nothing,
-    /// Of a FITS file.
+    /// From a FITS file.
     Fits(crate::fits::Carried),
-    /// Of a Parquet file.
+    /// From a Parquet file.
     Parquet(crate::parquet::Carried),
 }
 
-/// Equal columns and metadata, wherever the tables came from.
+/// Compares columns and metadata, regardless of where the tables came from.
 impl PartialEq for Table {
     fn eq(&self, other: &Self) -> bool {
         self.columns == other.columns && self.metadata == other.metadata
@@ -63,7 +63,7 @@ impl PartialEq for Table {
 }
 
 impl Table {
-    /// Checks that the lengths are equal and the names unique and not empty.
+    /// Checks that the lengths are equal and that the names are unique and not empty.
     pub fn new(columns: Vec<Column>) -> Result<Self> {
         let mut names = std::collections::HashSet::new();
         for column in &columns {
@@ -96,13 +96,13 @@ impl Table {
         self.columns.iter().find(|column| column.name() == name)
     }
 
-    /// Whether there is a column of this name, among those that are only carried along too.
+    /// Whether there is a column of this name, including those that are only carried along.
     pub fn has(&self, name: &str) -> bool {
         self.column(name).is_some() || self.carried.iter().any(|carried| carried.name == name)
     }
 
-    /// The column of this name; else an error that lists the columns there are and suggests near names,
-    /// or says why the column was left out on reading.
+    /// The column of this name. The error lists the existing columns and suggests similar names, or
+    /// says why the column was left out on reading.
     pub fn require(&self, name: &str) -> Result<&Column> {
         if let Some(column) = self.column(name) {
             return Ok(column);
@@ -145,7 +145,7 @@ impl Table {
         self.metadata.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
     }
 
-    /// Sets a key, in place when it is there, else at the end.
+    /// Sets a key, in place if it exists, otherwise at the end.
     pub fn set_metadata(&mut self, key: impl Into<String>, value: impl Into<String>) {
         let (key, value) = (key.into(), value.into());
         match self.metadata.iter_mut().find(|(k, _)| *k == key) {
@@ -154,13 +154,13 @@ impl Table {
         }
     }
 
-    /// What the file has and the table has not, with reasons; never dropped in silence.
+    /// What the file has but the table does not, with reasons; nothing is dropped silently.
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
 
-    /// Columns that cannot be looked at and go into a file of the same format as they are
-    /// ([`read_carrying`](crate::read_carrying)), with the reasons.
+    /// Columns that cannot be accessed but are written unchanged to a file of the same format
+    /// ([`read_for`](crate::read_for)), with the reasons.
     pub fn carried(&self) -> &[Skipped] {
         &self.carried
     }
@@ -169,7 +169,7 @@ impl Table {
         &self.stored
     }
 
-    /// Carries these columns along, which are stored like this.
+    /// Carries these columns along in this storage.
     pub(crate) fn carry(
         &mut self,
         columns: impl Iterator<Item = (String, String)>,
@@ -194,13 +194,13 @@ impl Table {
         self.skipped.push(Skipped { name: name.into(), reason: reason.into() });
     }
 
-    /// Changes every column; names and lengths are to stay as they are.
+    /// Changes every column; names and lengths must stay the same.
     pub(crate) fn map_columns(&mut self, change: impl FnMut(Column) -> Column) {
         self.columns = std::mem::take(&mut self.columns).into_iter().map(change).collect();
     }
 
-    /// Takes the column `mask` out and makes `data` null wherever it is true, as astropy stores masked columns.
-    /// Nothing happens unless both are there and the mask is a truth column.
+    /// Removes the column `mask` and makes `data` null wherever it is true, as astropy stores
+    /// masked columns. Nothing happens unless both exist and the mask is a boolean column.
     pub(crate) fn fold_mask(&mut self, data: &str, mask: &str) -> Result<()> {
         let find = |name: &str| self.columns.iter().position(|column| column.name() == name);
         let (Some(at), Some(mask_at)) = (find(data), find(mask)) else { return Ok(()) };
@@ -215,7 +215,7 @@ impl Table {
         Ok(())
     }
 
-    /// Names the file in the table and in each of its columns.
+    /// Records the file in the table and in each of its columns.
     pub(crate) fn with_origin(mut self, origin: &Arc<Origin>) -> Self {
         self.source.clone_from(&origin.file);
         self.columns = self.columns.into_iter().map(|column| column.with_origin(origin)).collect();

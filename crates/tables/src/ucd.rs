@@ -1,13 +1,13 @@
-//! What columns mean, for tools of the Virtual Observatory: a UCD by the column's name.
+//! The meaning of columns for tools of the Virtual Observatory: UCDs by column name.
 //!
-//! A Unified Content Descriptor is a word of a controlled vocabulary (UCD1+, IVOA 2023). TOPCAT finds
-//! positions and identifiers by it. Only names that mean the same in every table of ours are here; a
-//! wrong descriptor is worse than none. Actions have no word in the vocabulary.
+//! A Unified Content Descriptor is a term of a controlled vocabulary (UCD1+, IVOA 2023). TOPCAT
+//! uses it to find positions and identifiers. Only names with the same meaning in all our tables
+//! are listed; a wrong descriptor is worse than none. The vocabulary has no term for actions.
 
 use crate::{Column, Data};
 
-/// Names, in lower case, their words, and how the unit of the column must end where the name alone may
-/// mean anything.
+/// Names in lower case, their UCDs, and how the unit of the column must end where the name alone is
+/// ambiguous.
 const WORDS: [(&str, &str, &str); 45] = [
     ("source_id", "meta.id;meta.main", ""),
     ("ra", "pos.eq.ra;meta.main", ""),
@@ -56,8 +56,8 @@ const WORDS: [(&str, &str, &str); 45] = [
     ("note", "meta.note", ""),
 ];
 
-/// The UCD of a column, where its name says it: `goc_label` is what `label` is, `true_ra` what `ra`
-/// is, and `parallax_error` the error of a parallax.
+/// The UCD of a column, if its name determines it: `goc_label` is what `label` is, `true_ra` what
+/// `ra` is, and `parallax_error` the error of a parallax.
 pub(crate) fn ucd(column: &Column) -> Option<String> {
     if matches!(column.data(), Data::Bool(_)) {
         return None; // a flag, such as `field` of a mock, and no probability

@@ -1,4 +1,4 @@
-//! Which table of a file is read, where the file has several.
+//! Which table to read from a file that has several.
 //!
 //! FITS counts its units (HDUs) from 0, the primary one, and names them by `EXTNAME`; VOTable's tables
 //! are counted from 1 here and have a `name` or an `ID`. The other formats hold one table.
@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which table of a file is read.
+/// Which table of a file to read.
 ///
 /// ```
 /// use goc_tables::{Pick, Which};
@@ -37,7 +37,7 @@ pub enum Pick {
 }
 
 impl Pick {
-    /// Whether the table of this number and these names is meant.
+    /// Whether this selects the table with this number and these names.
     pub(crate) fn is(&self, number: usize, names: &[&str]) -> bool {
         match self {
             Pick::Number(wanted) => *wanted == number,

@@ -1,8 +1,8 @@
-//! The little of YAML that table headers use.
+//! The subset of YAML that table headers use.
 //!
-//! ECSV, and astropy inside Parquet and FITS, describe columns in YAML. The events come from a YAML parser;
-//! here they become a tree of texts, lists and maps. Depth and size are bounded, so that a damaged or
-//! hostile header is an error and not a stack overflow.
+//! ECSV, and astropy inside Parquet and FITS, describe columns in YAML. A YAML parser produces the
+//! events; here they become a tree of text, lists and maps. Depth and size are bounded, so that a
+//! damaged or hostile header is an error and not a stack overflow.
 
 use std::collections::HashMap;
 
@@ -43,7 +43,7 @@ impl Node {
         }
     }
 
-    /// One line of text for any node: a scalar as it is, anything else as flow YAML.
+    /// One line of text for any node: a scalar unchanged, anything else as flow YAML.
     pub fn flat(&self) -> String {
         match self {
             Node::Text(text) => text.clone(),
@@ -61,7 +61,7 @@ impl Node {
 
     fn nested(&self) -> String {
         match self {
-            // Numbers and truth values inside a list stay bare: `[1, 2.5]`.
+            // Numbers and booleans inside a list stay bare: `[1, 2.5]`.
             Node::Text(text) if text.parse::<f64>().is_ok() || text == "true" || text == "false" => {
                 text.clone()
             }
@@ -71,7 +71,7 @@ impl Node {
     }
 }
 
-/// A text as a YAML scalar: bare where nothing could be misread, else in double quotes.
+/// A text as a YAML scalar: bare if it cannot be misread, otherwise in double quotes.
 pub(crate) fn scalar(text: &str) -> String {
     const WORDS: [&str; 12] =
         ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf", "infinity"];
@@ -90,7 +90,7 @@ pub(crate) fn scalar(text: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
-            // Also the characters YAML takes for line ends or a byte order mark.
+            // Also the characters that YAML treats as line ends or a byte order mark.
             c if c.is_control()
                 || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') =>
             {
@@ -103,7 +103,7 @@ pub(crate) fn scalar(text: &str) -> String {
     quoted
 }
 
-/// What is open while the events come.
+/// An open node while events are processed.
 enum Open {
     List(Vec<Node>),
     Map(Vec<(String, Node)>, Option<String>),
@@ -170,7 +170,7 @@ pub(crate) fn parse(text: &str) -> Result<Node, String> {
     }
 }
 
-/// A bare `null` or `~` is no text; in quotes or with a tag it is.
+/// A bare `null` or `~` is not text; in quotes or with a tag it is.
 fn plain(text: String, style: TScalarStyle, tag: Option<Tag>) -> String {
     let null = style == TScalarStyle::Plain
         && tag.is_none()

@@ -1,7 +1,7 @@
 //! `goc actions`: stars in, the same stars with their orbital actions out.
 //!
-//! Every row stays. A star without actions (unbound, no distance, a number missing) has empty fields and the reason in
-//! `actions_note`.
+//! Every row is kept. A star without actions (unbound, no distance, a missing number) has empty
+//! fields and the reason in `actions_note`.
 
 use std::path::PathBuf;
 
@@ -36,7 +36,8 @@ const MOTION: [&str; 6] = ["Omega_r", "Omega_z", "Omega_phi", "theta_r", "theta_
 #[command(after_help = "Example: goc actions gaia.fits --sun astropy-v4.0 -o actions.fits\n\
     The authors' tables: goc actions stars.csv --variant authors --angles radians --columns l=we_ell,b=we_bee")]
 pub struct Actions {
-    /// Table with one row per star (.parquet, .fits, .csv, .csv.gz, .ecsv, .vot)
+    /// Table with one row per star (.parquet, .fits, .csv, .csv.gz, .ecsv, .vot; `-` is standard
+    /// input)
     input: PathBuf,
 
     #[command(flatten)]
@@ -48,7 +49,8 @@ pub struct Actions {
     #[command(flatten)]
     stars: StarArgs,
 
-    /// Also give the frequencies (rad/Gyr) and angles (rad): Omega_r, Omega_z, Omega_phi, theta_r, theta_z, theta_phi
+    /// Also give the frequencies (rad/Gyr) and angles (rad): Omega_r, Omega_z, Omega_phi, theta_r,
+    /// theta_z, theta_phi
     #[arg(long)]
     frequencies: bool,
 
@@ -56,7 +58,7 @@ pub struct Actions {
     #[arg(long, value_name = "RULE", default_value = MISSING)]
     missing: String,
 
-    /// Put before the names of the new columns, where the table has them already
+    /// Prefix for new columns whose names the table already has
     #[arg(long, value_name = "TEXT", default_value = "")]
     prefix: String,
 
@@ -87,7 +89,7 @@ impl Work for Actions {
         let outcomes: Vec<Result<Outcome, String>> = places
             .iter()
             .map(|place| match place {
-                // One outcome for each place, in order.
+                // One outcome for each position, in order.
                 Ok(_) => found.next().ok_or_else(|| "not computed".to_string()),
                 Err(reason) => Err(reason.clone()),
             })
@@ -170,7 +172,8 @@ fn outcome_columns(sign: JphiSign, outcomes: &[Result<Outcome, String>]) -> Resu
     Ok(Added { columns, notes })
 }
 
-/// Frequencies and angles; empty where there are no actions. Azimuth turns with the sign of Jphi.
+/// Frequencies and angles; empty where there are no actions. The sign of the azimuth follows that
+/// of Jphi.
 fn motion_columns(finder: &ActionFinder, places: &[Place], sign: JphiSign) -> Result<Vec<Column>> {
     let mut values = vec![vec![f64::NAN; places.len()]; 6];
     let found: Vec<Option<Motion>> = places
@@ -198,8 +201,8 @@ pub fn optional(name: &str, unit: &str, values: Vec<f64>) -> Result<Column> {
     Ok(if all { column } else { column.with_valid(valid)? })
 }
 
-/// Refuses a table that cannot take columns of these names with the prefix, or that cannot go to
-/// `output`: before the work that makes them.
+/// Refuses a table that cannot take columns of these names with the prefix, or that cannot be
+/// written to `output`, before the columns are computed.
 pub fn check_room<'n>(
     table: &Table,
     names: impl IntoIterator<Item = &'n str>,
@@ -210,18 +213,18 @@ pub fn check_room<'n>(
     output.check_can_hold(table)
 }
 
-/// The name with the prefix; refuses one that is there already.
+/// The name with the prefix; refuses one that already exists.
 fn new_name(table: &Table, name: &str, prefix: &str) -> Result<String> {
     let name = format!("{prefix}{name}");
     if table.has(&name) {
         return Err(usage!(
-            "the table has a column `{name}` already; use another --prefix, such as --prefix new_"
+            "the table already has a column `{name}`; use another --prefix, such as --prefix new_"
         ));
     }
     Ok(name)
 }
 
-/// Adds a column under its name with the prefix; refuses one that is there already.
+/// Adds a column under its name with the prefix; refuses one that already exists.
 pub fn push(table: &mut Table, column: Column, prefix: &str) -> Result<()> {
     let name = new_name(table, column.name(), prefix)?;
     Ok(table.push(column.with_name(name))?)

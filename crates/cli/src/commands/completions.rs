@@ -1,4 +1,4 @@
-//! `goc completions`: what the shell needs to complete commands, flags and their words.
+//! `goc completions`: the shell's completion of commands, flags and their values.
 
 use clap::Args;
 use clap_complete::Shell;

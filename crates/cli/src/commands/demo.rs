@@ -1,7 +1,8 @@
-//! `goc demo`: the whole way on a mock Milky Way that the program makes itself.
+//! `goc demo`: from simulation to report page, on a mock Milky Way.
 //!
-//! The demonstration types the same commands as a person would: each step is a list of arguments, parsed as those of the command
-//! line are, and printed at the end. So what is printed is what was done.
+//! The demonstration runs the commands that a user would type: each step is a list of arguments
+//! that is parsed like a command line and printed at the end, so the printed commands are those
+//! that ran.
 
 use std::path::PathBuf;
 
@@ -73,7 +74,8 @@ impl Work for Demo {
         let best = WAYS[WAYS.len() - 1].1;
         let mut commands = vec![
             words(&["simulate", "--seed", &seed, "--stars-out", &stars]),
-            // As the authors drew theirs: the parallax in even steps, a penalty for it alone.
+            // As the authors drew theirs: the parallax on an even grid, with a penalty only for the
+            // parallax.
             words(&["candidates", &stars, "--seed", &seed])
                 .flags("--sampler grid:parallax --penalty density:parallax")
                 .chain(&["-o", &candidates]),
@@ -117,7 +119,8 @@ impl Work for Demo {
                 Step::Score(score) => {
                     let (name, file, _) = WAYS[WAYS.len() - 1];
                     console::print(&format!(
-                        "{text}\nNMI and F compare with the truth, 1 is perfect. UK-means is k-means on the means of the candidates;\n\
+                        "{text}\nNMI and F compare the labels with the truth; 1 is perfect. UK-means is \
+                         k-means on the means of the candidates;\n\
                          GOC drops singleton clusters, so fewer than 50 are left unless K is held constant.\n\n\
                          the {name} finds K itself; {file} has the columns\n  {columns}\n\nthe {name} by every score:\n"
                     ))?;
@@ -170,7 +173,7 @@ fn parse(line: &Line) -> Result<Typed> {
     Typed::try_parse_from(&line.0).map_err(|e| failed!("{e}"))
 }
 
-/// A word as a shell takes it.
+/// A word quoted for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! One file a command.
+//! One file per command.
 
 use goc_tables::{Existing, Files};
 
@@ -29,8 +29,8 @@ pub trait Work {
     fn run(self) -> Result<()>;
 }
 
-/// Does the work, unless a file that is wanted would be lost by it or an output cannot be written.
-/// Every command goes through here.
+/// Does the work, unless it would overwrite a needed file or an output cannot be written. Every
+/// command goes through here.
 pub fn perform(work: impl Work, existing: Existing) -> Result<()> {
     work.files().check(existing)?;
     work.run()

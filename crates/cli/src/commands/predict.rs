@@ -1,7 +1,8 @@
-//! `goc predict`: groups of new objects, from a model that `goc cluster --save-model` kept.
+//! `goc predict`: groups of new objects, from a model that `goc cluster --save-model` wrote.
 //!
-//! The new table is taken as the first one was: the same features, map and scaling, penalties divided by the same number. Each object
-//! is weighed against the groups that the model knows; one that fits none of them has the label -1.
+//! The new table is prepared like the original one: the same features, map and scaling, and the
+//! same divisor of penalties. Each object is compared with the groups of the model; an object that
+//! fits none of them has the label -1.
 
 use std::path::PathBuf;
 
@@ -18,11 +19,12 @@ use crate::failure::Result;
 use crate::long_table::LongTableArgs;
 use crate::output::OutputArgs;
 
-/// Assign new objects to groups, by a model saved with goc cluster --method marginal --save-model
+/// Assign new objects to groups, with a model saved by goc cluster --method marginal --save-model
 #[derive(Args)]
 #[command(mut_arg("features", |arg| arg.help("Feature columns, in the model's order [default: those with the model's names]")))]
 #[command(after_help = "Example: goc predict model.json new.parquet -o new-labels.parquet\n\
-         The model before that: goc cluster candidates.parquet --method marginal --save-model model.json -o labels.parquet")]
+         First make the model: goc cluster candidates.parquet --method marginal --save-model model.json \
+         -o labels.parquet")]
 pub struct Predict {
     /// Model that goc cluster --save-model wrote
     #[arg(value_name = "MODEL")]

@@ -1,8 +1,8 @@
-//! `goc report`: the page to look at.
+//! `goc report`: the interactive page.
 //!
-//! Reads what `goc cluster -o` or `goc stars -o` wrote, and beside it whatever else is named, and hands plain
-//! numbers to [`goc_report::page`]. The labels alone are enough; each further table adds a part. Where the
-//! labels come from `goc stars` their columns have a prefix, which the label column tells.
+//! Reads the output of `goc cluster -o` or `goc stars -o` and any other named tables, and passes
+//! plain numbers to [`goc_report::page`]. The labels alone are enough; each further table adds a
+//! part. Labels from `goc stars` have a column prefix, which the label column reveals.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -25,10 +25,10 @@ use super::score::{LABEL_NAMES, prefix_of};
 use crate::console;
 use crate::failure::{Failure, Result};
 
-/// Columns of a label table that are numbers of an object, for its card: name there.
+/// Columns of a label table with numbers of an object, for its card, by name.
 const EXTRAS: [&str; 6] = ["alone", "field", "stability", "log_odds", "distance", "penalty"];
 
-/// Those that are numbers of its cluster: name there, name on the page.
+/// Columns with numbers of its cluster: the name there and the name on the page.
 const CLUSTER_EXTRAS: [(&str, &str); 4] = [
     ("recurrence", "recurrence"),
     ("cluster_stability", "stability"),
@@ -36,14 +36,14 @@ const CLUSTER_EXTRAS: [(&str, &str); 4] = [
     ("q_value", "q_value"),
 ];
 
-/// Columns that are known and so no features.
+/// Known columns, which are not features.
 #[rustfmt::skip]
 const KNOWN: [&str; 14] = [
     "probability", "runner_up", "runner_up_probability", "candidate", "row", "candidates", "note", "ra",
     "dec", "l", "b", "object", "truth", "cluster",
 ];
 
-/// Metadata that say how the candidates were made and in which Galaxy.
+/// Metadata that record how the candidates were made and with which model of the Galaxy.
 #[rustfmt::skip]
 const OF_CANDIDATES: [&str; 22] = [
     "shape", "size", "sampler", "m", "distance_prior", "transform", "penalty", "potential", "variant",
@@ -54,7 +54,7 @@ const OF_CANDIDATES: [&str; 22] = [
 /// Metadata that the page shows elsewhere.
 const ELSEWHERE: [&str; 4] = [HISTORY_KEY, DROPPED_KEY, FEATURES_KEY, DIGEST_KEY];
 
-/// Make a page to look at: stars in linked views, clusters in a table, one HTML file that opens from disk
+/// Make an interactive page: stars in linked views and a table of clusters, in one HTML file
 #[derive(Args)]
 #[command(after_help = "Example: goc report labels.parquet --candidates candidates.parquet -o report.html\n\
     CSV keeps no metadata: write labels as .parquet or .ecsv to see parameters, seed and potential on the page.")]
@@ -62,11 +62,11 @@ pub struct Report {
     /// Labels, as `goc cluster -o` or `goc stars -o` writes them
     labels: PathBuf,
 
-    /// Where the page goes
+    /// File to write
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
 
-    /// The candidates that were clustered: a star pointed at shows its uncertainty set
+    /// The candidates that were clustered; pointing at a star then shows its uncertainty set
     #[arg(long, value_name = "FILE")]
     candidates: Option<PathBuf>,
 
@@ -74,15 +74,17 @@ pub struct Report {
     #[arg(long, value_name = "FILE")]
     together: Option<PathBuf>,
 
-    /// Objective and changes per iteration, from `goc cluster --history` [default: what the labels say]
+    /// Objective and changes per iteration, from `goc cluster --history` [default: the history in
+    /// the labels]
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
 
-    /// More numbers of the clusters, from `goc cluster --clusters`
+    /// More columns for the table of clusters, from `goc cluster --clusters`
     #[arg(long, value_name = "FILE")]
     clusters: Option<PathBuf>,
 
-    /// Positions on the sky, by object: l and b, or ra and dec [default: the labels, if they have them]
+    /// Positions on the sky, by object: l and b, or ra and dec [default: the labels, if they have
+    /// them]
     #[arg(long, value_name = "FILE")]
     stars: Option<PathBuf>,
 
@@ -98,11 +100,12 @@ pub struct Report {
     #[arg(long, value_name = "COLUMN")]
     object: Option<String>,
 
-    /// Feature columns [default: what the table says, or every column of numbers that is nothing else]
+    /// Feature columns [default: those the table's metadata name, or every numeric column with no
+    /// other role]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     features: Option<Vec<String>>,
 
-    /// Column of the true groups, or `none` [default: truth or true_cluster_id if there]
+    /// Column of the true groups, or `none` [default: truth or true_cluster_id, if present]
     #[arg(long, value_name = "COLUMN")]
     truth: Option<String>,
 
@@ -110,7 +113,7 @@ pub struct Report {
     #[arg(long, value_name = "RULE", default_value = MISSING)]
     missing: String,
 
-    /// Unit of the positions, degrees or radians [default: what the table says, else degrees]
+    /// Unit of the positions, degrees or radians [default: the unit in the table, else degrees]
     #[arg(long, value_name = "UNIT")]
     angles: Option<Angles>,
 
@@ -144,7 +147,7 @@ impl Work for Report {
         }
         console::note(format!(
             "{} on a page: open {} in a browser",
-            console::counted(page.objects(), "star"),
+            console::counted(page.objects(), "object"),
             self.output.display()
         ));
         Ok(())
@@ -193,9 +196,9 @@ impl Report {
             let long = self.long_table(path, table, &page.feature_names()).read(&Unwatched)?;
             check_candidates(&long, table, &self.labels, path)?;
             let chosen = labels.column("candidate").map(|column| labels.clusters_in(column)).transpose()?;
-            // Noise objects have a chosen candidate too; one without has no mark.
+            // Noise objects have a chosen candidate too; an object without one has no mark.
             let chosen = chosen.and_then(|all| all.into_iter().collect::<Option<Vec<u32>>>());
-            // Their own metadata say more than what the labels kept of it, if they have any.
+            // Their own metadata, if any, are more complete than what the labels kept of them.
             of_candidates = Some(facts(&long.provenance, &|_| true))
                 .filter(|facts| !facts.is_empty())
                 .unwrap_or(of_candidates);
@@ -216,7 +219,7 @@ impl Report {
         self.with_sky(page, labels)
     }
 
-    /// The candidates, read as the clustering read them: what it dropped is dropped, so that a chosen
+    /// The candidates, read as for the clustering: the same ones are dropped, so that a chosen
     /// candidate has the same number.
     fn long_table(&self, path: &Path, labels: &Table, features: &[String]) -> LongTable {
         LongTable {
@@ -228,7 +231,7 @@ impl Report {
         }
     }
 
-    /// The iterations, from their own table or from what the labels say.
+    /// The iterations, from their own table or from the labels' metadata.
     fn steps(&self, labels: &Table) -> Result<Vec<Step>> {
         if let Some(path) = &self.history {
             let table = goc_tables::read(path)?;
@@ -250,7 +253,7 @@ impl Report {
         Ok(said.iter().filter_map(Value::as_array).flatten().filter_map(step).collect())
     }
 
-    /// Pairs of positions on the page; those of objects that it has not are left out.
+    /// Pairs of indices on the page; pairs with other objects are left out.
     fn pairs(&self, path: &Path, page: &Page) -> Result<Vec<(usize, usize, f64)>> {
         let table = goc_tables::read(path)?;
         let (a, b) = (table.require("object_a")?, table.require("object_b")?);
@@ -307,11 +310,11 @@ impl Report {
     }
 }
 
-/// The labels, and where their parts are.
+/// The label table, and where its parts are.
 struct LabelTable {
     table: Table,
     label: String,
-    /// Before the names of the columns that `goc stars` added.
+    /// The prefix of the columns that `goc stars` added.
     prefix: String,
     object: Option<String>,
     /// Rows that have a label.
@@ -334,7 +337,7 @@ impl LabelTable {
         Ok(Self { table, label, prefix, object, rows })
     }
 
-    /// The column of this name, as the labels' maker wrote it.
+    /// The column of this name, with the prefix if there is one.
     fn column(&self, name: &str) -> Option<&Column> {
         self.table.column(&format!("{}{name}", self.prefix))
     }
@@ -352,7 +355,7 @@ impl LabelTable {
         self.clusters_in(self.table.require(&self.label)?)
     }
 
-    /// Whole numbers; none where the number is negative or not there.
+    /// Whole numbers; `None` where the number is negative or missing.
     fn clusters_in(&self, column: &Column) -> Result<Vec<Option<u32>>> {
         let number = |&row: &usize| {
             if column.is_null(row) {
@@ -364,7 +367,10 @@ impl LabelTable {
                 Some((whole, _)) if whole < 0 => Ok(None),
                 Some((_, Ok(small))) => Ok(Some(small.unsigned_abs())),
                 _ => Err(column
-                    .value_error(row, "is not a cluster's number; those are whole, -1: in no group")
+                    .value_error(
+                        row,
+                        "is not the number of a cluster; those are whole numbers, and -1 means in no group",
+                    )
                     .into()),
             }
         };
@@ -381,7 +387,7 @@ impl LabelTable {
         Ok(Extra { name: name.to_string(), description, values: self.numbers(column)? })
     }
 
-    /// The features: named by the flag, by the metadata, or all numbers that are nothing else.
+    /// The features: named by the flag, by the metadata, or all numeric columns with no other role.
     fn features(&self, report: &Report) -> Result<Vec<Feature>> {
         let of = |name: &str, column: &Column| -> Result<Feature> {
             let unit = column.unit().filter(|unit| !unit.is_empty()).map(str::to_string);
@@ -429,7 +435,7 @@ impl LabelTable {
     }
 }
 
-/// The numbers that `goc cluster --clusters` has beyond what the page works out itself.
+/// Adds the numbers of `goc cluster --clusters` that the page does not compute itself.
 fn with_clusters(mut page: Page, path: &Path) -> Result<Page> {
     let table = goc_tables::read(path)?;
     let labels = table.require("label")?.integers()?;
@@ -449,7 +455,7 @@ fn with_clusters(mut page: Page, path: &Path) -> Result<Page> {
     Ok(page)
 }
 
-/// What the metadata say, for people: `goc_jphi_sign` as "jphi sign". What is null says nothing.
+/// The metadata in readable form: `goc_jphi_sign` becomes "jphi sign". Null values are left out.
 fn facts(metadata: &[(String, String)], wanted: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
     metadata
         .iter()

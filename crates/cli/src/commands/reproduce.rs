@@ -17,26 +17,27 @@ use crate::choices::words;
 use crate::console;
 use crate::failure::{Failure, Result};
 
-/// Run the paper's experiments and print each figure beside the published one
+/// Run the paper's experiments and print each number beside the published one
 #[derive(Args)]
 #[command(after_help = "Example: goc reproduce --data shared/data --preset authors --seeds 5\n\
-         To the printed digit: --init-labels init_labels_all.csv.gz (the authors' own first labels).")]
+         To reproduce every printed digit: --init-labels init_labels_all.csv.gz (the authors' own first \
+         labels).")]
 pub struct Reproduce {
-    /// Folder with the authors' sets seed01.fits … seed10.fits, or one whose folder `paper` has them
-    /// [default: ten sets that the program makes]
+    /// Folder with the authors' sets seed01.fits … seed10.fits, or a folder whose subfolder `paper`
+    /// has them [default: ten simulated sets]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
-    /// What the paper says, or what the authors' code does
+    /// Choices of the paper, or of the authors' code
     #[arg(long, value_parser = words::<Preset>(), default_value_t = Preset::Authors)]
     preset: Preset,
 
-    /// Runs of every cell and set with different seeds; oracles that draw nothing run once, and so does the mixture,
-    /// whose draw in the paper is known
+    /// Runs per cell and set, with different seeds; deterministic oracles run once, and so does the
+    /// mixture, whose random draw in the paper is known
     #[arg(long, value_name = "N", default_value_t = 1)]
     seeds: u64,
 
-    /// First labels to use instead of a first clustering: oracle, K0, seed, star, init_cluster
+    /// Initial labels in place of the first clustering: oracle, K0, seed, star, init_cluster
     #[arg(long, value_name = "FILE")]
     init_labels: Option<PathBuf>,
 
@@ -52,12 +53,12 @@ pub struct Reproduce {
     #[arg(short, long, value_name = "DIR", default_value = "goc-reproduce")]
     output: PathBuf,
 
-    /// Also draw the paper's figures into that folder, as SVG and PNG: Figure 1, the data sets, convergence with every
-    /// oracle that is run, the simulation
+    /// Also draw the paper's figures into that folder, as SVG and PNG: Figure 1, the data sets,
+    /// convergence with every oracle that is run, the simulation
     #[arg(long)]
     figures: bool,
 
-    /// Keep finished runs in this folder, and go on with those that are there
+    /// Save finished runs in this folder, and resume from those it holds
     #[arg(long, value_name = "FOLDER")]
     checkpoint: Option<PathBuf>,
 
@@ -84,13 +85,14 @@ impl Work for Reproduce {
             return Err(usage!("--seeds must be at least 1"));
         }
         if self.init_labels.is_some() && (self.data.is_none() || self.seeds > 1) {
-            return Err(usage!("--init-labels needs --data and a single seed: nothing is left to draw"));
+            return Err(usage!("--init-labels needs --data and a single seed: nothing random is left"));
         }
         let sets = match &self.data {
             Some(folder) => Set::from_folder(folder)?,
             None => {
                 console::note(
-                    "no --data: ten sets made here; the paper's figures are for other data and left out",
+                    "no --data: ten simulated sets are used; the paper's numbers are for other data and \
+                     left out",
                 );
                 Set::made_here()?
             }
@@ -107,7 +109,7 @@ impl Work for Reproduce {
         let bar = console::progress(plan.runs(&sets) as u64, "runs");
         let outcomes = plan.run(&sets, keep, &|| bar.inc(1))?;
         bar.finish_and_clear();
-        // The authors' first labels and the presets are for GOC; these rows have neither.
+        // The authors' initial labels and the presets are for GOC; these rows use neither.
         let affinity = if self.oracles.is_none() {
             let bar = console::progress(sets.len() as u64, "sets by affinity propagation");
             let outcomes = goc_paper::affinity(&sets, keep, &|| bar.inc(1))?;

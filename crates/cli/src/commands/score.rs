@@ -1,4 +1,4 @@
-//! `goc score`: how well do labels agree with the truth.
+//! `goc score`: how well labels agree with the truth.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,8 @@ use crate::which_table::WhichArgs;
 
 pub const LABEL_NAMES: [&str; 4] = ["label", "labels", "cluster", "goc_label"];
 
-/// What `goc stars` put before the names of its columns, which the label column tells: `goc_` of `goc_label`.
+/// The prefix that `goc stars` gave its columns, inferred from the label column: `goc_` for
+/// `goc_label`.
 pub fn prefix_of(label: &str) -> &str {
     label.strip_suffix("label").unwrap_or_default()
 }
@@ -70,7 +71,7 @@ impl Work for Score {
             Some(path) => self.truth_from(&table, path)?,
             None => column(&table, self.truth.as_deref(), &TRUTH_NAMES, "truth", &self.labels)?.texts(),
         };
-        // Objects without a label were not clustered, objects without a truth cannot be judged.
+        // Objects without a label were not clustered; objects without a truth cannot be scored.
         let judged: Vec<usize> =
             (0..table.rows()).filter(|&row| !labels.is_null(row) && !truth[row].is_empty()).collect();
         if judged.is_empty() {
@@ -82,7 +83,7 @@ impl Work for Score {
         }
         let truth: Vec<String> = judged.iter().map(|&row| truth[row].clone()).collect();
         let groups: Vec<String> = judged.iter().map(|&row| labels.text(row).into_owned()).collect();
-        // Objects in no group do not make a group, neither by label nor by truth.
+        // Objects in no group do not form a group, neither in the labels nor in the truth.
         let scores = Scores::of(&numbered_groups(&groups), &numbered_groups(&truth))?;
         let apart = |labels: &[String]| labels.iter().filter(|label| *label == NO_GROUP).count();
         let (noise, no_truth) = (apart(&groups), apart(&truth));
@@ -123,7 +124,7 @@ impl Work for Score {
 }
 
 impl Score {
-    /// The truth of each labelled object, from a table of its own.
+    /// The truth of each labelled object, from a separate table.
     fn truth_from(&self, labels: &Table, path: &Path) -> Result<Vec<String>> {
         let truths = goc_tables::read(path)?;
         let objects = column(labels, self.object.as_deref(), &OBJECT_NAMES, "object", &self.labels)?;
@@ -132,7 +133,8 @@ impl Score {
         let mut known = std::collections::HashMap::new();
         for row in 0..truths.rows() {
             let value = values.text(row).into_owned();
-            // A long table names the same object many times; that is fine while it says the same.
+            // A long table names the same object many times, which is fine if the truth is the
+            // same.
             let before = known.insert(names.text(row).into_owned(), value.clone());
             if let Some(before) = before.filter(|before| *before != value) {
                 return Err(values
@@ -149,7 +151,7 @@ impl Score {
     }
 }
 
-/// The column a flag names, or the first usual name that is there.
+/// The column named by a flag, or the first usual name that exists.
 pub fn column<'t>(
     table: &'t Table,
     flag: Option<&str>,
@@ -157,7 +159,7 @@ pub fn column<'t>(
     what: &str,
     path: &Path,
 ) -> Result<&'t Column> {
-    // Here `none` is a name as any other.
+    // Here `none` is a name like any other.
     match flag {
         Some(name) => Ok(table.require(name)?),
         None => Ok(require_named(table, path, None, usual, what, &format!("; name it with --{what}"))?),

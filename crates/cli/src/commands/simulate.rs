@@ -29,18 +29,20 @@ use crate::output::{formats, is_standard_output};
 /// Simulate a mock Milky Way: stars of disrupted dwarf galaxies near the Sun, with Gaia's errors
 #[derive(Args)]
 #[command(after_help = "Example: goc simulate --stars-out stars.parquet -o candidates.parquet --seed 3\n\
-    The defaults are the paper's: 50 dwarfs, 275 stars, 10 Gyr, 101 candidates a star.\n\
-    --sky realistic draws its own groups; --dwarfs, --field, --dispersion, --most and --full are not for it.")]
+    The defaults are the paper's: 50 dwarfs, 275 stars, 10 Gyr, 101 candidates per star.\n\
+    --sky realistic draws its own groups; --dwarfs, --field, --dispersion, --most and --full do not \
+    apply to it.")]
 pub struct Simulate {
-    /// Where the candidates go, made as the authors made theirs [default: none are made]
+    /// File for the candidates, made as the authors made theirs [default: none]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Where the catalogue goes, with errors and truth [default: standard output, as CSV, if no -o]
+    /// File for the catalogue, with errors and truth [default: standard output, as CSV, if there is
+    /// no -o]
     #[arg(long, value_name = "FILE")]
     stars_out: Option<PathBuf>,
 
-    /// Format of these tables, where the endings of their names do not say it; `-` is standard output
+    /// Format of these tables, if their names do not say; `-` is standard output
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     format: Option<Format>,
 
@@ -48,7 +50,7 @@ pub struct Simulate {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// The paper's (Appendix A), or a harder one: groups of all sizes, a merger, a disc, a halo
+    /// The paper's sky (Appendix A), or a harder one: groups of all sizes, a merger, a disc, a halo
     #[arg(long, value_parser = words::<MockSky>(), default_value = "paper")]
     sky: MockSky,
 
@@ -61,8 +63,8 @@ pub struct Simulate {
         value_name = "N[,N…]",
         value_delimiter = ',',
         help = format!(
-            "Stars of each dwarf: a number, or a list with one for each [default: 1 to 10 in turn]. Of the \
-             realistic sky: all stars together [default: {}]",
+            "Stars per dwarf: one number, or a list with one for each [default: 1 to 10 in turn]. For \
+             the realistic sky: all stars together [default: {}]",
             RealisticParams::default().stars
         )
     )]
@@ -79,7 +81,7 @@ pub struct Simulate {
     )]
     without_velocity: Option<f64>,
 
-    /// Field stars without siblings beside them
+    /// Additional field stars, without siblings
     #[arg(long, value_name = "N", default_value_t = 0)]
     field: usize,
 
@@ -95,7 +97,7 @@ pub struct Simulate {
     #[arg(long, value_name = "GYR", default_value_t = 10.0, allow_negative_numbers = true)]
     age: f64,
 
-    /// Farthest stars that are observed, kpc
+    /// Distance out to which stars are observed, kpc
     #[arg(long, value_name = "KPC", default_value_t = 5.0, allow_negative_numbers = true)]
     reach: f64,
 
@@ -117,11 +119,11 @@ pub struct Simulate {
     #[arg(long, default_value = "paper")]
     errors: ErrorModel,
 
-    /// Stars followed of a dwarf before another is drawn in its place
+    /// Stars followed per dwarf before another dwarf is drawn in its place
     #[arg(long, value_name = "N", default_value_t = 30_000, value_parser = at_least_one())]
     most: usize,
 
-    /// Follow that many of every dwarf, as the authors did (far slower, the same law)
+    /// Follow that many stars of every dwarf, as the authors did (far slower, same distribution)
     #[arg(long)]
     full: bool,
 
@@ -137,7 +139,8 @@ pub struct Simulate {
     #[arg(long, default_value_t = 2.0, allow_negative_numbers = true)]
     sigmas: f64,
 
-    /// What the candidates know of distances beforehand: volume:REACH or edsd:LENGTH, see goc candidates [default: nothing]
+    /// Prior on the distances, for the candidates: volume:REACH or edsd:LENGTH, see goc candidates
+    /// [default: none]
     #[arg(long, value_name = "PRIOR")]
     distance_prior: Option<DistancePrior>,
 
@@ -152,11 +155,12 @@ pub struct Simulate {
 /// The model of the Galaxy.
 #[derive(Args, Clone, Copy, Debug)]
 struct ModelArgs {
-    /// How actions are computed: converged, authors (as the paper's tables) or agama (as AGAMA today)
+    /// How actions are computed: converged, authors (as the paper's tables) or agama (as AGAMA
+    /// today)
     #[arg(long, default_value = "converged")]
     variant: goc_galaxy::actions::Variant,
 
-    /// The Sun's place and velocity
+    /// The Sun's position and velocity
     #[arg(long, default_value = "hattori")]
     sun: goc_galaxy::frames::Sun,
 
@@ -266,7 +270,7 @@ impl Simulate {
         })
     }
 
-    /// What was made, for people.
+    /// A description of the result for people.
     fn told(&self, mock: &MockCatalogue) -> String {
         let MockCatalogue { stars, counts, .. } = mock;
         let took = format!("{} orbits followed, {} dwarfs drawn anew", counts.orbits, counts.redrawn);
@@ -314,7 +318,7 @@ impl Simulate {
     }
 }
 
-/// For machines; `candidates` are how many objects and candidates were made.
+/// The summary for programs; `candidates` holds the numbers of objects and candidates.
 fn summary(
     settings: Vec<(&'static str, Value)>,
     mock: &MockCatalogue,

@@ -1,9 +1,9 @@
 //! `goc stars`: from a star catalogue to labelled stars, in one command.
 //!
-//! Errors to uncertainty sets, those to candidates, candidates to actions (or another space), those
-//! to groups: what `goc candidates` and
-//! `goc cluster` do, without a file between. The result is the input's own rows with columns added, so that it goes back into
-//! TOPCAT or astropy where it came from. A star that could not be used stays, without a label and with the reason.
+//! From errors to uncertainty sets, candidates, actions (or another space) and groups: what `goc
+//! candidates` and `goc cluster` do, without a file in between. The result is the input's own rows
+//! with added columns, so it can go back into TOPCAT or astropy. A star that could not be used is
+//! kept, without a label but with the reason.
 
 use std::path::PathBuf;
 
@@ -27,14 +27,14 @@ use crate::output::OutputArgs;
 use crate::star_table::StarArgs;
 use crate::which_table::WhichArgs;
 
-/// The columns that are added to the stars, beside the features.
+/// The columns added to the stars, besides the features.
 const LABEL: &str = "label";
 const RUNNER_UP: &str = "runner_up";
 const CANDIDATES: &str = "candidates";
 const NOTE: &str = "note";
-/// As the label table has them, where it does.
+/// Columns copied from the label table, if it has them.
 const PLAIN: [&str; 6] = ["probability", "runner_up_probability", "alone", "field", "distance", "penalty"];
-/// How sure the labels are, where that was asked for.
+/// Stability and significance of the labels, if requested.
 const SURE: [&str; 6] = ["stability", "cluster_stability", "recurrence", "log_odds", "p_value", "q_value"];
 
 /// Group the stars of a catalogue with errors: adds labels and actions to its rows
@@ -43,7 +43,8 @@ const SURE: [&str; 6] = ["stability", "cluster_stability", "recurrence", "log_od
     The same in two steps, with the candidates kept: goc candidates gaia.fits -o c.parquet; goc cluster c.parquet --k 50\n\
     As in the paper: --shape box --sampler grid:parallax --penalty density:parallax --preset authors --variant authors")]
 pub struct Stars {
-    /// Table with one row per star: ra, dec, parallax, pmra, pmdec, radial_velocity, their _error and _corr columns
+    /// Table with one row per star: ra, dec, parallax, pmra, pmdec, radial_velocity, their _error
+    /// and _corr columns
     input: PathBuf,
 
     #[command(flatten)]
@@ -52,7 +53,7 @@ pub struct Stars {
     #[command(flatten)]
     output: OutputArgs,
 
-    /// Column that names the star [default: object, source_id, i or id; else the position]
+    /// Column that names the star [default: object, source_id, i or id; else the row's position]
     #[arg(long, value_name = "COLUMN")]
     object: Option<String>,
 
@@ -60,11 +61,13 @@ pub struct Stars {
     #[arg(long, value_name = "RULE", default_value = MISSING_OR_NAN)]
     missing: String,
 
-    /// A star with an infinite number, a negative error or a correlation beyond 1: stop, or keep it without a label
+    /// A star with an infinite number, a negative error or a correlation beyond 1: stop, or keep it
+    /// without a label
     #[arg(long, value_parser = words::<BadRows>(), default_value = "refuse")]
     bad_rows: BadRows,
 
-    /// Columns of the standard errors of depth, proper motions and radial velocity [default: x_error, x_err, sigma_x or e_x]
+    /// Columns of the standard errors of depth, proper motions and radial velocity [default:
+    /// x_error, x_err, sigma_x or e_x]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     errors: Option<Vec<String>>,
 
@@ -74,7 +77,7 @@ pub struct Stars {
     #[command(flatten)]
     more: MoreArgs,
 
-    /// Put before the names of the new columns
+    /// Prefix for the names of the new columns
     #[arg(long, value_name = "TEXT", default_value = "goc_")]
     prefix: String,
 
@@ -135,7 +138,7 @@ impl Work for Stars {
         let columns = model.require_observed(&TableColumns::new(&table, &source), &Console::default())?;
         let measured = args.measure(&table, sampling.shape, Some((&columns, model.angles)))?;
         let f = model.transformation(&columns, model.space(space)?, sampling.distance_prior)?;
-        // Whatever any method adds: beside new labels an older probability would mislead.
+        // The columns that any method adds: an older probability beside new labels would mislead.
         let with = measured.with_names().iter().map(String::as_str);
         let features = f.features.iter().map(|feature| feature.name.as_str()).chain(with);
         let new = [LABEL, RUNNER_UP, CANDIDATES, NOTE].into_iter().chain(PLAIN).chain(SURE).chain(features);
@@ -170,8 +173,9 @@ impl Work for Stars {
             let spread = optional(column.name(), column.unit().unwrap_or_default(), spread)?;
             columns.push(spread.with_description(column.description().unwrap_or("of the chosen candidate")));
         }
-        columns
-            .push(Column::new(CANDIDATES, Data::I32(kept)).with_description("candidates that the star has"));
+        columns.push(
+            Column::new(CANDIDATES, Data::I32(kept)).with_description("number of candidates of the star"),
+        );
         columns.push(Column::new(NOTE, Data::Text(notes)).with_description("what was dropped, and why"));
         for column in columns {
             push(&mut out, column, &self.prefix)?;

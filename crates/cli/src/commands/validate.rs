@@ -1,9 +1,10 @@
-//! `goc validate`: are groups tighter than chance in a column that they were not found by?
+//! `goc validate`: are groups tighter than chance in a column that was not used to find them?
 
 use std::path::PathBuf;
 
 use clap::Args;
 use goc::confidence::Tightness;
+use goc::confidence::tightness::LARGEST;
 use goc_galaxy::spaces::Space;
 use goc_pipeline::long_table::MISSING_OR_NAN;
 use goc_pipeline::sampling::FEATURES_KEY;
@@ -21,7 +22,8 @@ use crate::failure::Result;
 use crate::output::OutputArgs;
 use crate::which_table::WhichArgs;
 
-/// Test groups by a column that they were not found by: is their chemistry tighter than chance?
+/// Test groups with a column that was not used to find them: is their chemistry tighter than
+/// chance?
 #[derive(Args)]
 #[command(after_help = "Example: goc validate groups.fits --by fe_h:fe_h_error -o chemistry.csv\n\
     Each group is compared with random groups of the same size and of similar orbits. goc plot validation draws the table.")]
@@ -35,11 +37,12 @@ pub struct Validate {
     #[command(flatten)]
     output: OutputArgs,
 
-    /// Column to judge by, and that of its errors [default: x_error, x_err, sigma_x or e_x]
+    /// Column to test, and the column of its errors [default: x_error, x_err, sigma_x or e_x]
     #[arg(long, value_name = "COLUMN[:ERROR]")]
     by: WithColumn,
 
-    /// Column of the labels; below 0 is in no group [default: label, labels, cluster or goc_label]
+    /// Column of the labels; a negative label means in no group [default: label, labels, cluster or
+    /// goc_label]
     #[arg(long, value_name = "COLUMN")]
     label: Option<String>,
 
@@ -55,7 +58,8 @@ pub struct Validate {
     #[arg(long, value_name = "N", default_value_t = Tightness::default().draws, value_parser = at_least_one())]
     draws: usize,
 
-    /// Nearest stars outside the group that a member may be replaced by, at least
+    /// Smallest number of nearest stars outside the group from which the replacement of a member is
+    /// drawn
     #[arg(long, value_name = "N", default_value_t = Tightness::default().neighbours, value_parser = at_least_one())]
     neighbours: usize,
 
@@ -84,8 +88,12 @@ impl Work for Validate {
                 return Ok(None);
             }
             let text = label.text(row);
-            let number = text.parse::<f64>().ok().filter(|number| number.fract() == 0.0);
-            Ok(Some(number.ok_or_else(|| label.value_error(row, "is not a whole number"))? as i64))
+            // Labels in a floating-point column are integers too, up to the largest exactly
+            // represented one.
+            let whole = |number: &f64| number.fract() == 0.0 && number.abs() <= 9e15;
+            let number = || text.parse().ok().filter(whole).map(|number| number as i64);
+            let label_of = text.parse().ok().or_else(number);
+            Ok(Some(label_of.ok_or_else(|| label.value_error(row, "is not a whole number"))?))
         };
         let labels = (0..table.rows()).map(whole).collect::<Result<Vec<_>>>()?;
         let prefix = prefix_of(label.name());
@@ -94,7 +102,7 @@ impl Work for Validate {
         let value_column = table.require(&self.by.value)?;
         if named.contains(&self.by.value) || named.contains(&format!("{prefix}{}", self.by.value)) {
             console::note(format!(
-                "warning: the groups were found by `{}` too: that they agree in it proves nothing",
+                "warning: `{}` was used to find the groups, so their agreement in it proves nothing",
                 self.by.value
             ));
         }
@@ -109,11 +117,13 @@ impl Work for Validate {
         };
         let (values, errors) = (known(value_column.name())?, known(&error)?);
         for row in 0..table.rows() {
-            if values[row].is_infinite() {
-                return Err(value_column.value_error(row, "is not a finite number").into());
+            if values[row].abs() > LARGEST {
+                let what = "is not finite, or too far out to be squared; mend it or drop the row";
+                return Err(value_column.value_error(row, what).into());
             }
-            if errors[row] < 0.0 || errors[row].is_infinite() {
-                return Err(table.require(&error)?.value_error(row, "is no error; 0 is exact").into());
+            if errors[row] < 0.0 || errors[row] > LARGEST {
+                let what = "is not an error that can be squared; 0 means exact";
+                return Err(table.require(&error)?.value_error(row, what).into());
             }
         }
         let how = Tightness { draws: self.draws, neighbours: self.neighbours };
@@ -137,13 +147,18 @@ impl Work for Validate {
                 "seed": self.seed,
             }));
         }
+        let verdict = match tested {
+            0 => "none has as many stars outside it as it has members, to compare it with".to_string(),
+            _ => format!(
+                "{tight} tighter than chance (false-discovery rate {RATE}); all together p = {:.4}",
+                found.found.p_value
+            ),
+        };
         console::note(format!(
-            "{} by {by}, {} of {} stars with a value: {tight} tighter than chance (false-discovery rate {RATE}); \
-             all together p = {:.4}{}",
+            "{} by {by}, {} of {} stars with a value: {verdict}{}",
             console::counted(tested, "group"),
             found.values,
             found.objects,
-            found.found.p_value,
             self.output.file().map_or_else(String::new, |path| format!(", in {}", path.display()))
         ));
         Ok(())
@@ -176,7 +191,8 @@ impl Validate {
             }
         }
         Err(usage!(
-            "{}: it does not say which features the groups were found in; name their columns with --features",
+            "{}: the table does not say in which features the groups were found; name their columns \
+             with --features",
             self.labels.display()
         ))
     }

@@ -148,7 +148,7 @@ fn wishes_that_do_not_fit_are_refused_with_the_way_out() {
     desk.refused(
         "cluster c.csv --k 3 --preset authors --lambda auto",
         2,
-        "error: --lambda auto is the weight that the squared distance has in a likelihood; add --distance squared",
+        "error: --lambda auto is defined for the squared distance only; add --distance squared",
     );
     desk.refused(
         "cluster c.csv --k auto --init-labels c.csv",

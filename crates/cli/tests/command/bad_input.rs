@@ -49,7 +49,7 @@ fn ids_that_lost_their_digits_in_a_float() {
 #[test]
 fn values_whose_squares_overflow_are_named() {
     let message = "c.csv: row 2 (line 3), column `x`: 1e200 is so far out that squared distances overflow; \
-                   mend or drop it, or use --scale standard";
+                   fix or drop it, or use --scale standard";
     let text = "object,x\na,0.0\nb,1e200\nc,5.0\nd,6.0\ne,7.0\nf,8.0\ng,9.0\n";
     for flags in ["--scale none", "--scale robust", "--scale none --method marginal"] {
         let k = if flags.contains("marginal") { "" } else { "--k 2" };
@@ -65,7 +65,7 @@ fn errors_that_cannot_be_squared_are_named_or_cost_their_row() {
         let text = format!("object,x,x_error\na,0.5,0.1\nb,1.5,{error}\n");
         let desk = Desk::with(&[("x.csv", &text)]);
         let run = desk.goc("candidates x.csv -m 3 -o c.csv");
-        let place = format!("error: x.csv: row 2 (line 3), column `x_error`: {error} is no error");
+        let place = format!("error: x.csv: row 2 (line 3), column `x_error`: {error} is not an error");
         assert!(run.code == 1 && run.err.lines().any(|line| line.starts_with(&place)), "{}", run.err);
         let run = desk.done("candidates x.csv -m 3 --bad-rows drop -o c.csv");
         assert!(run.err.contains("dropped 1 of 2 objects"), "{}", run.err);
@@ -149,7 +149,8 @@ fn nan_in_a_feature() {
     refused(
         "object,x\na,1.0\nb,NaN\nc,2.0\n",
         1,
-        "c.csv: row 2 (line 3), column `x`: NaN is not a finite number; mend it, or drop such rows with --missing nan",
+        "c.csv: row 2 (line 3), column `x`: NaN is not a finite number; fix it, or drop such rows with \
+         --missing nan",
     );
 }
 
@@ -167,7 +168,7 @@ fn infinity_in_a_feature() {
     refused(
         "object,x\na,1.0\nb,-inf\nc,2.0\n",
         1,
-        "c.csv: row 2 (line 3), column `x`: -inf is not a finite number; mend it or drop the row",
+        "c.csv: row 2 (line 3), column `x`: -inf is not a finite number; fix it or drop the row",
     );
 }
 
@@ -203,7 +204,7 @@ fn object_without_a_name() {
     refused(
         "object,x\na,1.0\n,2.0\nc,2.0\n",
         1,
-        "c.csv: row 2 (line 3), column `object`: \"\" is null where an object is named",
+        "c.csv: row 2 (line 3), column `object`: \"\" is null where the name of an object is needed",
     );
 }
 
@@ -259,6 +260,22 @@ fn nan_lambda() {
 #[test]
 fn no_threads() {
     flags_refused("--k 2 --threads 0", 2, "--threads must be at least 1");
+}
+
+#[test]
+fn more_threads_than_make_sense() {
+    flags_refused("--k 2 --threads 1000000000", 2, "--threads is 1000000000, but must be at most 4096");
+}
+
+#[test]
+fn bandwidths_of_any_size_have_an_answer() {
+    for (bandwidth, clusters) in [("1e155", "1 cluster"), ("1e308", "1 cluster"), ("1e-300", "4 clusters")] {
+        let run = four().goc(&format!(
+            "cluster c.csv --features x --k 2 --oracle mean-shift --bandwidth {bandwidth} -o labels.csv"
+        ));
+        assert_eq!(run.code, 0, "{bandwidth}: {}", run.err);
+        assert!(run.err.contains(clusters), "{bandwidth}: {}", run.err);
+    }
 }
 
 #[test]
@@ -481,11 +498,11 @@ fn missing_rule_that_is_none() {
     flags_refused(
         "--k 2 --missing x",
         2,
-        "`x` is no rule for missing values; give numbers such as -9999, `nan` or `none`",
+        "`x` is not a rule for missing values; give numbers such as -9999, `nan` or `none`",
     );
 }
 
-/// Runs `goc` with at most so many kilobytes of addresses.
+/// Runs `goc` with at most this many kilobytes of addresses.
 #[cfg(target_os = "linux")]
 fn within(desk: &Desk, kilobytes: usize, words: &str) -> (Option<i32>, String) {
     let mut shell = std::process::Command::new("sh");

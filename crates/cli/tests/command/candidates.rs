@@ -245,7 +245,8 @@ fn an_object_whose_points_are_all_rejected_is_refused_or_dropped() {
     desk.refused(
         &format!("candidates t.csv {quiet} -o c.csv"),
         1,
-        "error: t.csv: row 2 (line 3): object 8: all 101 points were rejected (101 parallax not positive); mend its values, or use --when-empty drop",
+        "error: t.csv: row 2 (line 3): object 8: all 101 points were rejected (101 parallax not \
+         positive); fix its values, or use --when-empty drop",
     );
     let json = desk.json(&format!("candidates t.csv {quiet} --when-empty drop --json -o c.csv"));
     assert_eq!(json["n_objects"], 1);
@@ -288,17 +289,19 @@ fn what_makes_no_candidates_is_refused() {
         (
             "negative.csv --values x --shape box",
             1,
-            "negative.csv: row 2 (line 3), column `x_error`: -0.5 is negative where an error is needed; 0 is exact, else --bad-rows drop",
+            "negative.csv: row 2 (line 3), column `x_error`: -0.5 is negative where an error is needed; use 0 for an exact value, or --bad-rows drop",
         ),
         (
             "nan.csv --values x --shape box",
             1,
-            "nan.csv: row 1 (line 2), column `x`: NaN is not a finite number; mend it, or drop such rows with --missing nan",
+            "nan.csv: row 1 (line 2), column `x`: NaN is not a finite number; fix it, or drop such rows \
+             with --missing nan",
         ),
         (
             "infinite.csv --values x --shape box",
             1,
-            "infinite.csv: row 1 (line 2), column `x_error`: inf is not a finite number; mend it, or --bad-rows drop",
+            "infinite.csv: row 1 (line 2), column `x_error`: inf is not a finite number; fix it, or \
+             --bad-rows drop",
         ),
         (
             "text.csv --values x --shape box",
@@ -325,12 +328,12 @@ fn what_makes_no_candidates_is_refused() {
         (
             "twice.csv --values x --shape box",
             1,
-            "twice.csv: object a stands in rows 1 and 3; one row an object is needed",
+            "twice.csv: object a is in rows 1 and 3; every object needs exactly one row",
         ),
         (
             "gone.csv --values x --shape box",
             1,
-            "gone.csv: no objects left: all 1 miss a value or an error, or have a number that cannot be",
+            "gone.csv: no objects left: all 1 lack a value or an error, or have an impossible number",
         ),
         ("none.csv --values x", 1, "none.csv: the table has no rows"),
         (
@@ -341,22 +344,24 @@ fn what_makes_no_candidates_is_refused() {
         (
             "corr.csv --values x,y --shape ellipsoid",
             1,
-            "corr.csv: row 2 (line 3), column `x_y_corr`: 1.5 is no correlation; mend it, --bad-rows drop, or --shape box",
+            "corr.csv: row 2 (line 3), column `x_y_corr`: 1.5 is not a correlation; fix it, --bad-rows \
+             drop, or --shape box",
         ),
         (
             "indefinite.csv --values x,y,z --shape ellipsoid",
             1,
-            "indefinite.csv: row 2 (line 3): object b: the correlations contradict each other (the covariance is not positive semi-definite); mend them, drop the row, or use --shape box",
+            "indefinite.csv: row 2 (line 3): object b: the correlations contradict each other (the \
+             covariance is not positive semi-definite); fix them, drop the row, or use --shape box",
         ),
         (
             "stars.csv --values x,y --shape box --sampler grid:z",
             2,
-            "`z` is none of the values; those are x, y",
+            "`z` is not one of the values, which are x, y",
         ),
         (
             "stars.csv --values x,y --shape box --penalty density:z",
             2,
-            "`z` is none of the values; those are x, y",
+            "`z` is not one of the values, which are x, y",
         ),
         ("stars.csv --values x,y --shape box --penalty density:x,x", 2, "--penalty names a column twice"),
         (
@@ -384,7 +389,7 @@ fn what_makes_no_candidates_is_refused() {
         (
             "stars.csv --missing x",
             2,
-            "`x` is no rule for missing values; give numbers such as -9999, `nan` or `none`",
+            "`x` is not a rule for missing values; give numbers such as -9999, `nan` or `none`",
         ),
     ];
     for (words, code, message) in cases {

@@ -59,7 +59,7 @@ fn what_was_kept_is_not_done_again() {
     assert_eq!(desk.done(command).out, honest.replacen(",3,", ",77,", 1));
     desk.put(piece, b"{}");
     let run = desk.goc(command);
-    assert!(run.code == 1 && run.err.contains("not a piece that was kept here"), "{}", run.err);
+    assert!(run.code == 1 && run.err.contains("not a part of this checkpoint"), "{}", run.err);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn chains_of_the_mixture_go_on_to_the_same_bytes() {
     assert!(run.code == 2 && run.err.contains("its keep is 3000, not 2000"), "{}", run.err);
     desk.put("kept/chain-1.drawn.json", b"{}");
     let run = desk.goc(&again);
-    assert!(run.code == 1 && run.err.contains("not a piece that was kept here"), "{}", run.err);
+    assert!(run.code == 1 && run.err.contains("not a part of this checkpoint"), "{}", run.err);
 }
 
 #[test]

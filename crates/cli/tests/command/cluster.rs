@@ -109,7 +109,7 @@ fn json_has_the_promised_keys_with_every_method_and_oracle() {
         assert_eq!(json["n_objects"], 12);
         assert_eq!(json["n_candidates"], 36);
         assert_eq!(json["n_features"], 2);
-        // mclust chooses the number itself, up to the one asked for.
+        // mclust chooses the number itself, up to the one requested.
         let first = json["k_initial"].as_u64().unwrap();
         assert!(first == 3 || way.contains("mclust") && (1..3).contains(&first), "{way}: {first}");
     }

@@ -162,7 +162,7 @@ fn the_order_of_the_methods_on_the_authors_sets_is_the_measured_one() {
         println!("{name}: NMI {:.4}, measured elsewhere {want}", nmi(name));
         assert!((nmi(name) - want).abs() < 0.01, "{name}: {} for {want}", nmi(name));
     }
-    // The .841 of boxes was measured from the centres of UK-means; starts of its own are a little better.
+    // The 0.841 of boxes was measured from the centres of UK-means; starts of its own are a little better.
     // Neighbours in this list differ by more than the noise of a mean over ten sets, but for the first two and the next two.
     for (lower, higher) in [
         ("uk-means/k-means", "worlds"),

@@ -59,7 +59,7 @@ fn no_command_writes_two_outputs_to_one_file() {
 fn an_output_that_is_there_is_replaced_unless_no_clobber_is_given() {
     let desk = Desk::with(&[("c.csv", LONG), ("labels.csv", "old\n")]);
     let command = "cluster c.csv --features x --k 2 -o labels.csv";
-    keeps(&desk, &format!("{command} --no-clobber"), "labels.csv", "labels.csv: is there already");
+    keeps(&desk, &format!("{command} --no-clobber"), "labels.csv", "labels.csv: already exists");
     let run = desk.goc(command);
     assert_eq!(run.code, 0, "{}", run.err);
     assert_ne!(desk.text("labels.csv"), "old\n");
@@ -137,7 +137,7 @@ fn what_the_output_cannot_hold_is_refused_before_the_work() {
     for (command, words) in [
         ("stars s.csv --object \u{3b1} --k 2 -m 3 -o o.fits --candidates c.csv", "is not ASCII"),
         ("actions s.csv -o o.fits", "is not ASCII"),
-        ("stars l.csv --k 2 -m 3 -o o.csv --candidates c.csv", "has a column `goc_label` already"),
+        ("stars l.csv --k 2 -m 3 -o o.csv --candidates c.csv", "already has a column `goc_label`"),
     ] {
         let run = desk.goc(command);
         assert!(run.code != 0 && run.err.contains(words), "{command}: {}", run.err);
@@ -234,6 +234,55 @@ fn standard_output_takes_a_table_of_any_format() {
 const ESCAPES: &str = "object,x\n\u{1b}[31mred,0.0\n\u{1b}[31mred,0.5\nb,1.0\nc,5.0\n";
 const TWICE: &str = "object,x,truth\n\u{1b}[31mred,0.0,a\n\u{1b}[31mred,0.5,b\nb,1.0,a\n";
 
+/// Runs `goc` with these bytes on standard input.
+fn piped(desk: &Desk, words: &str, input: Vec<u8>) -> (Option<i32>, Vec<u8>, String) {
+    let done = desk.command().args(words.split_whitespace()).write_stdin(input).output().unwrap();
+    (done.status.code(), done.stdout, String::from_utf8(done.stderr).unwrap())
+}
+
+#[test]
+fn standard_input_gives_a_table_of_any_format() {
+    let desk = Desk::with(&[("c.csv", LONG), ("s.csv", STARS)]);
+    let words = "--k 2 --features x --format csv -o -";
+    let expected = desk.done(&format!("cluster c.csv {words}")).out;
+    assert!(expected.starts_with("object,label"), "{expected}");
+    let table = desk.table("c.csv");
+    for (_, format) in goc_tables::Format::ALL {
+        desk.write(&format!("c.{format}"), &table);
+        let (code, out, err) =
+            piped(&desk, &format!("cluster - {words}"), desk.bytes(&format!("c.{format}")));
+        assert_eq!((code, String::from_utf8(out).unwrap()), (Some(0), expected.clone()), "{format}: {err}");
+    }
+    desk.write("c.csv.gz", &table);
+    let (code, out, err) = piped(&desk, &format!("cluster - {words}"), desk.bytes("c.csv.gz"));
+    assert_eq!((code, String::from_utf8(out).unwrap()), (Some(0), expected), "{err}");
+
+    // Stars pass through with all their columns; two commands in a row.
+    let (code, fits, err) = piped(&desk, "actions - --format fits -o -", STARS.into());
+    assert_eq!(code, Some(0), "{err}");
+    let (code, out, err) = piped(&desk, "candidates - -m 3 --format csv", fits);
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(String::from_utf8(out).unwrap(), desk.done("candidates s.csv -m 3 --format csv").out);
+}
+
+#[test]
+fn messages_about_standard_input_name_it() {
+    let desk = Desk::with(&[]);
+    for (input, message) in [
+        (
+            "object,x\na,0.0\nb\n",
+            "error: standard input: row 2 (line 3): 1 fields, but the header names 2 columns",
+        ),
+        ("", "error: standard input: the file is empty; its first line must name the columns"),
+    ] {
+        let (code, out, err) = piped(&desk, "cluster - --k 2", input.into());
+        assert_eq!((code, out.as_slice(), err.trim_end()), (Some(1), &b""[..], message));
+    }
+    let (code, _, err) = piped(&desk, "cluster - --k 2 --hdu 1", LONG.into());
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("standard input: only FITS files have HDUs"), "{err}");
+}
+
 #[test]
 fn escape_sequences_of_names_are_shown_escaped_in_messages() {
     let desk = Desk::with(&[("c.csv", &ESCAPES.replace(",x\n", ",\u{1b}[2Jx\n")), ("e.csv", TWICE)]);
@@ -285,7 +334,7 @@ fn a_table_on_a_terminal_is_harmless_and_in_a_pipe_exact() {
 
 #[test]
 fn whatever_the_label_table_cannot_hold_is_refused_before_the_work() {
-    // A mixture of so many sweeps would take hours.
+    // A mixture of this many sweeps would take hours.
     let long = "--method marginal --chains 4 --burn 100000000 --keep 100000000";
     let desk = Desk::with(&[
         ("ids.csv", &LONG.replace("a,", "größe,")),
@@ -301,7 +350,7 @@ fn whatever_the_label_table_cannot_hold_is_refused_before_the_work() {
     // The label, and what goes with it: an older probability beside a new label would mislead.
     let run = desk.goc(&format!("stars s.csv -m 3 {long} -o o.csv"));
     assert_eq!(run.code, 2, "{}", run.err);
-    assert!(run.err.contains("has a column `goc_probability` already"), "{}", run.err);
+    assert!(run.err.contains("already has a column `goc_probability`"), "{}", run.err);
     assert_eq!(desk.files(), ["ids.csv", "names.csv", "s.csv", "truth.csv"]);
 }
 

@@ -226,7 +226,7 @@ fn penalties_of_goc_are_taken_as_log_densities_whatever_the_size_of_the_sets() {
     for (penalty, said) in [("density", true), ("none", false)] {
         desk.done(&format!("{make} --penalty {penalty} -o d.parquet"));
         let run = desk.done(&format!("cluster d.parquet {SHORT} -o l.csv"));
-        assert_eq!(run.err.contains("once more: make them with penalty none"), said, "{}", run.err);
+        assert_eq!(run.err.contains("a second time: make them with penalty none"), said, "{}", run.err);
     }
 }
 
@@ -247,7 +247,8 @@ fn what_cannot_be_is_refused_by_name() {
         "cluster n.csv --method marginal",
         1,
         &format!(
-            "error: n.csv: row 1 (line 2), column `JR`: {value} is negative and has no square root; mend it, or use --feature-map none"
+            "error: n.csv: row 1 (line 2), column `JR`: {value} is negative and has no square root; fix \
+             it, or use --feature-map none"
         ),
     );
     desk.refused(
@@ -263,7 +264,8 @@ fn what_cannot_be_is_refused_by_name() {
     desk.refused(
         "cluster z.csv --method marginal --features x --weight w",
         1,
-        "error: z.csv: object b has no candidates left: all 2 have a missing feature or the weight 0; drop the object or mend column `w`",
+        "error: z.csv: object b has no candidates left: all 2 have a missing feature or the weight 0; \
+         drop the object or fix column `w`",
     );
     desk.refused(
         "cluster w.csv --method marginal --features x --weight w --strength 0",
@@ -285,7 +287,7 @@ fn what_cannot_be_is_refused_by_name() {
     desk.refused(
         "cluster a.csv --method marginal --save-model m.csv",
         2,
-        "error: m.csv: a model is kept as .json",
+        "error: m.csv: a model is saved as .json",
     );
     desk.refused(
         "cluster a.csv --method marginal --together t.csv --together-above 2",

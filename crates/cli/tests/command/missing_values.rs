@@ -122,13 +122,13 @@ fn priors_that_cannot_be_are_named() {
     for rule in ["prior", "prior:100"] {
         let run = desk.goc(&format!("stars none.csv --space uvw --missing-rv {rule} --k 2 -o l.csv"));
         assert_eq!(run.code, 1);
-        let why = "`radial_velocity` is there for 0 objects only, too few to learn a prior from (at least 10); use \
+        let why = "only 0 objects have `radial_velocity`, too few to learn a prior from (at least 10); use \
                    --missing-rv drop";
         assert!(run.err.contains(why), "{}", run.err);
     }
-    for rule in ["prior:0", "prior:-3", "prior:nan", "prior:x"] {
+    for rule in ["prior:0", "prior:-3", "prior:nan", "prior:1e300", "prior:x"] {
         let run = desk.goc(&format!("stars s.csv --space uvw --missing-rv {rule} --k 2 -o l.csv"));
-        assert!(run.code == 2 && run.err.contains("must be a finite number above 0"), "{}", run.err);
+        assert!(run.code == 2 && run.err.contains("but must be above 0 and at most"), "{}", run.err);
     }
     let run = desk.goc("candidates s.csv --values parallax --missing-rv prior -o c.csv");
     assert!(run.code == 2 && run.err.contains("--missing-rv is for the radial velocities"), "{}", run.err);
@@ -221,7 +221,7 @@ fn groups_are_validated_by_their_chemistry_and_drawn() {
     // Groups that were found by it prove nothing.
     desk.done("stars s.csv --space uvw --k 4 -m 10 --with fe_h -o with.fits");
     let run = desk.done("validate with.fits --by fe_h -o w.csv");
-    assert!(run.err.contains("warning: the groups were found by `fe_h` too"), "{}", run.err);
+    assert!(run.err.contains("warning: `fe_h` was used to find the groups"), "{}", run.err);
     for (flags, why) in [
         ("--by name:fe_h_error", "column `name` holds no numbers"),
         ("--by nothing", "no column `nothing`"),
@@ -234,4 +234,36 @@ fn groups_are_validated_by_their_chemistry_and_drawn() {
     }
     let run = desk.goc("validate s.csv --by fe_h --label source_id");
     assert!(run.code != 0 && run.err.contains("--features"), "{}", run.err);
+}
+
+/// A table of stars in two groups with a value each, as `goc stars` writes it.
+fn judged(value: impl Fn(usize) -> String, label: impl Fn(usize) -> String) -> Desk {
+    let mut text = String::from("goc_label,goc_U,goc_V,goc_W,fe_h,fe_h_error\n");
+    for i in 0..40 {
+        let (u, v) = (i * 7 % 40, i * 11 % 40);
+        text += &format!("{},{u}.5,{v}.5,{i}.5,{},0.1\n", label(i), value(i));
+    }
+    Desk::with(&[("g.csv", &text)])
+}
+
+#[test]
+fn values_that_cannot_be_squared_are_named_and_prove_no_group_tight() {
+    let label = |i: usize| (i / 8 % 3).to_string();
+    for (value, error) in
+        [("1e308", "is not finite, or too far out"), ("-1e200", "too far out to be squared")]
+    {
+        let desk = judged(|i| if i % 2 == 0 { value.into() } else { i.to_string() }, label);
+        let run = desk.goc("validate g.csv --by fe_h -o v.csv");
+        assert_eq!((run.code, desk.files().len()), (1, 1), "{}", run.err);
+        assert!(run.err.starts_with("error: g.csv: row 1 (line 2), column `fe_h`: "), "{}", run.err);
+        assert!(run.err.contains(error), "{}", run.err);
+    }
+    // A label that no whole number can be, and groups that nothing can be compared with.
+    let run = judged(|i| i.to_string(), |i| if i == 3 { "1e300".into() } else { "1".into() })
+        .goc("validate g.csv --by fe_h");
+    assert!(run.code == 1 && run.err.contains("is not a whole number"), "{}", run.err);
+    let run = judged(|i| i.to_string(), |_| "1".into()).goc("validate g.csv --by fe_h");
+    assert!(run.code == 0 && run.err.contains("none has as many stars outside"), "{}", run.err);
+    let run = judged(|i| i.to_string(), label).goc("validate g.csv --by fe_h --draws 100000000000");
+    assert!(run.code == 1 && run.err.contains("ask for fewer (--draws)"), "{}", run.err);
 }

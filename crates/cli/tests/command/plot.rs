@@ -97,7 +97,7 @@ fn one_object_far_out_does_not_squeeze_the_others() {
         assert!(!run.err.contains("outside"), "{axes}: {}", run.err);
         assert_ne!(desk.bytes("f.svg"), desk.bytes("w.svg"), "{axes}");
     }
-    desk.refused("plot truth c.csv --whole -o t.svg", 2, "error: plot truth has no use for --whole");
+    desk.refused("plot truth c.csv --whole -o t.svg", 2, "error: plot truth does not use --whole");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn labels_are_not_drawn_as_candidates() {
         "error: goc.parquet: a table of labels (one row per object, column `label`), but plot truth draws candidates: \
          give the table that was clustered, or draw the labels with plot clusters",
     );
-    // Points with a group of that name are drawn where it is asked for.
+    // Points with a group of that name are drawn where it is requested.
     desk.done("plot truth p.csv --truth label --features x,y -o t.svg");
 }
 
@@ -200,8 +200,8 @@ fn what_cannot_be_drawn_is_refused_by_name() {
         ),
         ("plot k-posterior -o f.svg", 2, "plot k-posterior needs an input table"),
         ("plot k-posterior k.csv k.csv -o f.svg", 2, "plot k-posterior takes one input table, not 2"),
-        ("plot k-posterior k.csv --labels k.csv -o f.svg", 2, "plot k-posterior has no use for --labels"),
-        ("plot truth a.csv --candidates a.csv -o f.svg", 2, "plot truth has no use for --candidates"),
+        ("plot k-posterior k.csv --labels k.csv -o f.svg", 2, "plot k-posterior does not use --labels"),
+        ("plot truth a.csv --candidates a.csv -o f.svg", 2, "plot truth does not use --candidates"),
         (
             "plot truth a.csv --groups 77 -o f.svg",
             1,
@@ -221,7 +221,7 @@ fn what_cannot_be_drawn_is_refused_by_name() {
         (
             "plot bench none.csv -o f.svg",
             1,
-            "none.csv: a bench has a column n, or a column of names; the table has path, value",
+            "none.csv: a table of benchmarks has a column n, or a column of names; the table has path, value",
         ),
         (
             "plot clusters goc.parquet --candidates a.csv --axes JR -o f.svg",

@@ -43,7 +43,7 @@ fn training_objects_get_their_own_labels_in_the_units_of_the_input() {
 #[test]
 fn plain_points_and_other_names_and_orders_of_columns_fit_the_model() {
     let desk = desk();
-    // One row a star, no penalties, no object; columns turned round, and a star that is nowhere near.
+    // One row per star, no penalties, no object; columns turned round, and a star that is nowhere near.
     desk.put(
         "new.csv",
         b"jphi,JZ,jr\n10.0,9.5,16.0\n905.0,49.0,80.0\n1800.0,121.0,195.0\n90000.0,9.0,16.0\n",
@@ -127,13 +127,14 @@ fn tables_and_files_that_do_not_fit_are_refused_by_name() {
     desk.refused(
         "predict m.json n.csv",
         1,
-        "error: n.csv: row 1 (line 2), column `JR`: -1 is negative and has no square root; mend it, or drop it",
+        "error: n.csv: row 1 (line 2), column `JR`: -1 is negative and has no square root; fix it, or \
+         drop it",
     );
     desk.refused("predict m.json empty.csv", 1, "error: empty.csv: the table has no rows");
     desk.refused(
         "predict other.json a.csv",
         1,
-        "error: other.json: is no model; goc cluster --method marginal --save-model writes one",
+        "error: other.json: is not a model; goc cluster --method marginal --save-model writes one",
     );
     let run = desk.goc("predict cut.json a.csv");
     assert!(run.code == 1 && run.err.starts_with("error: cut.json: is not JSON: "), "{}", run.err);

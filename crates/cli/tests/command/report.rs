@@ -28,7 +28,7 @@ fn the_page_holds_what_the_label_table_holds() {
     let desk = Desk::with(&[("c.csv", &three_groups())]);
     desk.done("cluster c.csv --k 3 --features x,y -o labels.parquet");
     let run = desk.done("report labels.parquet --candidates c.csv");
-    assert_eq!(run.err, "12 stars on a page: open report.html in a browser\n");
+    assert_eq!(run.err, "12 objects on a page: open report.html in a browser\n");
     let (told, labels) = (told(&desk, "report.html"), desk.table("labels.parquet"));
     assert_eq!(told["title"], json!("labels"));
     assert_eq!(told["ids"], json!(labels.require("object").unwrap().texts()));
@@ -148,12 +148,13 @@ fn what_makes_no_page_is_refused() {
     desk.refused(
         "report twice.csv",
         1,
-        "error: twice.csv: object a is there twice; each needs a name of its own",
+        "error: twice.csv: object a occurs twice; each needs a name of its own",
     );
     desk.refused(
         "report words.csv",
         1,
-        "error: words.csv: row 1 (line 2), column `label`: \"left\" is not a cluster's number; those are whole, -1: in no group",
+        "error: words.csv: row 1 (line 2), column `label`: \"left\" is not the number of a cluster; \
+         those are whole numbers, and -1 means in no group",
     );
     desk.refused(
         "report bare.csv",

@@ -25,7 +25,7 @@ fn the_mixtures_column_comes_out_to_the_printed_digit_from_its_own_draw() {
     let desk = Desk::new();
     let run = desk.done(&format!("reproduce --data {} --oracles gmm-diag --seeds 3", folder.display()));
     assert_eq!(rows_as_printed(&run.out, &["gmm-diag"]), 3);
-    // The draw is the paper's whatever the seed, so there is one run a set.
+    // The draw is the paper's whatever the seed, so there is one run per set.
     assert_eq!(desk.table("goc-reproduce/runs.csv").rows(), 30);
 }
 
@@ -52,7 +52,7 @@ fn table_4_comes_out_to_the_printed_digit_from_the_authors_first_labels() {
 fn without_data_it_runs_on_sets_made_here() {
     let desk = Desk::new();
     let run = desk.done("reproduce --oracles k-medoids --format csv -o out");
-    assert!(run.err.starts_with("no --data: ten sets made here"), "{}", run.err);
+    assert!(run.err.starts_with("no --data: ten simulated sets"), "{}", run.err);
     let means: Vec<&str> = run.out.lines().filter(|l| l.contains(",50,NMI,")).collect();
     assert_eq!(means.len(), 1, "{}", run.out);
     let runs = desk.table("out/runs.csv");
@@ -87,7 +87,7 @@ fn wrong_wishes_are_refused_before_any_work() {
         (
             "reproduce --init-labels labels.csv",
             2,
-            "error: --init-labels needs --data and a single seed: nothing is left to draw\n",
+            "error: --init-labels needs --data and a single seed: nothing random is left\n",
         ),
     ] {
         let run = desk.goc(words);

@@ -60,7 +60,7 @@ fn a_misspelt_parallax_is_named_and_not_taken_for_another_kind_of_table() {
         assert_eq!(run.code, 2, "{command}: {}", run.err);
         assert!(run.err.contains("no column `parallax` (did you mean `paralax`?)"), "{command}: {}", run.err);
     }
-    // What is asked for by name is done.
+    // What is requested by name is done.
     desk.done("actions both.csv --columns x=x -o a.csv");
 }
 
@@ -239,7 +239,7 @@ fn a_star_with_a_number_that_cannot_be_stops_the_command_or_stays_without_a_labe
     assert!(run.err.contains("row 2 (line 3), column `parallax`: inf"), "{}", run.err);
     let said = desk.done("stars stars.csv --k 1 --bad-rows drop -o out.csv").err;
     assert!(
-        said.contains("dropped 3 of 5 objects, a number is not possible (--bad-rows drop): 2, 3, 4"),
+        said.contains("dropped 3 of 5 objects, a number is impossible (--bad-rows drop): 2, 3, 4"),
         "{said}"
     );
     let out = desk.table("out.csv");
@@ -437,7 +437,7 @@ fn what_makes_no_stars_is_refused() {
         ("x.csv", "x,y,z,vx,vy,vz\n1,2,3,4,5,6\n"),
         ("bad.ini", "[Potential]\ntype = Ring\n"),
     ]);
-    let needs = "error: t.csv: no star catalogue: ra, dec, parallax, pmra, pmdec, radial_velocity (or l, b, pml, pmb; or x, y, z, vx, \
+    let needs = "error: t.csv: not a star catalogue: ra, dec, parallax, pmra, pmdec, radial_velocity (or l, b, pml, pmb; or x, y, z, vx, \
                  vy, vz) are needed; give other names with --columns (the table has a, b)";
     desk.refused("actions t.csv", 2, needs);
     // What has no error bars is not offered where they are needed.

@@ -154,7 +154,8 @@ fn one_object_and_impossible_requests_are_answered() {
     assert_eq!((run.code, run.err.contains("named for two outputs")), (2, true), "{}", run.err);
 }
 
-/// One of the mock Milky Ways of docs/confidence.md, by the commands that it names: precision and recall of "in a group".
+/// One of the mock Milky Ways of docs/explanation/confidence.md, by the commands that it names:
+/// precision and recall of "in a group".
 #[test]
 fn field_stars_are_told_from_siblings() {
     let desk = Desk::new();
@@ -173,7 +174,7 @@ fn field_stars_are_told_from_siblings() {
     let all = (0..truth.len()).filter(|star| siblings(*star)).count() as f64;
     let (precision, recall) = (right / found.len() as f64, right / all);
     assert_eq!((truth.len(), all), (412, 270.0));
-    // Sets scatter by .02 and .04 around .91 and .82.
+    // Sets scatter by 0.02 and 0.04 around 0.91 and 0.82.
     assert!(precision > 0.86 && recall > 0.74, "precision {precision:.3}, recall {recall:.3}");
     println!("precision {precision:.3}, recall {recall:.3}");
 }

@@ -1,9 +1,9 @@
-//! Where on its torus a star is, and how fast it goes round: angles and frequencies.
+//! A star's position on its torus and how fast it moves there: angles and frequencies.
 //!
-//! The generating function S = int p_lambda dlambda + int p_nu dnu + Lz phi has the constants a = (E, I3,
-//! Lz). Its derivatives along them are integrals like the actions', with 1/p instead of p (Binney 2012,
-//! section 3; Sanders & Binney 2014), and the actions' own derivatives M = dJ/da are the same integrals over
-//! a whole period, so that
+//! The generating function S = int p_lambda dlambda + int p_nu dnu + Lz phi has the constants a =
+//! (E, I3, Lz). Its derivatives with respect to them are integrals like those of the actions, with
+//! 1/p instead of p (Binney 2012, section 3; Sanders & Binney 2014), and the derivatives of the
+//! actions, M = dJ/da, are the same integrals over a whole period, so that
 //!
 //! ```text
 //! theta_i = sum_a dS/da (M^-1)_ai,     Omega_i = (M^-1)_Ei
@@ -16,8 +16,8 @@
 //! ds/da = (w, -w / lambda, -Lz) / (4 s),     dy/da = (-Delta v, 1, -Lz tau) (1 - v) / y
 //! ```
 //!
-//! They are infinite at the turning points; x = x_mid - x_half cos(phase), and eta = eta_max sin(phase), take
-//! that away.
+//! They are infinite at the turning points; the substitutions x = x_mid - x_half cos(phase) and
+//! eta = eta_max sin(phase) remove the singularities.
 
 use std::f64::consts::{PI, TAU};
 
@@ -31,14 +31,15 @@ use crate::potential::Potential;
 pub struct Motion {
     /// Its actions and energy.
     pub actions: Actions,
-    /// Angles in [0, 2 pi): r from the pericentre, z from the upward passage through the plane, phi with the
-    /// azimuth. Where an action is 0 its angle means nothing, and is 0.
+    /// Angles in [0, 2 pi): r from the pericentre, z from the upward passage through the plane, phi
+    /// with the azimuth. Where an action is 0, its angle is undefined and set to 0.
     pub angles: [f64; 3],
-    /// How fast the angles grow, radians per kpc/(km/s). That of phi has the sign of Jphi.
+    /// The rates of change of the angles, radians per kpc/(km/s). The rate of phi has the sign of
+    /// Jphi.
     pub frequencies: [f64; 3],
 }
 
-/// Nodes of each of the four integrals.
+/// Number of nodes for each of the four integrals.
 const NODES: usize = 64;
 /// Below this half width in ln w, or eta_max, an oscillation is harmonic.
 const HARMONIC: f64 = 1e-6;
@@ -99,7 +100,7 @@ pub(super) fn motion(
     }
 }
 
-/// An angle brought into [0, 2 pi).
+/// An angle reduced to [0, 2 pi).
 fn turned(angle: f64) -> f64 {
     let turned = angle - (angle / TAU).floor() * TAU;
     if turned < TAU { turned } else { 0.0 }
@@ -114,7 +115,7 @@ fn radial(
 ) -> Stretch {
     let (low, high) = (libm::log(turns.w_min.max(1e-30)), libm::log(turns.w_max));
     let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
-    // half sin(phase) / s at a place; where the orbit is all but circular, from the curvature of h.
+    // half sin(phase) / s at a point; for a nearly circular orbit, from the curvature of h.
     let harmonic = half < HARMONIC;
     let stiff = if harmonic {
         let step = 1e-3;

@@ -1,8 +1,9 @@
-//! Circular orbits as a function of energy: how large Lz can be, and how far a star can go.
+//! Circular orbits as a function of energy: the largest possible Lz, and how far a star can go.
 //!
-//! Energies are counted by xi = ln(1/Phi(0) - 1/E), which spreads both the centre and the far end. Lcirc and
-//! the radius of zero velocity are tabulated evenly in xi as cubics from value and slope; slopes are exact,
-//! since dLcirc/dE = 1/Omega and dE/dR = Phi_R. Beyond the table they go on as power laws.
+//! Energies are parametrised by xi = ln(1/Phi(0) - 1/E), which resolves both the centre and the
+//! outskirts. Lcirc and the radius of zero velocity are tabulated evenly in xi as cubic Hermite
+//! splines. Their slopes are exact, since dLcirc/dE = 1/Omega and dE/dR = Phi_R. Beyond the table
+//! they continue as power laws.
 
 use super::ActionError;
 use super::lockstep::Lockstep;
@@ -13,15 +14,15 @@ use crate::real::Real;
 /// The radii the table spans, kpc.
 pub(super) const NEAREST: f64 = 1e-4;
 pub(super) const FARTHEST: f64 = 1e5;
-/// Places where the potential is looked at to bracket the solutions.
+/// Number of points at which the potential is sampled to bracket the solutions.
 const PROBES: usize = 256;
 const CELLS: usize = 640;
 
-/// The potential along the plane at a set of radii, from which energies are solved for.
+/// The potential in the plane at a set of radii, used to solve for radii at given energies.
 pub(super) struct Profile<'a> {
     potential: &'a dyn Potential,
     radii: Vec<f64>,
-    /// The energies of standing still and of going round at these radii.
+    /// The energies of a star at rest and on a circular orbit at these radii.
     still: Vec<f64>,
     round: Vec<f64>,
 }
@@ -52,7 +53,7 @@ impl<'a> Profile<'a> {
         Ok(Self { potential, radii, still, round })
     }
 
-    /// Where in the plane a star of this energy stands still.
+    /// The radius in the plane at which a star of this energy is at rest.
     pub(super) fn reach(&self, energy: f64) -> f64 {
         self.radius_of(energy, &self.still, |r| self.potential.value(r, 0.0))
     }
@@ -86,13 +87,13 @@ pub(super) struct CircularOrbits {
     rows: Vec<[f64; 8]>,
 }
 
-/// What circular orbits say about an energy.
+/// Properties of the circular orbit at an energy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Circular<T> {
     pub(super) xi: T,
     /// The circular orbit's angular momentum.
     pub(super) spin: T,
-    /// The radius in the plane where a star of this energy stands still, as a logarithm.
+    /// The logarithm of the radius in the plane at which a star of this energy is at rest.
     pub(super) ln_reach: T,
 }
 
@@ -131,7 +132,7 @@ impl CircularOrbits {
         Ok(Self { inverse_bottom, xi_start, per_xi: 1.0 / width, rows })
     }
 
-    /// For energies of 0 and above, and below the bottom, the nearest the table has.
+    /// For energies of 0 and above, and below the minimum, the nearest value in the table.
     #[inline(always)]
     pub(super) fn at<T: Lockstep>(&self, energy: T) -> Circular<T> {
         let depth = (T::splat(-1.0) / energy.min(T::splat(-1e-30))) + self.inverse_bottom;
@@ -147,13 +148,13 @@ impl CircularOrbits {
         Circular { xi, spin: spin.exp(), ln_reach }
     }
 
-    /// xi of an energy between the bottom and 0.
+    /// xi of an energy between the minimum and 0.
     pub(super) fn xi(&self, energy: f64) -> f64 {
         self.at(energy).xi
     }
 }
 
-/// The cubic with these values and slopes at 0 and 1, going on straight by `over` beyond an end.
+/// The cubic with these values and slopes at 0 and 1, extended linearly by `over` beyond an end.
 #[inline(always)]
 fn cubic<T: Lockstep>(&[y0, d0, y1, d1]: &[T; 4], t: T, over: T) -> T {
     let rise = y1 - y0;

@@ -1,12 +1,13 @@
-//! Where AGAMA's two builds put the energies of their tables of focal distances.
+//! The energy nodes of the focal-distance tables of two AGAMA builds.
 //!
-//! AGAMA chooses its nodes from the potential, so that a spline through some function of ln R would be good
-//! to 1e-4, in steps that also feel the last digits of its own potential table: 87 energies in the build of
-//! February 2021, 75 in 1.0.159. Between so few nodes D(E, Lz) is joined by planes, which moves actions by up
-//! to a percent: to have its actions one must have its nodes. They are given here as ln(R / kpc), the energy
-//! being Phi(R, 0), recovered from the tables these builds print in their logs (six digits) with the
-//! potentials of [`McMillan17`](crate::potential::McMillan17). The ones inside of 2e-4 kpc and beyond 1.5e4
-//! kpc, where no star is, are left out.
+//! AGAMA chooses its nodes from the potential, so that a spline through some function of ln R would
+//! be accurate to 1e-4. The steps are also sensitive to the last digits of its own potential table:
+//! 87 energies in the build of February 2021, 75 in 1.0.159. Between so few nodes D(E, Lz) is
+//! interpolated bilinearly, which shifts actions by up to a percent: reproducing its actions
+//! requires its nodes. They are given here as ln(R / kpc), the energy being Phi(R, 0), recovered
+//! from the tables these builds print in their logs (six digits) with the potentials of
+//! [`McMillan17`](crate::potential::McMillan17). The nodes inside 2e-4 kpc and beyond 1.5e4 kpc,
+//! where there are no stars, are omitted.
 
 /// The build of 2021-02-13 (git 755e528), which computed the paper's tables.
 #[rustfmt::skip]

@@ -1,4 +1,5 @@
-//! The finder: a potential, its table of focal distances, and many stars at a time.
+//! The action finder: a potential and its table of focal distances, applied to many stars at a
+//! time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,16 +18,17 @@ use crate::frames::Galactocentric;
 use crate::potential::{McMillan17, Potential};
 use crate::real::{LANES, Lanes};
 
-/// Stars a thread takes at a time.
+/// Number of stars that a thread takes at a time.
 const BLOCK: usize = 8 * LANES;
 
-/// Relative step to which turning points are found where they are the answer.
+/// Relative tolerance of turning points when they are the result.
 const EXTENT_TOLERANCE: f64 = 1e-9;
 
 /// Finds actions in one potential.
 ///
-/// Making one takes some tenths of a second (a table of shell orbits); it is then used for any number of
-/// stars. A star gives the same bytes alone, among others, and at any number of threads.
+/// Construction takes a few tenths of a second (it tabulates shell orbits); the finder can then be
+/// used for any number of stars. The result for a star is bitwise identical whether it is computed
+/// alone or among others, and with any number of threads.
 pub struct ActionFinder {
     potential: Arc<dyn Potential>,
     variant: Variant,
@@ -37,7 +39,7 @@ pub struct ActionFinder {
 }
 
 impl ActionFinder {
-    /// For any axisymmetric potential that grows outwards to 0.
+    /// For any axisymmetric potential that increases outwards to 0.
     pub fn new(potential: Arc<dyn Potential>, variant: Variant) -> Result<Self, ActionError> {
         let focal = FocalDistances::new(&*potential, variant)?;
         let rule = match variant {
@@ -48,7 +50,7 @@ impl ActionFinder {
         Ok(Self { potential, variant, focal, nodes, rule, tolerance: 1e-6 })
     }
 
-    /// For the Milky Way of McMillan (2017), built the way the variant has it.
+    /// For the Milky Way of McMillan (2017), built as the variant requires.
     pub fn milky_way(variant: Variant) -> Result<Self, ActionError> {
         Self::new(Arc::new(McMillan17::new(variant.build())), variant)
     }
@@ -58,7 +60,7 @@ impl ActionFinder {
         &self.potential
     }
 
-    /// The variant asked for.
+    /// The variant requested.
     pub fn variant(&self) -> Variant {
         self.variant
     }
@@ -75,7 +77,8 @@ impl ActionFinder {
         out[0]
     }
 
-    /// The actions of many stars, eight at a time on every thread of the pool; in the order of the input.
+    /// The actions of many stars in the order of the input, computed eight at a time on every
+    /// thread of the pool.
     pub fn many(&self, stars: &[Galactocentric]) -> Vec<Outcome> {
         let mut out = vec![Outcome::Undefined(Reason::NotFinite); stars.len()];
         out.par_chunks_mut(BLOCK).zip(stars.par_chunks(BLOCK)).for_each(|(out, stars)| {
@@ -90,7 +93,7 @@ impl ActionFinder {
         out
     }
 
-    /// How far the orbits of many stars go, eight at a time as [`Self::many`].
+    /// The orbital extents of many stars, eight at a time like [`Self::many`].
     pub fn extents(&self, stars: &[Galactocentric]) -> Vec<Outcome<Extent>> {
         let mut out = vec![Outcome::Undefined(Reason::NotFinite); stars.len()];
         out.par_chunks_mut(BLOCK).zip(stars.par_chunks(BLOCK)).for_each(|(out, stars)| {
@@ -119,7 +122,7 @@ impl ActionFinder {
         let place = Place { r2, z, r_vr, vz, v2, tilt, lz };
         let gradient = self.potential.gradient(r2.sqrt(), z);
         let orbit = Orbit::new(&*self.potential, &self.focal, &place, &gradient);
-        // One over the momentum needs better turning points than the momentum.
+        // The inverse of the momentum needs more accurate turning points than the momentum itself.
         let turns = orbit.turns(&*self.potential, 1e-9);
         let below = star.z() < 0.0;
         let found = motion(&*self.potential, (&place, &orbit, &turns), actions, star.azimuth(), below);
@@ -127,7 +130,7 @@ impl ActionFinder {
         if finite { Outcome::Bound(found) } else { Outcome::Undefined(Reason::NoPeriod) }
     }
 
-    /// As many stars as `T` holds, at most.
+    /// Computes at most as many stars as `T` holds.
     #[inline(always)]
     fn fill<T: Pack>(&self, stars: &[Galactocentric], out: &mut [Outcome]) {
         let (orbit, energy, lz) = self.orbit::<T>(stars);
@@ -145,11 +148,11 @@ impl ActionFinder {
         });
     }
 
-    /// As [`Self::fill`], how far the orbits go.
+    /// Like [`Self::fill`], for the extents of the orbits.
     #[inline(always)]
     fn fill_extents<T: Pack>(&self, stars: &[Galactocentric], out: &mut [Outcome<Extent>]) {
         let (orbit, energy, lz) = self.orbit::<T>(stars);
-        // Radii are wanted themselves, not integrals between them.
+        // The radii themselves are needed, not integrals between them.
         let turns = orbit.turns(&*self.potential, EXTENT_TOLERANCE);
         let [pericentre, apocentre, z_max] = orbit.extent(&turns);
         let circular = orbit.circular_spin();
@@ -170,14 +173,14 @@ impl ActionFinder {
     #[inline(always)]
     fn orbit<T: Pack>(&self, stars: &[Galactocentric]) -> (Orbit<T>, T, T) {
         let columns = T::columns(|lane| {
-            // The last star fills up empty lanes; a star that cannot be used is replaced by one that can.
+            // Empty lanes repeat the last star; an unusable star is replaced by a usable one.
             let star = &stars[lane.min(stars.len() - 1)];
             if usable(star) { place(star) } else { [1.0, 0.1, 0.0, 0.0, 0.0, 0.0, 1.0] }
         });
         let [r2, z, r_vr, vz, v2, tilt, lz] = columns;
         let gradient = T::gradient(&*self.potential, r2.sqrt(), z);
         let energy = v2 * 0.5 + gradient.phi;
-        // An unbound star is stopped where it is, so that its lane has something harmless to do.
+        // An unbound star is brought to rest where it is, so that its lane does something harmless.
         let zero = T::splat(0.0);
         let bound = energy.less(zero);
         let or_rest = |x: T| T::select(bound, x, zero);
@@ -193,7 +196,7 @@ impl ActionFinder {
         (Orbit::new(&*self.potential, &self.focal, &halted, &gradient), energy, lz)
     }
 
-    /// What came of each star; `found` is asked for those that are bound, and has nothing where a
+    /// The result for each star; `found` is called for the bound ones, and returns `None` if a
     /// number is not finite.
     #[inline(always)]
     fn tell<T: Pack, A>(
@@ -237,13 +240,13 @@ fn eight(finder: &ActionFinder, stars: &[Galactocentric], out: &mut [Outcome]) {
     finder.fill::<Lanes>(stars, out);
 }
 
-/// The same, how far they go.
+/// The same for the extents of their orbits.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2", "aarch64+neon"))]
 fn eight_extents(finder: &ActionFinder, stars: &[Galactocentric], out: &mut [Outcome<Extent>]) {
     finder.fill_extents::<Lanes>(stars, out);
 }
 
-/// Whether the fudge can take the star as it is.
+/// Whether the fudge can be applied to the star.
 fn usable(star: &Galactocentric) -> bool {
     star.is_finite() && star.position.iter().all(|x| x.abs() <= FARTHEST)
 }

@@ -1,10 +1,11 @@
 //! The focal distance for an energy and Lz: a table over shell orbits.
 //!
-//! The fudge needs a focal distance D for every star. It is that of the [shell orbit](super::shell) with the
-//! star's energy and Lz, tabulated over xi = ln(1/Phi(0) - 1/E) and chi, where Lz / Lcirc(E) = chi^2 (3 - 2
-//! chi), which crowds the nodes where D changes most. The [variant](super::Variant) says which nodes, and how
-//! to go between them: AGAMA's are few and joined by planes, so that its actions carry the table's error
-//! (4e-4 in the median, 1e-2 at most); the converged table is finer and joined by cubics in D^2.
+//! The fudge needs a focal distance D for every star. D is that of the [shell orbit](super::shell)
+//! with the star's energy and Lz, tabulated over xi = ln(1/Phi(0) - 1/E) and chi, where Lz /
+//! Lcirc(E) = chi^2 (3 - 2 chi), which concentrates the nodes where D changes most. The
+//! [variant](super::Variant) determines the nodes and the interpolation between them: AGAMA's nodes
+//! are few and interpolated bilinearly, so its actions carry the table's error (4e-4 in the median,
+//! 1e-2 at most); the converged table is finer and bicubic in D^2.
 
 use rayon::prelude::*;
 
@@ -19,10 +20,10 @@ use crate::real::{LANES, Lanes, Real};
 const SPINS: usize = 25;
 /// Nodes in energy of the converged table, evenly in the logarithm of the radius.
 const FINE_ENERGIES: usize = 128;
-/// The radii of the converged table, kpc; beyond them D is that at the end.
+/// The radial range of the converged table, kpc; beyond it, D keeps its value at the end.
 const FINE_RADII: [f64; 2] = [1e-3, 1e3];
 
-/// What the fudge is told about an orbit before it begins.
+/// What the fudge needs to know about an orbit before it starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Guess<T> {
     /// D^2, not negative.
@@ -39,10 +40,10 @@ pub(super) struct Guess<T> {
 #[derive(Debug)]
 pub struct FocalDistances {
     circular: CircularOrbits,
-    /// xi of the energy nodes (planes) or ln of their radii (cubics), growing.
+    /// xi of the energy nodes (planes) or ln of their radii (cubics), ascending.
     nodes: Vec<f64>,
     energies: Vec<f64>,
-    /// Per node D^2 and the shell orbit's radius as a fraction of the reach; chi runs fastest.
+    /// Per node, D^2 and the shell orbit's radius as a fraction of the reach; chi varies fastest.
     values: Vec<[f64; 2]>,
     between: Between,
     chi: [f64; SPINS],
@@ -58,7 +59,7 @@ enum Between {
 }
 
 impl FocalDistances {
-    /// Shell orbits at all nodes, on all threads of the pool.
+    /// Computes the shell orbits at all nodes, on all threads of the pool.
     pub fn new(potential: &dyn Potential, variant: Variant) -> Result<Self, ActionError> {
         let profile = Profile::new(potential)?;
         let circular = CircularOrbits::new(&profile)?;
@@ -139,7 +140,7 @@ impl FocalDistances {
     /// Where chi lies among its nodes: the cell and the fraction within.
     #[inline(always)]
     fn chi_cell<T: Lockstep>(&self, chi: T) -> (T, T, T) {
-        // The nodes are an easing of even steps, so the cell is found by easing back.
+        // The nodes are eased from even steps, so the cell is found by inverting the easing.
         let guess = (ease_back(chi) * (SPINS - 1) as f64).floor().min(T::splat((SPINS - 2) as f64));
         let low = ease(guess / (SPINS - 1) as f64);
         let high = ease((guess + 1.0) / (SPINS - 1) as f64);
@@ -223,8 +224,8 @@ fn ease_back<T: Real>(y: T) -> T {
     T::select(upper, -s + 1.0, s)
 }
 
-/// The shell orbits of eight energies at all chi, from the circular one inwards: each begins where the last
-/// two point to.
+/// The shell orbits of eight energies at all chi, from the circular one inwards: each starts from
+/// an extrapolation of the last two.
 fn shells_of(
     potential: &dyn Potential,
     energy: Lanes,
@@ -244,7 +245,7 @@ fn shells_of(
         };
         shells[j] = shell_orbit(potential, [energy, spin * ease(chi[j])], [round, reach], guess);
     }
-    // On the axis and for the circular orbit itself there is no shell to look for.
+    // On the axis and for the circular orbit itself there is no shell to search for.
     shells[0] = shells[1];
     shells[SPINS - 1].delta = shells[SPINS - 2].delta;
     shells

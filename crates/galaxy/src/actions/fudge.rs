@@ -1,8 +1,9 @@
 //! The Stäckel fudge (Binney 2012, MNRAS 426, 1324): actions of one star, or of eight in lock-step.
 //!
-//! In a Stäckel potential with focal distance D (Delta = D^2) the motion separates in spheroidal coordinates
-//! lambda >= Delta >= nu >= 0; elsewhere it nearly does, with D chosen for the orbit. We use w = lambda -
-//! Delta and v = nu / Delta, in which nothing is singular as D -> 0, the spherical case:
+//! In a Stäckel potential with focal distance D (Delta = D^2), the motion separates in spheroidal
+//! coordinates lambda >= Delta >= nu >= 0. In other potentials it nearly does, with D chosen for
+//! the orbit. We use w = lambda - Delta and v = nu / Delta, which stay regular in the spherical
+//! limit D -> 0:
 //!
 //! ```text
 //! R^2 = w (1 - v),  z^2 = (w + Delta) v
@@ -24,9 +25,9 @@
 //! Jr = 1/pi int sqrt(h / 2) d ln w,     Jz = 2/pi int_0 sqrt(2 q (1 - v)) d eta,   tau = sinh^2 eta
 //! ```
 //!
-//! between the zeros of h and up to the zero of q. Both integrands are analytic in a strip around the real
-//! axis of these two variables even where Lz is small, which is why they are used when converged values are
-//! wanted.
+//! between the zeros of h and up to the zero of q. Both integrands are analytic in a strip around
+//! the real axis of these two variables even where Lz is small, so they are used when converged
+//! values are needed.
 
 use super::focal::{FocalDistances, Guess};
 use super::lockstep::Lockstep;
@@ -34,11 +35,11 @@ use super::quadrature::{MOST, Nodes};
 use super::solve::solve;
 use crate::potential::{Gradient, Potential};
 
-/// Angular momenta below this fraction of a circular orbit's count as this one: the actions' error is as
-/// small, and orbits through the axis need no case of their own.
+/// Angular momenta below this fraction of the circular orbit's are raised to it: the error in the
+/// actions is equally small, and orbits through the axis need no special case.
 const LEAST_SPIN: f64 = 1e-8;
 
-/// Where a star is: what the fudge needs of position and velocity.
+/// The combinations of position and velocity that the fudge needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<T> {
     /// R^2.
@@ -47,7 +48,7 @@ pub(super) struct Place<T> {
     pub(super) z: T,
     /// R vR.
     pub(super) r_vr: T,
-    /// vz, counted away from the plane.
+    /// vz, positive away from the plane.
     pub(super) vz: T,
     /// v^2.
     pub(super) v2: T,
@@ -57,17 +58,17 @@ pub(super) struct Place<T> {
     pub(super) lz: T,
 }
 
-/// How the integrals are done.
+/// How the integrals are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
     /// Gauss-Legendre in lambda and nu, 10 nodes and one more for every factor of two in sqrt(w_min / w_max):
     /// AGAMA's.
     Linear,
-    /// In ln w and eta, with as many nodes as the range asks for.
+    /// In ln w and eta, with as many nodes as the range requires.
     Logarithmic,
 }
 
-/// Everything constant along the two integrals.
+/// The quantities that are constant along the two integrals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Orbit<T> {
     pub(super) energy: T,
@@ -79,7 +80,7 @@ pub(super) struct Orbit<T> {
     pub(super) lambda: T,
     pub(super) w: T,
     pub(super) v: T,
-    /// 1 - v, kept apart because it may be far smaller than v's last bit.
+    /// 1 - v, stored separately because it may be far smaller than the last bit of v.
     pub(super) rest: T,
     /// The potential at the star and at (sqrt(w), 0).
     phi: T,
@@ -100,7 +101,7 @@ pub(super) struct Turns<T> {
 }
 
 impl<T: Lockstep> Orbit<T> {
-    /// The orbit of a star with energy below 0; `gradient` is the potential's where the star is.
+    /// The orbit of a star with energy below 0; `gradient` is that of the potential at the star.
     #[inline(always)]
     pub(super) fn new(
         potential: &dyn Potential,
@@ -170,7 +171,7 @@ impl<T: Lockstep> Orbit<T> {
             - self.spin2 * tau * 0.5
     }
 
-    /// The zeros of h around the star and of q above it, to a relative step of `tolerance`.
+    /// The zeros of h around the star and of q above it, to a relative tolerance of `tolerance`.
     #[inline(always)]
     pub(super) fn turns(&self, potential: &dyn Potential, tolerance: f64) -> Turns<T> {
         let (w_min, w_max) = self.radial_turns(potential, tolerance);
@@ -196,20 +197,20 @@ impl<T: Lockstep> Orbit<T> {
     #[inline(always)]
     fn radial_turns(&self, potential: &dyn Potential, tolerance: f64) -> (T, T) {
         let zero = T::splat(0.0);
-        // h is positive in one stretch. The star is in it, perhaps at its very edge; the shell orbit's radius
-        // is near its middle, which gives each root a bracket whose inner end is safely positive.
+        // h is positive on one interval. The star lies in it, perhaps at its very edge; the shell
+        // orbit's radius is near its middle, which gives each root a bracket whose inner end is
+        // safely positive.
         let mid = self.guess.shell * self.guess.shell;
         let h_mid = self.radial(potential, mid);
         let positive = zero.less(h_mid);
-        // Rounding, or the least spin, may leave the star itself just outside.
+        // Rounding, or the minimum angular momentum, may leave the star itself just outside.
         let outside = T::both(positive, self.h.less(zero));
         let mid_below = mid.less(self.w);
         let to_mid = T::either(outside, T::both(positive, mid_below));
         let (mut inner, mut h_inner) = (T::select(to_mid, mid, self.w), T::select(to_mid, h_mid, self.h));
         let to_mid = T::either(outside, T::both(positive, T::not(mid_below)));
         let (mut outer, mut h_outer) = (T::select(to_mid, mid, self.w), T::select(to_mid, h_mid, self.h));
-        // As h would be at w = 0 if it went on from the star as a straight line: only a hint for the first
-        // chord.
+        // h extrapolated linearly from the star to w = 0: only a hint for the first chord.
         let h_lowest = -(self.spin2 * 0.5 + self.i3.max(zero) * self.w / self.lambda);
         let below = T::both(T::not(positive), mid_below);
         let above = T::both(T::not(positive), T::not(mid_below));
@@ -243,7 +244,7 @@ impl<T: Lockstep> Orbit<T> {
         let w_min = solve((low, h_low), (inner, h_inner), tolerance, |w| {
             self.radial(potential, w.max(T::splat(1e-30)))
         });
-        // The apocentre: h / w against the root of w is nearly a straight line.
+        // The apocentre: h / w is nearly linear in sqrt(w).
         let over_w = |root: T| {
             let w = root * root;
             self.radial(potential, w) / w
@@ -268,7 +269,7 @@ impl<T: Lockstep> Orbit<T> {
         let tau = self.v / self.rest;
         let inside = T::not(self.q.less(zero));
         let (low, q_low) = (T::select(inside, tau, zero), T::select(inside, self.q, self.i3));
-        // Where all of I3 stands against the centrifugal term, as in a sphere.
+        // The root if I3 were balanced by the centrifugal term alone, as in a sphere.
         let mut high = (self.i3 * 2.0 / self.spin2).max(low) * 1.000_1 + 1e-20;
         let mut q_high = self.vertical(potential, high);
         for _ in 0..40 {
@@ -282,7 +283,7 @@ impl<T: Lockstep> Orbit<T> {
         solve((low, q_low), (high, q_high), tolerance, |tau| self.vertical(potential, tau))
     }
 
-    /// (Jr, Jz) by the rule asked for.
+    /// (Jr, Jz) by the requested rule.
     #[inline(always)]
     pub(super) fn actions(
         &self,
@@ -324,8 +325,8 @@ impl<T: Lockstep> Orbit<T> {
         let least = T::splat(1e-30);
         let ratio = (turns.w_max / turns.w_min.max(least)).max(T::splat(1.0));
         let width = ratio.ln();
-        // Measured against 64 nodes in McMillan's Milky Way: 1e-9 in Jr, 1e-7 in Jz, where thin discs are
-        // crossed.
+        // Error measured against 64 nodes in McMillan's Milky Way: 1e-9 in Jr, and 1e-7 in Jz where
+        // thin discs are crossed.
         let count = (width * 1.5 + 10.0).floor().min(T::splat(MOST as f64));
         let mut jr = zero;
         for k in 0..count.largest() as usize {
@@ -370,7 +371,7 @@ pub(super) fn sinh<T: Lockstep>(x: T) -> T {
 #[inline(always)]
 pub(super) fn asinh<T: Lockstep>(x: T) -> T {
     let x2 = x * x;
-    // The series is short below .02; beyond, the logarithm has lost no more than two digits.
+    // The series is short below 0.02; beyond, the logarithm has lost no more than two digits.
     let series = x * (x2 * (x2 * (x2 * (-5.0 / 112.0) + 3.0 / 40.0) - 1.0 / 6.0) + 1.0);
     T::select(x.less(T::splat(0.02)), series, (x + (x2 + 1.0).sqrt()).ln())
 }

@@ -1,8 +1,8 @@
-//! What a loop over eight stars needs beyond arithmetic: the potential, and questions about masks.
+//! What a loop over eight stars needs beyond arithmetic: the potential, and tests on masks.
 //!
-//! The fudge, its roots and its quadratures are written once over [`Lockstep`] and run on one star or on
-//! eight. A star that is finished keeps its result while the others go on, so its bytes never depend on its
-//! neighbours.
+//! The fudge, its roots and its quadratures are written once over [`Lockstep`] and run on one star
+//! or on eight. A star that is finished keeps its result while the others continue, so its result
+//! never depends on its neighbours.
 
 use crate::potential::{Gradient, Potential};
 use crate::real::{LANES, Lanes, Real};
@@ -17,7 +17,7 @@ pub(super) trait Lockstep: Real {
     fn not(mask: Self::Mask) -> Self::Mask;
     /// The largest of the numbers.
     fn largest(self) -> f64;
-    /// A function that has no lane-wise form, star by star.
+    /// Applies a function without a lane-wise form, star by star.
     fn each(self, f: impl Fn(f64) -> f64) -> Self;
 }
 

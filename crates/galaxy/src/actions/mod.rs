@@ -1,15 +1,16 @@
-//! Actions: the transformation f of the paper's Example 1, from position and velocity to (Jr, Jz, Jphi).
+//! Actions: the transformation f of the paper's Example 1, from position and velocity to (Jr, Jz,
+//! Jphi).
 //!
-//! Actions are integrals of motion: a star keeps them while it goes round the Galaxy for ten billion years,
-//! so stars that came in with one dwarf galaxy share them long after they have spread over the sky. They are
-//! found by the Stäckel fudge (Binney 2012), as `fudge.rs` explains, with a focal distance
-//! for each energy and Lz taken from a table of [shell orbits](FocalDistances).
+//! Actions are integrals of motion: a star keeps them while it orbits the Galaxy for ten billion
+//! years, so stars accreted with one dwarf galaxy share them long after they have spread over the
+//! sky. They are computed with the Stäckel fudge (Binney 2012), as `fudge.rs` explains, with a
+//! focal distance for each energy and Lz taken from a table of [shell orbits](FocalDistances).
 //!
-//! Three [variants](Variant) of the same method: `converged`, with a fine table and integrals done to the
-//! end; `authors`, which gives the numbers of the paper's tables; and `agama`, those of a present AGAMA
-//! (Vasiliev 2019). They differ by some 1e-4 in the median; the method's own error is 1 or 2 % in Jr and Jz
-//! for halo stars, .3 % for disc stars (against orbits whose actions are known), so the choice matters only
-//! for comparisons.
+//! The method has three [variants](Variant): `converged`, with a fine table and converged
+//! integrals; `authors`, which reproduces the paper's tables; and `agama`, which reproduces a
+//! current AGAMA (Vasiliev 2019). They differ by about 1e-4 in the median; the method's own error
+//! is 1 or 2 % in Jr and Jz for halo stars, 0.3 % for disc stars (against orbits whose actions are
+//! known), so the choice matters only for comparisons.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -66,14 +67,14 @@ pub struct Actions {
 }
 
 impl Actions {
-    /// The same with Jphi counted the way `sign` says.
+    /// The same with the sign convention `sign` for Jphi.
     pub fn with_sign(self, sign: JphiSign) -> Self {
         Self { jphi: sign.of(self.jphi), ..self }
     }
 }
 
-/// How far a bound star's orbit goes, by the turning points of the Stäckel fudge (Mackereth & Bovy
-/// 2018).
+/// The extent of a bound star's orbit, from the turning points of the Stäckel fudge (Mackereth &
+/// Bovy 2018).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
     /// Kinetic and potential energy per mass, (km/s)^2; below 0.
@@ -97,7 +98,7 @@ impl Extent {
         if sum > 0.0 { ((self.apocentre - self.pericentre) / sum).max(0.0) } else { 0.0 }
     }
 
-    /// The same with Lz and the circularity counted the way `sign` says.
+    /// The same with the sign convention `sign` for Lz and the circularity.
     pub fn with_sign(self, sign: JphiSign) -> Self {
         Self { lz: sign.of(self.lz), circularity: sign.of(self.circularity), ..self }
     }
@@ -108,23 +109,23 @@ impl Extent {
     }
 }
 
-/// What came of a star.
+/// The result for a star.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Outcome<T = Actions> {
-    /// It is bound, and this is what was asked for.
+    /// It is bound, with the requested result.
     Bound(T),
-    /// Its energy is not below 0: it leaves the Galaxy and has no actions.
+    /// Its energy is not below 0: it escapes from the Galaxy and has no actions.
     Unbound {
         /// The energy, (km/s)^2.
         energy: f64,
     },
-    /// It has neither actions nor an energy that means something.
+    /// It has neither actions nor a meaningful energy.
     Undefined(Reason),
 }
 
 impl<T> Outcome<T> {
-    /// What was asked for, if the star is bound.
+    /// What was requested, if the star is bound.
     pub fn bound(self) -> Option<T> {
         match self {
             Self::Bound(found) => Some(found),
@@ -144,15 +145,16 @@ impl Outcome {
     }
 }
 
-/// Why a star has no actions although it is not unbound.
+/// Why a star that is not unbound has no actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
     /// A coordinate, a velocity or the potential there is NaN or infinite.
     NotFinite,
-    /// Bound, but farther out than the tables go.
+    /// Bound, but beyond the range of the tables.
     TooFar,
-    /// Asked for angles on an orbit that has no finite period of some kind, such as one through the centre.
+    /// Angles were requested for an orbit without a finite period in some coordinate, such as one
+    /// through the centre.
     NoPeriod,
 }
 
@@ -166,15 +168,16 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Which numbers are wanted.
+/// Which numbers the actions reproduce.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Variant {
-    /// A fine table of focal distances, joined smoothly; integrals and roots to about nine digits.
+    /// A fine table of focal distances with smooth interpolation; integrals and roots to about nine
+    /// digits.
     #[default]
     Converged,
-    /// As AGAMA was in February 2021: the paper's tables.
+    /// AGAMA of February 2021, which computed the paper's tables.
     Authors,
-    /// As AGAMA 1.0.159 is.
+    /// AGAMA 1.0.159.
     Agama,
 }
 
@@ -182,7 +185,7 @@ impl Variant {
     /// All of them, the default first.
     pub const ALL: [Variant; 3] = [Variant::Converged, Variant::Authors, Variant::Agama];
 
-    /// How the Milky Way of McMillan (2017) is built for it.
+    /// How the Milky Way of McMillan (2017) is built for this variant.
     pub fn build(self) -> Build {
         match self {
             Self::Converged => Build::Converged,
@@ -215,11 +218,11 @@ impl FromStr for Variant {
     }
 }
 
-/// Why there is no action finder.
+/// Why an action finder could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ActionError {
-    /// A potential in which bound orbits do not go round as the fudge takes for granted.
+    /// A potential in which bound orbits do not behave as the fudge assumes.
     #[error("the potential {what}, seen at R = {radius} kpc; actions need one that grows outwards to 0")]
     Potential {
         /// What is wrong with it.
@@ -230,7 +233,7 @@ pub enum ActionError {
     /// The potential itself could not be made.
     #[error(transparent)]
     Build(#[from] crate::potential::PotentialError),
-    /// A name that is no variant.
+    /// An unknown name of a variant.
     #[error("{found:?} is no variant of the actions; use `converged`, `authors` or `agama`")]
     Variant {
         /// What was written.

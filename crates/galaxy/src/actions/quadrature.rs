@@ -1,9 +1,9 @@
 //! Nodes and weights for integrals between turning points.
 //!
 //! The integrands vanish like a square root at the turning points. The substitution s^2 (3 - 2 s), s in [0,
-//! 1], makes them smooth there, and Gauss-Legendre nodes in s then converge exponentially. A table holds all
-//! node counts up to [`MOST`], so that each of eight stars can have its own count: beyond its last node the
-//! weight is 0.
+//! 1], makes them smooth there, and Gauss-Legendre nodes in s then converge exponentially. A table
+//! holds all node counts up to [`MOST`], so each of eight stars can have its own count: beyond its
+//! last node the weight is 0.
 
 use std::f64::consts::PI;
 
@@ -15,7 +15,7 @@ pub(super) const MOST: usize = 64;
 /// Nodes on [0, 1], already substituted, and their weights.
 #[derive(Debug)]
 pub(super) struct Nodes {
-    /// Row `count * MOST + k`: place and weight of node k among `count`.
+    /// Row `count * MOST + k`: position and weight of node k among `count`.
     rows: Vec<[f64; 2]>,
 }
 
@@ -37,7 +37,7 @@ impl Nodes {
         Self { rows }
     }
 
-    /// Place and weight of node `k` for each star's own `count`.
+    /// Position and weight of node `k` for each star's own `count`.
     #[inline(always)]
     pub(super) fn node<T: Lockstep>(&self, count: T, k: usize) -> [T; 2] {
         T::rows(count * MOST as f64 + k as f64, &self.rows)
@@ -51,8 +51,8 @@ pub(super) fn gauss_legendre(count: usize) -> Vec<(f64, f64)> {
         .map(|k| {
             let mut x = libm::cos(PI * (k as f64 + 0.75) / (n + 0.5));
             let mut slope = 1.0;
-            // Newton from Tricomi's estimate has converged to the last bit after a few steps for all counts
-            // used.
+            // Newton's method from Tricomi's estimate converges to the last bit in a few steps for
+            // all counts used.
             for _ in 0..8 {
                 let (mut before, mut here) = (1.0, x);
                 for j in 2..=count {

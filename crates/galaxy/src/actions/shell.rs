@@ -1,18 +1,18 @@
-//! Shell orbits: the thin closed orbits that say which focal distance suits an energy and Lz.
+//! Shell orbits: the thin closed orbits that determine the focal distance for an energy and Lz.
 //!
-//! A star that leaves the plane at right angles from the right radius climbs to a point where it stands still
-//! in R and z together, and falls back the way it came: a curve in the meridional plane instead of an area,
-//! an orbit without radial action. In a Stäckel potential that curve is one of constant lambda, so its radius
-//! R in the plane gives the focal distance,
+//! A star that leaves the plane at right angles from the right radius climbs to a point where it is
+//! at rest in both R and z, and returns the way it came. It traces a curve in the meridional plane
+//! instead of filling an area: an orbit without radial action. In a Stäckel potential that curve is
+//! one of constant lambda, so its radius R in the plane determines the focal distance,
 //!
 //! ```text
 //! D^2 = R^2 (2 (E - Phi) - R Phi_R) / (R Phi_R - (Lz / R)^2)      at (R, 0)
 //! ```
 //!
-//! We look for R such that the star stops climbing (R vz - z vR = 0) where it stops moving out (R vR + z vz =
-//! 0), which needs a quarter of a period. The motion is integrated by extrapolation: Störmer's rule with 1,
-//! 2, .., 5 substeps, whose error is even in the step, gives order ten (Hairer, Nørsett & Wanner, Solving
-//! Ordinary Differential Equations I, II.14).
+//! We search for the R at which the star stops climbing (R vz - z vR = 0) where it stops moving
+//! outwards (R vR + z vz = 0), which needs a quarter of a period. The motion is integrated by
+//! extrapolation: Störmer's rule with 1, 2, .., 5 substeps, whose error is even in the step, gives
+//! order ten (Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I, II.14).
 
 use super::lockstep::Lockstep;
 use super::solve::solve;
@@ -20,13 +20,14 @@ use crate::potential::Potential;
 
 /// Error allowed in a step, relative to radius and speed.
 const STEP_ERROR: f64 = 1e-11;
-/// How noisy the forces are, relative to the potential: rounding, enlarged by the cells of a table.
+/// Noise of the forces relative to the potential: rounding, amplified by the cells of a table.
 const PHI_NOISE: f64 = 1e-14;
 const COLUMNS: usize = 5;
-/// A quarter of a period takes about ten steps; thin layers of gas and splined potentials a few more.
+/// Maximum number of steps. A quarter of a period takes about ten; thin layers of gas and splined
+/// potentials take a few more.
 const MOST_STEPS: usize = 300;
 
-/// Where a shell orbit crosses the plane, and what focal distance it asks for.
+/// Where a shell orbit crosses the plane, and the focal distance it implies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shell<T> {
     /// The radius in the plane, kpc.
@@ -37,8 +38,8 @@ pub(super) struct Shell<T> {
 
 /// The shell orbit of energy `energy` and angular momentum `lz` (above 0, below the circular orbit's).
 ///
-/// `circular` is the radius of the circular orbit of this energy, `reach` that of zero velocity, `guess`
-/// where to begin.
+/// `circular` is the radius of the circular orbit of this energy, `reach` that of zero velocity,
+/// and `guess` the starting radius.
 #[inline(always)]
 pub(super) fn shell_orbit<T: Lockstep>(
     potential: &dyn Potential,
@@ -47,7 +48,7 @@ pub(super) fn shell_orbit<T: Lockstep>(
     guess: T,
 ) -> Shell<T> {
     let zero = T::splat(0.0);
-    // The radii between which the plane can be left at all.
+    // The range of radii from which a star can leave the plane.
     let room = |r: T| (energy - T::phi(potential, r, zero)) * r * r * 2.0 - lz * lz;
     let at_circular = room(circular);
     let nearest = solve((zero, -(lz * lz)), (circular, at_circular), 1e-6, &room);
@@ -81,7 +82,7 @@ pub(super) fn shell_orbit<T: Lockstep>(
     let top = (energy - gradient.phi) * 2.0 - force;
     let bottom = force - lz * lz / (radius * radius);
     let delta = radius * radius * top / bottom;
-    // What is left of a sphere after rounding is no focal distance.
+    // The rounding residue of a spherical potential is not a focal distance.
     let real = T::both((force * 1e-9).less(top.abs()), zero.less(bottom));
     let sound = T::both(delta.abs().less(radius * radius * 1e6), real);
     Shell { radius, delta: T::select(sound, delta, zero) }
@@ -90,9 +91,9 @@ pub(super) fn shell_orbit<T: Lockstep>(
 /// R, z, vR, vz.
 type State<T> = [T; 4];
 
-/// R vR + z vz at the moment when R vz - z vR has fallen to 0, for a star that leaves (r, 0) upwards.
+/// R vR + z vz when R vz - z vR has fallen to 0, for a star that leaves (r, 0) upwards.
 ///
-/// Along and across the radius rather than vR and vz, since close to the axis these two would mix.
+/// These are components along and across the radius; vR and vz would mix close to the axis.
 #[inline(always)]
 fn drift_at_top<T: Lockstep>(potential: &dyn Potential, energy: T, lz: T, r: T) -> T {
     let zero = T::splat(0.0);
@@ -109,7 +110,8 @@ fn drift_at_top<T: Lockstep>(potential: &dyn Potential, energy: T, lz: T, r: T) 
     let mut step = r / speed * 0.1;
     let small = r * vz * 1e-5;
     let mut active = small.less(r * vz);
-    // Deep in the centre the speeds are so small a part of the potential that its last digits show.
+    // Deep in the centre, speeds are so small relative to the potential that its rounding errors
+    // matter.
     let allowed = (start.phi.abs() / (speed * speed)) * PHI_NOISE + STEP_ERROR;
     let scales = [r * allowed, r * allowed, speed * allowed, speed * allowed];
     let climb = |s: &State<T>, a: &[T; 2]| (s[0] * s[3] - s[1] * s[2], s[0] * a[1] - s[1] * a[0]);
@@ -122,7 +124,7 @@ fn drift_at_top<T: Lockstep>(potential: &dyn Potential, energy: T, lz: T, r: T) 
         for i in 0..4 {
             error = error.max((next[i] - previous[i]).abs() / scales[i]);
         }
-        // NaN, from a step through the axis, is not below 1 either.
+        // A NaN, from a step through the axis, is not below 1 either.
         let accept = T::both(error.less(T::splat(1.0)), zero.less(next[0]));
         let move_on = T::both(active, accept);
         for i in 0..4 {
@@ -130,7 +132,7 @@ fn drift_at_top<T: Lockstep>(potential: &dyn Potential, energy: T, lz: T, r: T) 
         }
         let fresh = acceleration(state[0], state[1]);
         a = [T::select(move_on, fresh[0], a[0]), T::select(move_on, fresh[1], a[1])];
-        // The error of the last-but-one column goes with the ninth power of the step.
+        // The error of the last-but-one column scales as the ninth power of the step.
         let growth = (error.max(T::splat(1e-9)).min(T::splat(1e9)).ln() * (-1.0 / 9.0)).exp() * 0.8;
         let growth = T::select(accept, growth.min(T::splat(4.0)), growth.min(T::splat(0.5)));
         let growth = T::select(error.less(T::splat(1e9)), growth, T::splat(0.25));
@@ -149,7 +151,8 @@ fn drift_at_top<T: Lockstep>(potential: &dyn Potential, energy: T, lz: T, r: T) 
     r * vr + z * vz + drift_slope * (climbing / -slowing)
 }
 
-/// One step by extrapolation to ever smaller substeps: the best value and the one before it.
+/// One step by extrapolation to ever smaller substeps: returns the best value and the one before
+/// it.
 #[inline(always)]
 fn extrapolated<T: Lockstep>(
     acceleration: &impl Fn(T, T) -> [T; 2],

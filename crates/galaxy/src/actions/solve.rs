@@ -1,20 +1,20 @@
 //! Roots of eight functions in lock-step: Chandrupatla's method.
 //!
-//! A bracket is kept; the next point is inverse quadratic interpolation through the last three where that is
-//! safe (T. R. Chandrupatla 1997, Adv. Eng. Software 28, 145), else the middle. The first point is the
-//! chord's, since the functions of the fudge are nearly straight lines in the variables chosen for them. The
-//! last step is taken without looking: once the steps are as short as the tolerance the interpolation is far
-//! more exact than that.
+//! A bracket is maintained; the next point comes from inverse quadratic interpolation through the
+//! last three points where that is safe (T. R. Chandrupatla 1997, Adv. Eng. Software 28, 145),
+//! otherwise from bisection. The first point is that of the chord, since the functions of the fudge
+//! are nearly linear in the variables chosen for them. The last step is not checked: once steps are
+//! as short as the tolerance, the interpolation is far more accurate than that.
 
 use super::lockstep::Lockstep;
 
-/// More steps than bisection needs from the widest bracket to the last bit.
+/// Maximum number of steps: more than bisection needs from the widest bracket to the last bit.
 const MOST_STEPS: usize = 80;
 
-/// Where `f` crosses zero between `a` and `b`; `tolerance` is the relative length of a step not worth
-/// checking.
+/// Finds where `f` crosses zero between `a` and `b`; `tolerance` is the relative length of a step
+/// not worth checking.
 ///
-/// Where the values at both ends have one sign, the end with the smaller magnitude.
+/// If the values at both ends have the same sign, returns the end with the smaller magnitude.
 #[inline(always)]
 pub(super) fn solve<T: Lockstep>(
     (a, at_a): (T, T),

@@ -1,8 +1,8 @@
-//! The covariance of a measured vector from Gaia's columns.
+//! Builds the covariance of a measured vector from Gaia's columns.
 //!
-//! Gaia gives five errors (ra, dec, parallax, pmra, pmdec) and ten correlations. With the position taken as
-//! exact there remain the parallax, pmra and pmdec with three correlations a, b, c, and the radial velocity,
-//! which another instrument measured and which is independent of them:
+//! Gaia gives five errors (ra, dec, parallax, pmra, pmdec) and ten correlations. With the position
+//! taken as exact, what remains is the parallax, pmra and pmdec with three correlations a, b, c,
+//! and the radial velocity, which is measured independently:
 //!
 //! ```text
 //! Sigma = diag(errors) | 1 a b 0 | diag(errors)      a = parallax_pmra_corr
@@ -11,12 +11,13 @@
 //!                      | 0 0 0 1 |
 //! ```
 //!
-//! in mas, mas/yr and km/s. Rounded or edited correlations can contradict each other: given a and b, c must
-//! lie within ab -+ sqrt((1 - a^2)(1 - b^2)). Such a star is refused and the column that is furthest out is
-//! named, unless it is asked to [shrink](WhenIndefinite::Shrink) them: all three are multiplied by one
-//! number, the largest with which the matrix is positive definite. That is the root of 1 - t^2 (a^2 + b^2 +
-//! c^2) + 2 t^3 abc, the determinant, which falls all the way from t = 0 to t = 1 (its derivative 2t (3abc t
-//! - a^2 - b^2 - c^2) is never positive there, by the inequality of the means).
+//! in mas, mas/yr and km/s. Rounded or edited correlations can be inconsistent: given a and b, c
+//! must lie within ab -+ sqrt((1 - a^2)(1 - b^2)). Such a star is refused, with an error that names
+//! the column furthest out of range. Optionally, the correlations are
+//! [shrunk](WhenIndefinite::Shrink) instead: all three are multiplied by the largest number for
+//! which the matrix is positive definite. That is the root of the determinant, 1 - t^2 (a^2 + b^2 +
+//! c^2) + 2 t^3 abc, which decreases from t = 0 to t = 1 (its derivative 2t (3abc t
+//! - a^2 - b^2 - c^2) is never positive there, by the AM-GM inequality).
 
 use goc::uncertainty::{Covariance, SetError};
 
@@ -27,21 +28,23 @@ const ERRORS: [&str; 4] = ["parallax_error", "pmra_error", "pmdec_error", "radia
 const CORRELATIONS: [(&str, usize, usize); 3] =
     [("parallax_pmra_corr", 0, 1), ("parallax_pmdec_corr", 0, 2), ("pmra_pmdec_corr", 1, 2)];
 
-/// How far inside the positive definite matrices a shrunk one is put, so that it is not singular.
+/// Margin by which a shrunk matrix is kept away from the singular one.
 const MARGIN: f64 = 1e-6;
 
-/// What to do with correlations that contradict each other.
+/// What to do with inconsistent correlations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WhenIndefinite {
     /// An error that names the column.
     #[default]
     Refuse,
-    /// Multiply all three by the largest number that makes the matrix positive definite, and say so.
+    /// Multiply all three by the largest number that makes the matrix positive definite, and report
+    /// it.
     Shrink,
 }
 
-/// The covariance of (parallax, pmra, pmdec, radial velocity); also of (parallax, pml, pmb, radial velocity)
-/// or with a distance in the place of the parallax, if errors and correlations are of those.
+/// The covariance of (parallax, pmra, pmdec, radial velocity); also of (parallax, pml, pmb, radial
+/// velocity) or with a distance in place of the parallax, if the errors and correlations refer to
+/// these.
 ///
 /// ```
 /// use goc_galaxy::catalogue::{GaiaCovariance, WhenIndefinite};
@@ -69,7 +72,8 @@ pub struct GaiaCovarianceBuilder {
 }
 
 impl GaiaCovariance {
-    /// From the errors of parallax (mas), pmra, pmdec (mas/yr) and radial velocity (km/s); 0 is exact.
+    /// From the errors of parallax (mas), pmra, pmdec (mas/yr) and radial velocity (km/s); an error
+    /// of 0 means an exact value.
     #[allow(clippy::new_ret_no_self)] // the correlations come next
     pub fn new(errors: [f64; 4]) -> GaiaCovarianceBuilder {
         GaiaCovarianceBuilder { errors, correlations: [0.0; 3], when_indefinite: WhenIndefinite::Refuse }
@@ -80,17 +84,18 @@ impl GaiaCovariance {
         self.matrix
     }
 
-    /// What the correlations were multiplied by, if they had to be.
+    /// The factor applied to the correlations, if they had to be shrunk.
     pub fn shrunk_by(&self) -> Option<f64> {
         self.shrunk_by
     }
 
-    /// Of the measured vector, for an uncertainty set.
+    /// The covariance of the measured vector, for an uncertainty set.
     pub fn measured(&self) -> Result<Covariance, SetError> {
         Covariance::new(self.matrix.as_flattened(), 4)
     }
 
-    /// Of a row of a [`Catalogue`](super::Catalogue): position, exact, then the measured vector.
+    /// The covariance of a row of a [`Catalogue`](super::Catalogue): the exact position, then the
+    /// measured vector.
     pub fn with_exact_position(&self) -> Result<Covariance, SetError> {
         let mut row = [[0.0; 6]; 6];
         for i in 0..4 {
@@ -107,7 +112,7 @@ impl GaiaCovarianceBuilder {
         self
     }
 
-    /// What to do if they contradict each other.
+    /// What to do if they are inconsistent.
     pub fn when_indefinite(mut self, what: WhenIndefinite) -> Self {
         self.when_indefinite = what;
         self
@@ -131,7 +136,7 @@ impl GaiaCovarianceBuilder {
             if value.abs() > 1.0 {
                 return Err(GaiaCovarianceError::Correlation { column, value: *value });
             }
-            // With an exact value nothing can be correlated.
+            // Nothing can be correlated with an exact value.
             if self.errors[i] == 0.0 || self.errors[j] == 0.0 {
                 *value = 0.0;
             }
@@ -164,7 +169,8 @@ impl GaiaCovarianceBuilder {
     }
 }
 
-/// Between which values each correlation must lie, given the other two: names the one furthest out.
+/// The range in which each correlation must lie, given the other two; names the one furthest out of
+/// range.
 fn contradiction(correlations: [f64; 3]) -> GaiaCovarianceError {
     let mut worst = (f64::NEG_INFINITY, 0, 0.0, 0.0);
     for at in 0..3 {
@@ -190,7 +196,8 @@ fn contradiction(correlations: [f64; 3]) -> GaiaCovarianceError {
     }
 }
 
-/// The root of the determinant between 0 and 1, by halving: the same bytes on every machine.
+/// The root of the determinant between 0 and 1, by bisection, which is reproducible bit for bit on
+/// every machine.
 fn largest_definite([a, b, c]: [f64; 3]) -> f64 {
     let determinant = |t: f64| 1.0 - t * t * (a * a + b * b + c * c) + 2.0 * t * t * t * (a * b * c);
     let (mut low, mut high) = (0.0, 1.0);
@@ -233,13 +240,13 @@ pub enum GaiaCovarianceError {
         /// The value found.
         value: f64,
     },
-    /// Correlations that cannot hold together.
+    /// Correlations that are inconsistent.
     #[error(
         "`{column}`: {value} contradicts `{first}` {first_value} and `{second}` {second_value}, with which it \
          must be within {low:.6} and {high:.6}; check them, or shrink them"
     )]
     Contradiction {
-        /// The column furthest out.
+        /// The column furthest out of range.
         column: &'static str,
         /// Its value.
         value: f64,

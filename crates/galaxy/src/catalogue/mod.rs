@@ -1,19 +1,21 @@
-//! A catalogue's measured vectors, made Galactocentric: the first half of f in the paper's Example 1.
+//! Converts a catalogue's measured vectors to Galactocentric ones: the first half of f in the
+//! paper's Example 1.
 //!
-//! A row of six numbers in a fixed order, in the frame and units a [`Catalogue`] is told of:
+//! A row has six numbers in a fixed order, in the frame and units of a [`Catalogue`]:
 //!
 //! ```text
 //! ra or l, dec or b, parallax (mas) or distance (kpc) or modulus,
 //! pmra or pml, pmdec or pmb (mas/yr), radial velocity (km/s)
 //! ```
 //!
-//! The position on the sky is known far better than anything else and has no error, so the last four are *the
-//! measured vector*. Its covariance is made by [`GaiaCovariance`] from Gaia's `_error` and `_corr` columns.
+//! The position on the sky is known far better than anything else and is treated as exact, so the
+//! last four are *the measured vector*. Its covariance is made by [`GaiaCovariance`] from Gaia's
+//! `_error` and `_corr` columns.
 //!
-//! A row may have no place in the Galaxy: within its error a parallax may be negative. The [`Reason`] is
-//! said, and counted by `goc`'s propagation. As a [`Transform`] a catalogue gives x, y, z, vx, vy, vz;
-//! actions compose with [`Catalogue::places`], which computes the sines and cosines of a star's position once
-//! for all its candidates.
+//! A row may have no position in the Galaxy: within its error, a parallax may be negative. The
+//! [`Reason`] is returned, and counted by `goc`'s propagation. As a [`Transform`] a catalogue gives
+//! x, y, z, vx, vy, vz; actions compose with [`Catalogue::places`], which computes the sines and
+//! cosines of a star's position once for all its candidates.
 //!
 //! ```
 //! use goc::uncertainty::{Object, Propagation, Sampler, Size, UncertaintySet};
@@ -33,7 +35,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Which columns of a table are those six, and in which units, says [`schema`].
+//! [`schema`] determines which columns of a table hold these six numbers, and in which units.
 
 mod covariance;
 mod prior;
@@ -51,10 +53,10 @@ pub use covariance::{GaiaCovariance, GaiaCovarianceBuilder, GaiaCovarianceError,
 pub use prior::DistancePrior;
 pub use unit::{Kind, Unit};
 
-/// Numbers in a row.
+/// Number of values in a row.
 pub const ROW: usize = 6;
 
-/// What a catalogue says of a star's distance.
+/// How a catalogue gives a star's distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum DistanceMeasure {
@@ -105,7 +107,8 @@ impl FromStr for Angles {
     }
 }
 
-/// Why a row has no place in the Galaxy. The text names no number, so that rows can be counted by reason.
+/// Why a row has no position in the Galaxy. The text contains no numbers, so rows can be counted by
+/// reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Reason {
@@ -115,9 +118,9 @@ pub enum Reason {
     NotPositiveDistance,
     /// A number is NaN or infinite.
     NotFinite,
-    /// The position is beyond the pole or a full turn.
+    /// The position is beyond a pole or a full turn.
     OffTheSky,
-    /// The distance or a velocity is beyond the finite numbers.
+    /// The distance or a velocity overflows.
     TooFar,
 }
 
@@ -146,8 +149,8 @@ impl From<Reason> for Rejection {
     }
 }
 
-/// How rows are to be read, and the Sun they were observed from. See the [module](self) for the order of a
-/// row.
+/// How rows are read, and the Sun they were observed from. See the [module](self) for the order of
+/// a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Catalogue {
     sky: Sky,
@@ -188,8 +191,8 @@ impl Catalogue {
         &self.sun
     }
 
-    /// The same rows seen from the Sun: places are heliocentric, in Galactic axes (x towards the
-    /// centre, y the way the disc turns, z north), and velocities relative to the Sun.
+    /// The same rows seen from the Sun: positions are heliocentric, in Galactic axes (x towards the
+    /// centre, y in the direction of rotation, z north), and velocities are relative to the Sun.
     pub fn heliocentric(mut self) -> Self {
         self.sun = Sun::origin();
         self
@@ -208,7 +211,7 @@ impl Catalogue {
         }
     }
 
-    /// The distance that the third number of a row says, kpc.
+    /// The distance given by the third number of a row, kpc.
     pub fn distance(&self, depth: f64) -> Result<Distance, Reason> {
         let distance = match self.measure {
             DistanceMeasure::Parallax { offset } => Distance::from_parallax(depth + offset),
@@ -234,12 +237,13 @@ impl Catalogue {
         if place.is_finite() { Ok(place) } else { Err(Reason::TooFar) }
     }
 
-    /// The places of rows, six numbers each. Rows after one another that share their position share its sines
-    /// and cosines: so all candidates of a star are best given together.
+    /// The positions and velocities of rows of six numbers. Consecutive rows with the same position
+    /// on the sky share its sines and cosines, so all candidates of a star are best passed
+    /// together.
     ///
-    /// Numbers left over at the end, too few for a row, are not looked at.
+    /// Trailing numbers that do not fill a row are ignored.
     pub fn places(&self, rows: &[f64]) -> Vec<Result<Galactocentric, Reason>> {
-        // No position is NaN, so the first row looks for itself.
+        // NaN equals no position, so the first row computes its own direction.
         let (mut position, mut direction) = ([f64::NAN; 2], Err(Reason::NotFinite));
         rows.chunks_exact(ROW)
             .map(|row| {

@@ -1,14 +1,17 @@
-//! What is known of a star's distance before it was measured.
+//! Priors on a star's distance.
 //!
-//! A parallax with a large error says little of the distance, and 1 / parallax is a poor guess: stars fill a volume, so there are more behind the
-//! measured distance than before it, until the survey ends. Two densities of the distance d that are used (Bailer-Jones 2015):
+//! A parallax with a large error says little about the distance, and 1 / parallax is a poor
+//! estimate: stars fill a volume, so more of them lie behind the measured distance than in front of
+//! it, out to the limit of the survey. Two priors on the distance d are available (Bailer-Jones
+//! 2015):
 //!
 //! ```text
 //! volume:R    d^2                up to R kpc, nothing beyond      as many stars everywhere, seen to a limit
 //! edsd:L      d^2 exp(-d / L)                                     their density falls with the scale length L kpc
 //! ```
 //!
-//! A density of the distance becomes one of the value in the catalogue by the derivative of the distance: d^2 for a parallax, d for a distance modulus.
+//! A density in distance is converted to one in the catalogue's value by the Jacobian of the
+//! distance: d^2 for a parallax, d for a distance modulus.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +21,7 @@ use goc::uncertainty::transform::Rejection;
 use super::{Catalogue, DistanceMeasure, Reason};
 use crate::frames::FrameError;
 
-/// How distances are distributed beforehand.
+/// The prior distribution of distances.
 ///
 /// ```
 /// use goc_galaxy::catalogue::DistancePrior;
@@ -30,7 +33,7 @@ use crate::frames::FrameError;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum DistancePrior {
-    /// As many stars in every volume, to a limit.
+    /// Uniform space density out to a limit.
     Volume {
         /// The limit, kpc.
         reach: f64,

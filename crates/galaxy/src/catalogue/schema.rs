@@ -1,17 +1,20 @@
-//! Which columns of a table say where a star is and how it moves: names, errors, correlations and units.
+//! Which columns of a table hold a star's position and motion: names, errors, correlations and
+//! units.
 //!
-//! Three forms are known by their usual names: Gaia's own (ra, dec, parallax, pmra, pmdec, radial_velocity),
-//! Galactic (l, b, parallax, pml, pmb, radial velocity), and Galactocentric x, y, z, vx, vy, vz. The first that
-//! is complete is taken. In place of the parallax there may be a distance or a distance modulus. A user may
-//! give other names for some columns; a form or a depth of which the user named a column goes first.
+//! Three forms are recognised by their usual names: Gaia's own (ra, dec, parallax, pmra, pmdec,
+//! radial_velocity), Galactic (l, b, parallax, pml, pmb, radial velocity), and Galactocentric x, y,
+//! z, vx, vy, vz. The first complete form is used. A distance or a distance modulus may replace the
+//! parallax. A user may give other names for some columns; a form or depth with a column named by
+//! the user takes precedence.
 //!
-//! The error of a value is found by its name: `x_error`, `x_err`, `sigma_x` or `e_x` for the value `x`. The
-//! correlation of two values is in `x_y_corr`, either order, as in Gaia's catalogues.
+//! The error of a value is found by its name: `x_error`, `x_err`, `sigma_x` or `e_x` for the value
+//! `x`. The correlation of two values is in `x_y_corr`, either order, as in Gaia's catalogues.
 //!
-//! A column that names its unit is converted to the one that is needed, its error alike; a unit that is not
-//! known, or that measures something else, is refused by name. Columns without a unit are in the needed one.
+//! A column with a stated unit is converted to the required one, and so is its error. A unit that
+//! is unknown, or that measures something else, is refused by name. Columns without a unit are
+//! assumed to be in the required one.
 //!
-//! Tables of any make are read through [`Columns`].
+//! Tables of any kind are read through [`Columns`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +22,7 @@ use std::str::FromStr;
 use super::{Angles, Catalogue, DistanceMeasure, Unit};
 use crate::frames::{FrameError, Sky, Sun};
 
-/// Columns by name, whatever the table is made of.
+/// Access to columns by name, for any kind of table.
 pub trait Columns {
     /// Why a column cannot be read.
     type Error: fmt::Display;
@@ -27,22 +30,22 @@ pub trait Columns {
     /// All names, in order.
     fn names(&self) -> Vec<String>;
 
-    /// Nothing where there is a column of this name, else an error that says what there is.
+    /// Succeeds if there is a column of this name; otherwise the error lists the existing columns.
     fn require(&self, name: &str) -> Result<(), Self::Error>;
 
-    /// The unit that a column names.
+    /// The unit that a column states.
     fn unit(&self, name: &str) -> Option<String>;
 
     /// A column as numbers, NaN where there is none.
     fn numbers(&self, name: &str) -> Result<Vec<f64>, Self::Error>;
 
-    /// Whether a column holds numbers, not texts or truths.
+    /// Whether a column holds numbers, not text or booleans.
     fn is_number(&self, name: &str) -> bool {
         let _ = name;
         true
     }
 
-    /// Whether a value is not there at all.
+    /// Whether a value is null.
     fn is_null(&self, name: &str, row: usize) -> bool {
         let _ = (name, row);
         false
@@ -59,13 +62,13 @@ pub trait Columns {
         format!("{}, column `{name}`: {} {problem}", self.rows().at(row), self.text(name, row, number))
     }
 
-    /// How messages call the table and its rows.
+    /// How messages refer to the table and its rows.
     fn rows(&self) -> RowNames {
         RowNames::default()
     }
 }
 
-/// How messages call a table and its rows.
+/// How messages refer to a table and its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowNames {
     /// The table: its file.
@@ -91,8 +94,8 @@ impl RowNames {
     }
 }
 
-/// The quantities of a star catalogue: each with the unit it is needed in (none: an angle, in degrees
-/// or radians) and the names that its column goes by.
+/// The quantities of a star catalogue: each with its required unit (none: an angle, in degrees or
+/// radians) and the usual names of its column.
 macro_rules! quantities {
     ($($name:ident, $unit:expr, [$($own:literal),+];)*) => {
         /// What a column of a star catalogue holds.
@@ -140,7 +143,7 @@ quantities! {
 }
 
 impl Quantity {
-    /// The names that it goes by, its own first.
+    /// Its usual names, its own first.
     pub fn names(self) -> &'static [&'static str] {
         self.row().1
     }
@@ -150,7 +153,7 @@ impl Quantity {
         self.names()[0]
     }
 
-    /// The unit that it is needed in; positions on the sky may be in degrees or radians.
+    /// Its required unit; positions on the sky may be in degrees or radians.
     pub fn unit(self, angles: Angles) -> Unit {
         self.row().0.unwrap_or(match angles {
             Angles::Degrees => Unit::DEGREE,
@@ -165,9 +168,9 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// A word that names no quantity.
+/// An unknown name of a quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is no quantity of a star; give one of {}", Quantity::ALL.iter().map(|own| own.name()).collect::<Vec<_>>().join(", "))]
+#[error("`{given}` is not a quantity of a star; give one of {}", Quantity::ALL.iter().map(|own| own.name()).collect::<Vec<_>>().join(", "))]
 pub struct UnknownQuantity {
     /// What was given.
     pub given: String,
@@ -182,10 +185,10 @@ impl FromStr for Quantity {
     }
 }
 
-/// Columns that a user named, by what they hold.
+/// Columns named by the user, by the quantity they hold.
 pub type OtherNames = [(Quantity, String)];
 
-/// How a catalogue says how far a star is.
+/// How a catalogue expresses the distance of a star.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// By its parallax, mas.
@@ -197,7 +200,7 @@ pub enum Depth {
 }
 
 impl Depth {
-    /// All of them: a parallax goes first where a table has several.
+    /// All of them, in order of preference where a table has several.
     const ALL: [Depth; 3] = [Self::Parallax, Self::Distance, Self::Modulus];
 
     /// What the column holds.
@@ -215,7 +218,7 @@ impl Depth {
 pub enum Form {
     /// As measured, in this frame.
     Observed(Sky, Depth),
-    /// Places and velocities in the Galaxy.
+    /// Positions and velocities in the Galaxy.
     Galactocentric,
 }
 
@@ -231,28 +234,28 @@ impl Form {
     }
 }
 
-/// What is found in columns `C`, or why it is not.
+/// A result of reading columns `C`, or the error.
 type Schema<T, C> = Result<T, SchemaError<<C as Columns>::Error>>;
 
-/// What is wrong with the columns of a catalogue. Which setting mends it is for those to say who show it.
+/// What is wrong with the columns of a catalogue. The caller says which setting corrects it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError<E> {
     /// No form is complete.
     #[error("{}", no_stars(*.places, "for the columns", .columns))]
     NoStars {
-        /// Whether Galactocentric places would do.
+        /// Whether Galactocentric positions would also be accepted.
         places: bool,
         /// The columns there are.
         columns: Vec<String>,
     },
-    /// Galactocentric places where measured values are needed.
+    /// Galactocentric positions where measured values are required.
     #[error(
         "x, y, z, vx, vy, vz were not measured, so they have no error bars to sample; ra, dec, parallax, pmra, \
          pmdec, radial_velocity are needed"
     )]
     NotMeasured,
-    /// A unit that is not known or measures something else.
+    /// A unit that is unknown or measures something else.
     #[error("column `{column}` is in {unit}, but {needed} is needed; convert it")]
     Unit {
         /// The column.
@@ -262,16 +265,18 @@ pub enum SchemaError<E> {
         /// The unit that is needed.
         needed: &'static str,
     },
-    /// A column that is not there, or cannot be read.
+    /// A column that does not exist or cannot be read.
     #[error("{0}")]
     Columns(E),
 }
 
-/// That no form is complete, in words. `naming` says how columns get other names: "with --columns".
+/// The message that no form is complete. `naming` says how to name other columns, such as "with
+/// --columns".
 pub fn no_stars(places: bool, naming: &str, columns: &[String]) -> String {
     let others = if places { "; or x, y, z, vx, vy, vz" } else { "" };
     format!(
-        "no star catalogue: ra, dec, parallax, pmra, pmdec, radial_velocity (or l, b, pml, pmb{others}) are needed; \
+        "not a star catalogue: ra, dec, parallax, pmra, pmdec, radial_velocity (or l, b, pml, \
+         pmb{others}) are needed; \
          give other names {naming} (the table has {})",
         columns.join(", ")
     )
@@ -300,7 +305,7 @@ impl StarColumns {
             let own = given.iter().find(|(own, _)| *own == quantity).map(|(_, name)| name.clone());
             own.or_else(|| quantity.names().iter().find_map(|name| like(&there, name).cloned()))
         };
-        // A depth named by the user goes before a parallax that happens to be there.
+        // A depth named by the user takes precedence over a parallax that happens to exist.
         let asked = Depth::ALL.into_iter().filter(|depth| is_given(depth.quantity()));
         let depth = asked.chain(Depth::ALL).find(|depth| column(depth.quantity()).is_some());
         let complete = |form: Form| -> Option<StarColumns> {
@@ -316,7 +321,8 @@ impl StarColumns {
             return Ok(observed(Sky::Galactic));
         }
         let sky = observed(Sky::Icrs).or_else(|| observed(Sky::Galactic));
-        // Everything measured but how far: a slip of the pen, not another kind of table.
+        // Everything was measured except the distance: probably a misnamed column, not another kind
+        // of table.
         let all = |quantities: [Quantity; 5]| quantities.into_iter().all(|own| column(own).is_some());
         let measured = all([Ra, Dec, PmRa, PmDec, RadialVelocity]) || all([L, B, PmL, PmB, RadialVelocity]);
         if sky.is_none() && depth.is_none() && measured {
@@ -325,13 +331,13 @@ impl StarColumns {
         Ok(sky.or_else(|| complete(place)))
     }
 
-    /// As [`Self::find`], or an error that says what is needed.
+    /// Like [`Self::find`], or an error that says what is required.
     pub fn require<C: Columns>(columns: &C, given: &OtherNames) -> Schema<Self, C> {
         let found = Self::find(columns, given)?;
         found.ok_or_else(|| SchemaError::NoStars { places: true, columns: columns.names() })
     }
 
-    /// As [`Self::require`], for values that were measured.
+    /// Like [`Self::require`], for measured values.
     pub fn require_observed<C: Columns>(columns: &C, given: &OtherNames) -> Schema<Self, C> {
         match Self::find(columns, given)? {
             Some(found) if found.form == Form::Galactocentric => Err(SchemaError::NotMeasured),
@@ -340,7 +346,8 @@ impl StarColumns {
         }
     }
 
-    /// Other columns that could have been the radial velocity, unless the user named one: surveys have several.
+    /// Other columns that could hold the radial velocity, unless the user named one: some surveys
+    /// have several.
     pub fn other_velocities<C: Columns>(&self, columns: &C, given: &OtherNames) -> Vec<String> {
         let named = given.iter().any(|(own, _)| *own == Quantity::RadialVelocity);
         if named || self.form == Form::Galactocentric {
@@ -351,12 +358,12 @@ impl StarColumns {
         names.filter(|name| **name != self.names[5]).cloned().collect()
     }
 
-    /// The unit that each column is needed in.
+    /// The required unit of each column.
     pub fn units(&self, angles: Angles) -> [Unit; 6] {
         self.form.quantities().map(|quantity| quantity.unit(angles))
     }
 
-    /// What is converted; an error names a unit that cannot be.
+    /// The unit conversions; an error names a unit that cannot be converted.
     pub fn conversions<C: Columns>(&self, columns: &C, angles: Angles) -> Schema<Vec<Conversion>, C> {
         let mut all = Vec::new();
         for (name, unit) in self.names.iter().zip(self.units(angles)) {
@@ -375,8 +382,8 @@ impl StarColumns {
         Ok(StarRows { columns: read })
     }
 
-    /// How rows of these columns become places; none for places themselves. `zero_point` is added to every
-    /// parallax.
+    /// How rows of these columns become positions; `None` if they already are. `zero_point` is
+    /// added to every parallax.
     pub fn catalogue(
         &self,
         angles: Angles,
@@ -403,12 +410,12 @@ pub enum DepthError {
     /// There are no parallaxes to add it to.
     #[error("a zero point is for parallaxes; the catalogue has distances")]
     NoParallax,
-    /// It is no number.
+    /// It is not a number.
     #[error(transparent)]
     Frame(#[from] FrameError),
 }
 
-/// The six numbers of every star, as the table has them.
+/// The six numbers of every star, as in the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StarRows {
     /// In the order of [`StarColumns::names`].
@@ -416,42 +423,42 @@ pub struct StarRows {
 }
 
 impl StarRows {
-    /// Stars.
+    /// Number of stars.
     pub fn len(&self) -> usize {
         self.columns[0].numbers.len()
     }
 
-    /// True when there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A star in the units that are needed.
+    /// A star in the required units.
     pub fn star(&self, row: usize) -> [f64; 6] {
         std::array::from_fn(|c| self.columns[c].value(row))
     }
 }
 
-/// A column as the table has it, and what makes the needed unit of it. Numbers that stand for "missing" must be
-/// looked for before they are multiplied.
+/// A column as in the table, with the factor that converts it to the required unit. Numbers that
+/// mean "missing" must be detected before the conversion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberColumn {
     /// Its name.
     pub name: String,
-    /// As the table has them.
+    /// The numbers as in the table.
     pub numbers: Vec<f64>,
-    /// What they are to be multiplied by.
+    /// The conversion factor.
     pub factor: f64,
     /// What was converted, if anything.
     pub conversion: Option<Conversion>,
 }
 
-/// A column that is not in the unit that is needed.
+/// The conversion of a column that is not in the required unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversion {
     /// The column.
     pub column: String,
-    /// The unit that it names.
+    /// The unit that it states.
     pub from: String,
     /// The unit that is needed.
     pub to: &'static str,
@@ -464,7 +471,7 @@ impl fmt::Display for Conversion {
 }
 
 impl NumberColumn {
-    /// A column; `unit` is the one that is needed, if it matters.
+    /// Reads a column; `unit` is the required one, if it matters.
     pub fn read<C: Columns>(columns: &C, name: &str, unit: Option<Unit>) -> Schema<Self, C> {
         let converted = unit.map(|unit| conversion(columns, name, unit)).transpose()?.flatten();
         let (factor, conversion) = match converted {
@@ -475,12 +482,12 @@ impl NumberColumn {
         Ok(Self { name: name.to_string(), numbers, factor, conversion })
     }
 
-    /// A value in the unit that is needed.
+    /// A value in the required unit.
     pub fn value(&self, row: usize) -> f64 {
         self.numbers[row] * self.factor
     }
 
-    /// All values in the unit that is needed.
+    /// All values in the required unit.
     pub fn into_values(mut self) -> Vec<f64> {
         if self.factor != 1.0 {
             self.numbers.iter_mut().for_each(|number| *number *= self.factor);
@@ -489,7 +496,7 @@ impl NumberColumn {
     }
 }
 
-/// What makes the needed unit of a column, where that is another than its own.
+/// The conversion of a column to the required unit, if it differs from the column's own.
 fn conversion<C: Columns>(columns: &C, name: &str, needed: Unit) -> Schema<Option<(f64, Conversion)>, C> {
     let Some(own) = columns.unit(name).filter(|own| !own.trim().is_empty()) else { return Ok(None) };
     let column = name.to_string();
@@ -500,7 +507,7 @@ fn conversion<C: Columns>(columns: &C, name: &str, needed: Unit) -> Schema<Optio
     }
 }
 
-/// The names that the error of a value goes by.
+/// The usual names of the error of a value.
 pub fn error_names(value: &str) -> [String; 4] {
     [format!("{value}_error"), format!("{value}_err"), format!("sigma_{value}"), format!("e_{value}")]
 }
@@ -516,7 +523,7 @@ pub fn correlation_column(there: &[String], first: &str, second: &str) -> Option
     either.into_iter().find(|name| there.contains(name))
 }
 
-/// The column of this name, or one that differs in case only.
+/// The column with this name, or one that differs only in case.
 fn like<'t>(there: &'t [String], name: &str) -> Option<&'t String> {
     let same = there.iter().find(|own| *own == name);
     same.or_else(|| there.iter().find(|own| own.eq_ignore_ascii_case(name)))

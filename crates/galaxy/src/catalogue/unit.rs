@@ -1,8 +1,8 @@
-//! Units as tables write them, and what a number in one is in another.
+//! Units as tables write them, and conversions between them.
 //!
-//! The same unit has many spellings: `mas/yr`, `mas yr-1`, `mas.yr**-1`, `mas / yr`. Signs that only separate
-//! are taken out and case is not looked at; what is left is an angle, a length or a magnitude by name, or an
-//! angle or a length per time.
+//! The same unit has many spellings: `mas/yr`, `mas yr-1`, `mas.yr**-1`, `mas / yr`. Separators are
+//! removed and case is ignored; what is left names an angle, a length, a magnitude, or an angle or
+//! length per time.
 
 /// What a unit measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Kind {
     Magnitude,
 }
 
-/// A unit that a quantity is needed in.
+/// A unit that a quantity may be required in.
 ///
 /// ```
 /// use goc_galaxy::catalogue::{Kind, Unit};
@@ -34,7 +34,7 @@ pub enum Kind {
 pub struct Unit {
     kind: Kind,
     name: &'static str,
-    /// In milliarcseconds, kilometres, magnitudes, or those per second.
+    /// The size in milliarcseconds, kilometres, magnitudes, or those per second.
     size: f64,
 }
 
@@ -102,13 +102,13 @@ impl Unit {
         self.kind
     }
 
-    /// As messages write it.
+    /// Its name in messages.
     pub fn name(self) -> &'static str {
         self.name
     }
 
-    /// What a number in the unit `text` is to be multiplied by to be in this one; none where the unit is not
-    /// known, or measures something else. The unit itself has exactly 1.
+    /// The factor that converts a number in the unit `text` to this one; `None` if the unit is
+    /// unknown or measures something else. It is exactly 1 for the unit itself.
     pub fn factor_from(self, text: &str) -> Option<f64> {
         let separators = |c: &char| !(c.is_whitespace() || ".*^()\"'".contains(*c));
         let plain: String = text.chars().filter(separators).flat_map(char::to_lowercase).collect();
@@ -133,7 +133,7 @@ fn per_time(units: &[(&[&str], f64)], plain: &str) -> Option<f64> {
         return Some(named(units, unit)? / named(&TIMES, time)?);
     }
     let product = plain.strip_suffix("-1")?;
-    // Where one word ends and the next begins is not written: `masyr` is mas and yr.
+    // The boundary between words is not marked: `masyr` is mas and yr.
     let ends = product.char_indices().skip(1).map(|(at, _)| product.split_at(at));
     ends.filter_map(|(unit, time)| Some(named(units, unit)? / named(&TIMES, time)?)).next()
 }

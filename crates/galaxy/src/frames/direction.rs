@@ -1,21 +1,23 @@
 //! From the sky to the Galaxy and back: the two equations of the [module](super).
 //!
-//! All candidates of a star share its position on the sky, so what depends on it (sines, cosines, rotations)
-//! is computed once, into a [`Direction`]; each candidate is then 21 multiplications.
+//! All candidates of a star share its position on the sky, so everything that depends on it (sines,
+//! cosines, rotations) is computed once and stored in a [`Direction`]; each candidate then costs 21
+//! multiplications.
 
 use super::vector::{dot, turned, turned_back};
 use super::{Distance, FrameError, Galactocentric, Sky, SkyPosition, Sun, check_finite};
 
-/// What is observed of a star, in full.
+/// The complete observation of a star.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observed {
-    /// Where on the sky.
+    /// The position on the sky.
     pub position: SkyPosition,
-    /// How far.
+    /// The distance.
     pub distance: Distance,
-    /// Along the longitude (with the cosine of the latitude) and the latitude of `position`'s frame, mas/yr.
+    /// The proper motion along the longitude (including the cosine of the latitude) and the
+    /// latitude of `position`'s frame, mas/yr.
     pub proper_motion: [f64; 2],
-    /// Away from the Sun, km/s.
+    /// The radial velocity, positive away from the Sun, km/s.
     pub radial_velocity: f64,
 }
 
@@ -27,7 +29,8 @@ impl Observed {
     }
 }
 
-/// A line of sight: what turns distance, proper motion and radial velocity into a place in the Galaxy.
+/// A line of sight, which turns distance, proper motion and radial velocity into a position and
+/// velocity in the Galaxy.
 ///
 /// ```
 /// use goc_galaxy::frames::{Sky, SkyPosition, Sun};
@@ -54,18 +57,18 @@ impl Direction {
         self.outwards
     }
 
-    /// The unit vector along growing ra or l.
+    /// The unit vector along increasing ra or l.
     pub fn along_longitude(&self) -> [f64; 3] {
         self.along_longitude
     }
 
-    /// The unit vector along growing dec or b.
+    /// The unit vector along increasing dec or b.
     pub fn along_latitude(&self) -> [f64; 3] {
         self.along_latitude
     }
 
-    /// A star at this distance (kpc) with this proper motion (mas/yr) and radial velocity (km/s). Nothing is
-    /// checked: what is not finite going in is not finite coming out.
+    /// A star at this distance (kpc) with this proper motion (mas/yr) and radial velocity (km/s).
+    /// Nothing is checked: non-finite input gives non-finite output.
     #[inline]
     pub fn at(&self, distance: f64, proper_motion: [f64; 2], radial_velocity: f64) -> Galactocentric {
         let (v1, v2) = (self.k * distance * proper_motion[0], self.k * distance * proper_motion[1]);
@@ -102,15 +105,15 @@ impl Sun {
         check_finite("radial velocity", star.radial_velocity)?;
         let place =
             self.direction(&star.position).at(star.distance.kpc(), star.proper_motion, star.radial_velocity);
-        // Finite going in, but a product may be beyond the largest number.
+        // The input is finite, but a product may overflow.
         for value in place.position.into_iter().chain(place.velocity) {
             check_finite("Galactocentric position or velocity", value)?;
         }
         Ok(place)
     }
 
-    /// What is observed of a star there. On the pole of `sky` its longitude is 0, and proper motions are
-    /// along the axes that go with it.
+    /// The observation of a star at this position. At a pole of `sky` its longitude is 0, and
+    /// proper motions are along the corresponding axes.
     pub fn observe(&self, star: &Galactocentric, sky: Sky) -> Result<Observed, FrameError> {
         for value in star.position {
             check_finite("Galactocentric position", value)?;

@@ -1,4 +1,4 @@
-//! Distance, parallax and distance modulus: three ways to say one thing.
+//! Distance, parallax and distance modulus: three ways to express one quantity.
 //!
 //! d = 1 / parallax (kpc and mas), as in the paper; no prior, no correction. DM = 5 log10(d / 10 pc).
 

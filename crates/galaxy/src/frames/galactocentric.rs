@@ -1,12 +1,12 @@
-//! Where a star is and how it moves, seen from the centre of the Galaxy.
+//! The position and velocity of a star relative to the centre of the Galaxy.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::FrameError;
 
-/// Position (kpc) and velocity (km/s) in the right-handed axes of the [module](super): the Sun at negative x,
-/// the disc turning from x = -R to y = +R.
+/// Position (kpc) and velocity (km/s) in the right-handed axes of the [module](super): the Sun at
+/// negative x, the disc rotating from x = -R to y = +R.
 ///
 /// ```
 /// use goc_galaxy::frames::{Galactocentric, JphiSign};
@@ -46,7 +46,8 @@ impl Galactocentric {
         cos * self.velocity[0] + sin * self.velocity[1]
     }
 
-    /// The velocity towards growing azimuth, km/s; along y for a star on the axis. Negative for the disc.
+    /// The velocity towards increasing azimuth, km/s; along y for a star on the axis. Negative for
+    /// the disc.
     pub fn v_azimuthal(&self) -> f64 {
         let [cos, sin] = self.outwards();
         cos * self.velocity[1] - sin * self.velocity[0]
@@ -63,7 +64,7 @@ impl Galactocentric {
         [y * vz - z * vy, z * vx - x * vz, x * vy - y * vx]
     }
 
-    /// The azimuthal action, kpc km/s, with the sign asked for.
+    /// The azimuthal action, kpc km/s, with the requested sign.
     pub fn jphi(&self, sign: JphiSign) -> f64 {
         sign.of(self.angular_momentum()[2])
     }
@@ -79,7 +80,7 @@ impl Galactocentric {
     }
 }
 
-/// Which way round Jphi is counted. Programs differ, so it is a choice with a name.
+/// The sign convention of Jphi. Programs differ, so it is a named choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum JphiSign {
     /// Jphi = x vy - y vx, the z component of the angular momentum: negative for the disc. The paper's

@@ -1,9 +1,10 @@
-//! Frames: from what is observed of a star to its place and motion in the Galaxy, and back.
+//! Frames: from the observation of a star to its position and velocity in the Galaxy, and back.
 //!
-//! A catalogue gives a position on the sky in [`Sky::Icrs`] or [`Sky::Galactic`] coordinates, a [`Distance`]
-//! in one of three disguises (parallax, distance, distance modulus), the proper motion along both coordinates
-//! and the radial velocity. The potential wants [`Galactocentric`] position and velocity. Between the two
-//! stands the [`Sun`], whose own place and velocity are a choice, made by name.
+//! A catalogue gives a position on the sky in [`Sky::Icrs`] or [`Sky::Galactic`] coordinates, a
+//! [`Distance`] in one of three forms (parallax, distance, distance modulus), the proper motion
+//! along both coordinates and the radial velocity. The potential needs [`Galactocentric`] position
+//! and velocity. The conversion depends on the [`Sun`], whose own position and velocity are a named
+//! choice.
 //!
 //! With u the unit vector from the Sun to the star and e1, e2 those along its longitude and latitude, all in
 //! Galactocentric axes (a [`Direction`]),
@@ -13,13 +14,14 @@
 //! velocity = sun's velocity + v_r u + k d (pm1 e1 + pm2 e2)
 //! ```
 //!
-//! where pm1 includes the cosine of the latitude (Gaia's `pmra`, also written pmra*) and k = 4.74047 km/s is
-//! the speed of 1 mas/yr at 1 kpc. The axes are right-handed: x from the Sun to the Galactic centre, y the
-//! way the disc turns at the Sun, z to the north Galactic pole. So the disc has x vy - y vx < 0, as in the
-//! paper's tables; whether Jphi shall have this sign is said by a [`JphiSign`].
+//! where pm1 includes the cosine of the latitude (Gaia's `pmra`, also written pmra*) and k =
+//! 4.74047 km/s is the speed of 1 mas/yr at 1 kpc. The axes are right-handed: x from the Sun to the
+//! Galactic centre, y in the direction of rotation at the Sun, z to the north Galactic pole. So the
+//! disc has x vy - y vx < 0, as in the paper's tables; a [`JphiSign`] sets whether Jphi has this
+//! sign.
 //!
-//! Angles go in as degrees or radians, by the constructor's name. Sines and cosines come from `libm`, not
-//! from the system, so that results are the same bytes on every machine.
+//! Angles are in degrees or radians, as the constructor's name says. Sines and cosines come from
+//! `libm`, not from the system, so results are bitwise identical on every machine.
 //!
 //! ```
 //! use goc_galaxy::frames::{Distance, JphiSign, Observed, Sky, SkyPosition, Sun};
@@ -53,7 +55,7 @@ pub use galactocentric::{Galactocentric, JphiSign};
 pub use sky::{Sky, SkyPosition, Turn};
 pub use sun::{Sun, SunError, Tilt};
 
-/// Why an observation has no place in the Galaxy, or a place no observation.
+/// Why an observation has no position in the Galaxy, or a position has no observation.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {
@@ -66,12 +68,12 @@ pub enum FrameError {
         value: f64,
     },
     /// A parallax that has no distance.
-    #[error("the parallax {value} mas is not positive, so 1/parallax is no distance; leave the star out")]
+    #[error("the parallax {value} mas is not positive, so it gives no distance; leave the star out")]
     NotPositiveParallax {
         /// The value found, mas.
         value: f64,
     },
-    /// A distance that is none.
+    /// A distance that is not positive.
     #[error("the distance {value} kpc is not positive")]
     NotPositiveDistance {
         /// The value found, kpc.
@@ -105,7 +107,7 @@ pub enum FrameError {
         /// The value found, in degrees.
         degrees: f64,
     },
-    /// A star where the Sun is: it is in no direction.
+    /// A star at the Sun's position, which has no direction.
     #[error("the star is at the Sun, so it has no direction on the sky")]
     AtTheSun,
     /// A name that is not among the choices.

@@ -1,4 +1,4 @@
-//! Positions on the sky: equatorial (ICRS) and Galactic, and the turn between them.
+//! Positions on the sky: equatorial (ICRS) and Galactic, and the rotation between them.
 //!
 //! The rotation from ICRS to Galactic is astropy's: the IAU 1958 pole and zero of longitude carried from
 //! B1950 to the FK5 at J2000 (pole at ra 192.8594812065348, dec 27.12825118085622, longitude of the celestial
@@ -6,11 +6,11 @@
 //! mas). Gaia's own `l` and `b` columns follow the Hipparcos catalogue's definition, which places the same
 //! axes in the ICRS directly; the two differ by less than 0.1 arcseconds.
 //!
-//! A turn of the sky turns proper motions too: (pm1, pm2) is a vector in the plane of e1 (along longitude)
-//! and e2 (along latitude), and the two frames' e1, e2 at a star differ by one angle, a [`Turn`]. Everything
-//! is done with unit vectors, so nothing is divided by the cosine of a latitude. At a pole longitude is
-//! arbitrary but fixes what e1 and e2 mean: a position given there keeps the longitude it came with, and one
-//! found there has longitude 0.
+//! Rotating the sky rotates proper motions too: (pm1, pm2) is a vector in the plane of e1 (along
+//! longitude) and e2 (along latitude), and the two frames' e1, e2 at a star differ by one angle, a
+//! [`Turn`]. All computations use unit vectors, so nothing is divided by the cosine of a latitude.
+//! At a pole the longitude is arbitrary but fixes what e1 and e2 mean: a position given at a pole
+//! keeps its longitude, and one computed there has longitude 0.
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 use std::fmt;
@@ -19,7 +19,8 @@ use std::str::FromStr;
 use super::vector::{Matrix, Vector, dot, turned, turned_back};
 use super::{FrameError, check_finite};
 
-/// ICRS to Galactic: the rotations of the module's essay multiplied out with 50 digits.
+/// ICRS to Galactic: the rotations described in the module documentation, multiplied out with 50
+/// digits.
 pub(super) const ICRS_TO_GALACTIC: Matrix = [
     [-0.054_875_657_712_591_73, -0.873_437_051_955_616_3, -0.483_835_073_616_715_57],
     [0.494_109_437_192_727_3, -0.444_829_721_223_295_34, 0.746_982_183_986_667_5],
@@ -79,7 +80,7 @@ impl FromStr for Sky {
     }
 }
 
-/// A point of the sky, checked.
+/// A validated point on the sky.
 ///
 /// ```
 /// use goc_galaxy::frames::{Sky, SkyPosition};
@@ -141,7 +142,7 @@ impl SkyPosition {
         self.turn_to(sky).0
     }
 
-    /// The same point in another frame, and how proper motions turn on the way.
+    /// The same point in another frame, and the rotation of proper motions between the frames.
     pub fn turn_to(&self, sky: Sky) -> (Self, Turn) {
         let rotate: fn(&Matrix, &Vector) -> Vector = match (self.sky, sky) {
             (Sky::Icrs, Sky::Galactic) => turned,
@@ -169,7 +170,7 @@ impl SkyPosition {
     pub(super) fn towards(sky: Sky, v: &Vector) -> Self {
         let lon = libm::atan2(v[1], v[0]);
         let lon = if lon < 0.0 { lon + TAU } else { lon };
-        // A longitude just below 0 rounds to the full turn.
+        // A longitude just below 0 rounds to a full turn.
         let lon = if lon >= TAU { 0.0 } else { lon };
         Self { sky, lon, lat: libm::atan2(v[2], libm::hypot(v[0], v[1])) }
     }
@@ -185,12 +186,12 @@ pub struct Turn {
 impl Turn {
     /// From the components of the old e1 along the new e1 and e2.
     fn new(cos: f64, sin: f64) -> Self {
-        // The rounding of the two is not that of a rotation; lengths shall be kept.
+        // Rounding makes the two deviate from a rotation; normalising preserves lengths.
         let norm = libm::hypot(cos, sin);
         Self { cos: cos / norm, sin: sin / norm }
     }
 
-    /// A proper motion (or its part) in the new frame.
+    /// A proper motion (or a part of it) in the new frame.
     pub fn apply(&self, proper_motion: [f64; 2]) -> [f64; 2] {
         let [p1, p2] = proper_motion;
         [self.cos * p1 - self.sin * p2, self.sin * p1 + self.cos * p2]

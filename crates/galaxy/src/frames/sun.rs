@@ -1,7 +1,7 @@
-//! The Sun: where it is in the Galaxy and how it moves there.
+//! The Sun: its position and velocity in the Galaxy.
 //!
-//! Distances and velocities are measured from the Sun, so every action depends on what is assumed for it.
-//! Named choices:
+//! Distances and velocities are measured relative to the Sun, so every action depends on the
+//! assumed position and velocity. Named choices:
 //!
 //! | name | x, y, z (kpc) | velocity (km/s) | axes |
 //! |---|---|---|---|
@@ -10,10 +10,10 @@
 //! | `r0=8.2,z0=0.0208,vx=11.1,vy=245,vz=7.25` | -r0, 0, z0 | as written | those of Galactic l, b |
 //! | the same with `,tilt=astropy` | distance r0 to the centre | as written | astropy's construction |
 //!
-//! Astropy's axes are not those of l and b. Its x axis points at Sgr A* (ra 266.4051, dec -28.936175
-//! degrees), rolled by 58.5986320306 degrees to have the north Galactic pole in the x-z plane, then tilted by
-//! asin(z0 / r0) so that the centre lies in the plane z = 0 though the Sun is above it. The tilt is 0.147
-//! degrees, which is 10 pc at 4 kpc.
+//! Astropy's axes are not those of l and b. Its x axis points at Sgr A* (ra 266.4051, dec
+//! -28.936175 degrees), rolled by 58.5986320306 degrees to put the north Galactic pole in the x-z
+//! plane, then tilted by asin(z0 / r0) so that the centre lies in the plane z = 0 though the Sun is
+//! above it. The tilt is 0.147 degrees, which is 10 pc at 4 kpc.
 
 use std::fmt;
 use std::str::FromStr;
@@ -28,8 +28,8 @@ const KMS_PER_MASYR_KPC_ASTROPY: f64 = 4.740_470_463_533_349;
 
 const IDENTITY: Matrix = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
-/// ICRS to the axes of astropy's frame before its tilt: the rotations of the module's essay multiplied out
-/// with 50 digits.
+/// ICRS to the axes of astropy's frame before its tilt: the rotations described in the module
+/// documentation, multiplied out with 50 digits.
 const ICRS_TO_CENTRE: Matrix = [
     [-0.054_873_956_175_539_376, -0.873_437_182_224_834_5, -0.483_835_031_431_981_2],
     [0.494_110_762_704_004_67, -0.444_828_617_802_545_46, 0.746_981_964_282_902_6],
@@ -43,7 +43,7 @@ const GALACTIC_TO_CENTRE: Matrix = [
     [1.431_325_910_118_597_5e-6, 1.468_845_482_950_045_8e-6, 0.999_999_999_997_896_9],
 ];
 
-/// How the Galactocentric axes lie.
+/// The orientation of the Galactocentric axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Tilt {
@@ -53,7 +53,7 @@ pub enum Tilt {
     Astropy,
 }
 
-/// The Sun's place and velocity, and the axes they are given in.
+/// The Sun's position and velocity, and the axes they are given in.
 ///
 /// ```
 /// use goc_galaxy::frames::{Sun, Tilt};
@@ -87,8 +87,8 @@ impl Sun {
         Self::with(8.122, 0.0208, [12.9, 245.6, 7.78], Tilt::Astropy)
     }
 
-    /// Own values: r0 and z0 in kpc, the velocity in km/s relative to the Galactic centre (not to the local
-    /// standard of rest).
+    /// Custom values: r0 and z0 in kpc, the velocity in km/s relative to the Galactic centre (not
+    /// to the local standard of rest).
     pub fn new(r0: f64, z0: f64, velocity: [f64; 3], tilt: Tilt) -> Result<Self, SunError> {
         let values = [("r0", r0), ("z0", z0), ("vx", velocity[0]), ("vy", velocity[1]), ("vz", velocity[2])];
         if let Some(&(what, value)) = values.iter().find(|(_, value)| !value.is_finite()) {
@@ -103,7 +103,7 @@ impl Sun {
         Ok(Self::with(r0, z0, velocity, tilt))
     }
 
-    /// Of values known to be good.
+    /// From values known to be valid.
     fn with(r0: f64, z0: f64, velocity: Vector, tilt: Tilt) -> Self {
         match tilt {
             Tilt::None => Self {
@@ -134,8 +134,8 @@ impl Sun {
         }
     }
 
-    /// An observer at rest at the origin of the Galactic axes: what it sees has heliocentric
-    /// positions and velocities, and depends on no Sun that was chosen.
+    /// An observer at rest at the origin of the Galactic axes. Its observations have heliocentric
+    /// positions and velocities, independent of the chosen Sun.
     pub(crate) fn origin() -> Self {
         let at_rest = Self::with(0.0, 0.0, [0.0; 3], Tilt::None);
         Self { position: [0.0; 3], k: KMS_PER_MASYR_KPC_ASTROPY, ..at_rest }
@@ -151,7 +151,7 @@ impl Sun {
         self.velocity
     }
 
-    /// How the axes lie.
+    /// The orientation of the axes.
     pub fn tilt(&self) -> Tilt {
         self.tilt
     }
@@ -253,7 +253,7 @@ pub enum SunError {
         /// The value found, kpc.
         value: f64,
     },
-    /// Higher above the plane than far from the centre.
+    /// A height above the plane greater than the distance from the centre.
     #[error("the Sun's z0 {z0} must be smaller than its r0 {r0}; both are in kpc")]
     Height {
         /// The height found, kpc.
@@ -262,13 +262,13 @@ pub enum SunError {
         r0: f64,
     },
     /// No such preset.
-    #[error("{found:?} is no Sun; use `hattori`, `astropy-v4.0` or `r0=..,z0=..,vx=..,vy=..,vz=..`")]
+    #[error("{found:?} is not a known Sun; use `hattori`, `astropy-v4.0` or `r0=..,z0=..,vx=..,vy=..,vz=..`")]
     Name {
         /// What was written.
         found: String,
     },
     /// A part that is not one of the known `key=value`.
-    #[error("{found:?} is no part of a Sun; use r0=, z0= (kpc), vx=, vy=, vz= (km/s), tilt=")]
+    #[error("{found:?} is not a part of a Sun; use r0=, z0= (kpc), vx=, vy=, vz= (km/s), tilt=")]
     Part {
         /// What was written.
         found: String,

@@ -12,7 +12,7 @@ pub(super) fn turned(m: &Matrix, v: &Vector) -> Vector {
     [dot(&m[0], v), dot(&m[1], v), dot(&m[2], v)]
 }
 
-/// By the inverse of a rotation: its transpose.
+/// Applies the inverse of a rotation, which is its transpose.
 pub(super) fn turned_back(m: &Matrix, v: &Vector) -> Vector {
     std::array::from_fn(|c| m[0][c] * v[0] + m[1][c] * v[1] + m[2][c] * v[2])
 }

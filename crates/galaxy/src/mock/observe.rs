@@ -1,4 +1,4 @@
-//! Observing a star of the mock: its brightness, the errors that follow, and what is measured.
+//! Observes a star of the mock: its brightness, the resulting errors, and the measured values.
 
 use goc::uncertainty::{Object, SetError, Size, UncertaintySet};
 use rand::RngExt;
@@ -11,16 +11,16 @@ use crate::frames::Galactocentric;
 use crate::frames::{Observed, Sky};
 use crate::gaia_errors::{ErrorModel, Errors};
 
-/// What a catalogue says of a star.
+/// The catalogue entry of a star.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measurement {
-    /// Without noise, Galactic coordinates.
+    /// The noise-free values in Galactic coordinates.
     pub truth: Observed,
     /// Apparent magnitude G.
     pub magnitude: f64,
     /// Measured parallax, mas; it may be negative.
     pub parallax: f64,
-    /// Measured proper motions along l (with cos b) and b, mas/yr.
+    /// Measured proper motions along l (including cos b) and b, mas/yr.
     pub proper_motion: [f64; 2],
     /// Measured radial velocity, km/s.
     pub radial_velocity: f64,
@@ -31,8 +31,8 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// As a row of a Galactic [`Catalogue`](crate::catalogue::Catalogue) with parallaxes: l, b, parallax,
-    /// proper motions, radial velocity.
+    /// The row of a Galactic [`Catalogue`](crate::catalogue::Catalogue) with parallaxes: l, b,
+    /// parallax, proper motions, radial velocity.
     pub fn row(&self) -> [f64; ROW] {
         let ([l, b], [pml, pmb]) = (self.truth.position.in_degrees(), self.proper_motion);
         [l, b, self.parallax, pml, pmb, self.radial_velocity]
@@ -46,12 +46,12 @@ impl Measurement {
 }
 
 impl Mock {
-    /// The box of values that each star may truly have, around its [row](Measurement::row); named by the
-    /// star's number.
+    /// The box of possible true values of each star around its [row](Measurement::row), named by
+    /// the star's number.
     ///
-    /// The authors' candidates come of these boxes with 2 sigmas,
-    /// [`Sampler::Grid`](goc::uncertainty::Sampler::Grid) along coordinate 2, the parallax, and
-    /// [`Penalty::SurpriseOf`](goc::uncertainty::Penalty::SurpriseOf) it, through
+    /// The authors' candidates come from these boxes with a size of 2 sigmas,
+    /// [`Sampler::Grid`](goc::uncertainty::Sampler::Grid) along coordinate 2 (the parallax),
+    /// [`Penalty::SurpriseOf`](goc::uncertainty::Penalty::SurpriseOf) the parallax, and
     /// [`StarActions`](crate::stars::StarActions).
     pub fn objects(&self, size: Size) -> Result<Vec<Object>, SetError> {
         let set = |star: &super::MockStar| {
@@ -64,8 +64,8 @@ impl Mock {
 /// Radial-velocity error where the error model has none, km/s.
 const RADIAL_VELOCITY_ERROR: f64 = 1.0;
 
-/// Observes a star: M_G uniform, noise Gaussian in all but the position on the sky. The noise of parallax and
-/// proper motions is `error_factor` times the error that is quoted.
+/// Observes a star, with M_G uniform and Gaussian noise in everything except the position on the
+/// sky. The noise of the parallax and proper motions is `error_factor` times the quoted error.
 pub(super) fn observe(
     params: &MockParams,
     place: &Galactocentric,

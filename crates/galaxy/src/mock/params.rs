@@ -1,4 +1,4 @@
-//! The numbers of a mock Milky Way, checked once.
+//! The parameters of a mock Milky Way, checked once.
 
 use crate::frames::Sun;
 use crate::gaia_errors::ErrorModel;
@@ -9,14 +9,14 @@ use crate::gaia_errors::ErrorModel;
 pub enum StarsPerDwarf {
     /// n_k = 1 + (k mod 10), as in the paper: 275 stars of 50 dwarfs.
     OneToTen,
-    /// The same for all.
+    /// The same number for all.
     Each(usize),
     /// A number for each dwarf.
     List(Vec<usize>),
 }
 
 impl StarsPerDwarf {
-    /// Stars of dwarf `k`.
+    /// The number of stars of dwarf `k`.
     pub fn of(&self, k: usize) -> usize {
         match self {
             Self::OneToTen => 1 + k % 10,
@@ -26,7 +26,7 @@ impl StarsPerDwarf {
     }
 }
 
-/// What is simulated. The default is the paper's.
+/// The parameters of the simulation. The defaults are the paper's.
 ///
 /// ```
 /// use goc_galaxy::mock::{MockParams, StarsPerDwarf};
@@ -37,36 +37,36 @@ impl StarsPerDwarf {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MockParams {
-    /// Dwarf galaxies.
+    /// Number of dwarf galaxies.
     pub dwarfs: usize,
-    /// Stars observed of each.
+    /// Number of stars observed of each.
     pub stars: StarsPerDwarf,
-    /// Field stars beside them: each the only star of a dwarf of its own.
+    /// Number of additional field stars: each is the only star of its own dwarf.
     pub field: usize,
-    /// Where dwarfs begin: smallest and largest cylindrical radius, kpc.
+    /// Initial positions of the dwarfs: smallest and largest cylindrical radius, kpc.
     pub radius: [f64; 2],
-    /// And largest height above or below the plane, kpc.
+    /// Initial positions of the dwarfs: largest height above or below the plane, kpc.
     pub height: f64,
     /// Standard deviation of each component of a dwarf's velocity, km/s.
     pub speed: f64,
     /// Standard deviation of each component of a star's velocity within its dwarf, km/s.
     pub dispersion: f64,
-    /// How long ago, Gyr.
+    /// How long ago the simulation starts, Gyr.
     pub age: f64,
     /// Stars are observed within this distance of the Sun, kpc.
     pub reach: f64,
-    /// And farther than this from the Galactic plane, degrees of latitude.
+    /// Stars are observed farther than this from the Galactic plane, degrees of latitude.
     pub latitude: f64,
     /// Range of absolute magnitudes M_G.
     pub magnitudes: [f64; 2],
-    /// Gaia's errors.
+    /// The model of Gaia's errors.
     pub errors: ErrorModel,
-    /// Stars that are followed of a dwarf before it is given up.
+    /// Number of stars of a dwarf that are followed before the dwarf is rejected.
     pub most: usize,
-    /// Follow that many of every dwarf, not only until enough are near.
+    /// Follow that many stars of every dwarf instead of stopping once enough are near.
     pub full: bool,
-    /// Accuracy of the [orbits](crate::orbit). 1e-7 leaves errors of a parsec after 10 Gyr, as AGAMA does
-    /// at its 1e-8.
+    /// Accuracy of the [orbits](crate::orbit). 1e-7 leaves errors of a parsec after 10 Gyr, like
+    /// AGAMA at its 1e-8.
     pub accuracy: f64,
     /// The Sun.
     pub sun: Sun,
@@ -109,7 +109,7 @@ pub enum MockError {
         /// What it must be.
         must: &'static str,
     },
-    /// A list of another length than there are dwarfs.
+    /// A list whose length differs from the number of dwarfs.
     #[error("{found} numbers of stars for {dwarfs} dwarfs")]
     List {
         /// Dwarfs.
@@ -117,38 +117,40 @@ pub enum MockError {
         /// Numbers.
         found: usize,
     },
-    /// Nothing to do.
+    /// No stars are requested.
     #[error("there are no stars to simulate")]
     NoStars,
-    /// Dwarf after dwarf has too few stars near the Sun.
+    /// Too few stars near the Sun, in every draw of a dwarf.
     #[error(
         "dwarf {dwarf} was drawn {draws} times and never had {wanted} stars in reach; ask for fewer, or a larger reach"
     )]
     TooFew {
         /// The dwarf.
         dwarf: usize,
-        /// Times it was drawn.
+        /// How often it was drawn.
         draws: usize,
-        /// Stars wanted of it.
+        /// Stars requested of it.
         wanted: usize,
     },
-    /// Stars are rarer in the volume than chance can find them.
+    /// Stars are too rare in the volume to be found by chance.
     #[error(
-        "none of {tries} stars of the {population} was in the volume; take a larger reach or a lower latitude"
+        "{near} of {tries} stars of the {population} were in the volume, too few to wait for more; take a larger reach or a lower latitude"
     )]
-    NoneInVolume {
-        /// Halo, merger, disc or globular cluster.
-        population: &'static str,
+    TooRare {
+        /// How many were in the volume.
+        near: usize,
         /// How many were drawn.
         tries: usize,
+        /// Dwarf galaxies, halo, merger, disc or globular cluster.
+        population: &'static str,
     },
-    /// A number of the paper's sky for the realistic one.
+    /// A parameter of the paper's sky given for the realistic one.
     #[error("{what} is for the sky `paper`; the sky `realistic` draws its own, leave it out")]
     PaperOnly {
         /// Which.
         what: &'static str,
     },
-    /// A number of the realistic sky for the paper's.
+    /// A parameter of the realistic sky given for the paper's.
     #[error("{what} is for the sky `realistic`; leave it out")]
     RealisticOnly {
         /// Which.
@@ -165,11 +167,11 @@ pub enum MockError {
     Frame(#[from] crate::frames::FrameError),
 }
 
-/// Parameters that make sense.
+/// Checked parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValidMock(pub(super) MockParams);
 
-/// An error that says what `value` must be, unless it is `good`.
+/// Returns an error that says what `value` must be, unless it is `good`.
 pub(super) fn check_number(
     what: &'static str,
     value: f64,
@@ -231,17 +233,17 @@ impl MockParams {
 }
 
 impl ValidMock {
-    /// Stars that will be observed.
+    /// Number of stars that will be observed.
     pub fn total(&self) -> usize {
         (0..self.0.dwarfs).map(|k| self.0.stars.of(k)).sum::<usize>() + self.0.field
     }
 
-    /// Dwarfs, those of field stars among them.
+    /// Number of dwarfs, including those of field stars.
     pub fn all_dwarfs(&self) -> usize {
         self.0.dwarfs + self.0.field
     }
 
-    /// Stars wanted of a dwarf; field stars come after the others.
+    /// Number of stars requested of a dwarf; field stars come after the others.
     pub(super) fn wanted(&self, dwarf: usize) -> usize {
         if dwarf < self.0.dwarfs { self.0.stars.of(dwarf) } else { 1 }
     }

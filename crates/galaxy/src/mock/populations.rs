@@ -1,9 +1,11 @@
-//! Populations that are drawn where they are observed: the halo, a radial merger, the thick disc, clusters.
+//! Populations that are drawn where they are observed: the halo, a radial merger, the thick disc,
+//! globular clusters.
 //!
-//! The dwarfs of the mock are followed from their fall to today; these are not. A star's place is drawn from
-//! a density within the volume that is observed, its velocity from a Gaussian at that place, and a star that
-//! would leave the Galaxy is drawn anew. That is no equilibrium to the last digit, but has the densities,
-//! the rotation and the axes of the velocities that are measured near the Sun, at no cost.
+//! The dwarfs of the mock are followed from their accretion to today; these populations are not. A
+//! star's position is drawn from a density within the observed volume, and its velocity from a
+//! Gaussian at that position; a star that would escape from the Galaxy is redrawn. This is not an
+//! exact equilibrium, but it has the densities, the rotation and the velocity ellipsoids measured
+//! near the Sun, at no cost.
 
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
@@ -12,31 +14,31 @@ use super::params::{MockError, ValidMock};
 use crate::frames::Galactocentric;
 use crate::potential::Potential;
 
-/// Draws of one star before giving up: none is in the volume.
+/// Maximum number of draws of one star; beyond it, none is in the volume.
 const MOST_TRIES: usize = 1_000_000;
 
-/// Radius within which the halo's density no longer rises as r^-3, kpc.
+/// Core radius, within which the halo's density no longer rises as r^-3, kpc.
 const HALO_CORE: f64 = 1.0;
 /// Standard deviation of each component of the halo's velocities, km/s.
 const HALO_DISPERSION: f64 = 145.0;
-/// The merger's: outwards, along the meridian and around (Gaia-Sausage: Belokurov et al. 2018).
+/// The merger's: radial, polar and azimuthal (Gaia-Sausage: Belokurov et al. 2018).
 const MERGER_DISPERSION: [f64; 3] = [175.0, 65.0, 60.0];
 /// The thick disc's: R, phi, z.
 const DISC_DISPERSION: [f64; 3] = [60.0, 40.0, 40.0];
-/// How much slower than a circular orbit the thick disc turns, km/s.
+/// How much slower than a circular orbit the thick disc rotates, km/s.
 const DISC_LAG: f64 = 45.0;
 /// Its scale length and scale height, kpc.
 const DISC_LENGTH: f64 = 2.5;
 const DISC_HEIGHT: f64 = 0.9;
 
-/// The law of a population's stars.
+/// The distribution of a population's stars.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Law {
-    /// Density (r^2 + core^2)^(-3/2); velocities the same in all directions.
+    /// Density (r^2 + core^2)^(-3/2); isotropic velocities.
     Halo,
-    /// The halo's density; velocities mostly towards the centre and away from it.
+    /// The halo's density; mostly radial velocities.
     Merger,
-    /// Density exp(-R / length - |z| / height); turns with the Galaxy.
+    /// Density exp(-R / length - |z| / height); rotates with the Galaxy.
     Disc,
     /// Gaussian around a centre: kpc and km/s for each component.
     Cluster { centre: Galactocentric, size: f64, dispersion: f64 },
@@ -59,7 +61,7 @@ impl Law {
                 return Ok(star);
             }
         }
-        Err(MockError::NoneInVolume { population: self.name(), tries: MOST_TRIES })
+        Err(MockError::TooRare { near: 0, tries: MOST_TRIES, population: self.name() })
     }
 
     fn name(&self) -> &'static str {
@@ -71,7 +73,7 @@ impl Law {
         }
     }
 
-    /// A place; none where the density rejects the point.
+    /// A position, or `None` if the density rejects the point.
     fn position(&self, survey: &ValidMock, rng: &mut goc::Stream) -> Option<[f64; 3]> {
         if let Self::Cluster { centre, size, .. } = self {
             return Some(centre.position.map(|x| x + size * normal(rng)));
@@ -83,7 +85,7 @@ impl Law {
         let angle = std::f64::consts::TAU * rng.random::<f64>();
         let towards = [sin * libm::cos(angle), sin * libm::sin(angle), cos];
         let [x, y, z] = std::array::from_fn(|c| sun[c] + distance * towards[c]);
-        // The densest point in reach cannot be nearer to the centre than this.
+        // The densest point within reach cannot be nearer to the centre than this.
         let nearest = |of_the_sun: f64| (of_the_sun - reach).max(0.0);
         let radius = libm::hypot(x, y);
         let density = if *self == Self::Disc {
@@ -112,7 +114,7 @@ impl Law {
             }
             Self::Disc => {
                 let circular = (radius * potential.gradient(radius, 0.0).d_r).max(0.0).sqrt();
-                // The disc turns towards smaller azimuth.
+                // The disc rotates towards smaller azimuth.
                 let mean = [0.0, DISC_LAG - circular, 0.0];
                 let v = std::array::from_fn(|c| mean[c] + DISC_DISPERSION[c] * normal(rng));
                 in_axes(v, [cos, sin])
@@ -122,7 +124,7 @@ impl Law {
     }
 }
 
-/// A velocity along R, phi and z as one along x, y and z; the azimuth by its cosine and sine.
+/// Converts a velocity along R, phi and z to x, y and z, given the cosine and sine of the azimuth.
 fn in_axes([v_r, v_phi, v_z]: [f64; 3], [cos, sin]: [f64; 2]) -> [f64; 3] {
     [v_r * cos - v_phi * sin, v_r * sin + v_phi * cos, v_z]
 }

@@ -1,17 +1,18 @@
-//! A sky that is as hard as real ones: groups of all sizes among stars that belong to none.
+//! A sky as hard as real ones: groups of all sizes among stars that belong to none.
 //!
-//! The paper's simulation has dwarfs of 1 to 10 stars, all with the same dispersion, honest errors, and
-//! nothing else. Here are, in shares of all stars,
+//! The paper's simulation has dwarfs of 1 to 10 stars, all with the same dispersion, honest errors,
+//! and nothing else. This sky contains, in fractions of all stars,
 //!
-//! - *groups* (40 %): dwarfs that fell in and dissolved as the [paper's](super) do, with 3 to 3000 stars near
-//!   the Sun, log-uniform, and dispersions of 1 to 60 km/s that grow with their size;
+//! - *groups* (40 %): dwarfs that were accreted and dissolved like the [paper's](super), with 3 to
+//!   3000 stars near the Sun, log-uniform, and dispersions of 1 to 60 km/s that grow with their
+//!   size;
 //! - one *merger* (15 %), broad and radial, as the Gaia-Sausage;
 //! - *globular clusters* (4 %), a few pc and km/s wide;
 //! - the *thick disc* (15 %) and a smooth *halo* (the rest), which are the field.
 //!
-//! Some stars have larger errors than are quoted, some have no radial velocity, all have a metallicity. What
-//! is made of whom is drawn first (the plan); then every star draws from streams of its own, so threads do
-//! not change what is found.
+//! Some stars have larger errors than quoted, some have no radial velocity, and all have a
+//! metallicity. The populations are drawn first (the plan); then every star draws from its own
+//! streams, so the result does not depend on threads.
 
 use rand::RngExt;
 
@@ -24,18 +25,19 @@ use super::populations::{Law, normal};
 use crate::frames::Galactocentric;
 use crate::potential::Potential;
 
-/// Shares of all stars; the halo has the rest.
+/// Fractions of all stars; the halo has the rest.
 const GROUPS_SHARE: f64 = 0.40;
 const MERGER_SHARE: f64 = 0.15;
 const DISC_SHARE: f64 = 0.15;
 const GLOBULARS_SHARE: f64 = 0.04;
 
-/// Stars of a group, and their dispersions in km/s: the smallest is the coldest but for the scatter.
+/// The range of stars in a group, and of their dispersions in km/s: apart from the scatter, the
+/// smallest group is the coldest.
 const GROUP_STARS: [usize; 2] = [3, 3000];
 const GROUP_DISPERSION: [f64; 2] = [1.0, 60.0];
 /// Scatter of the natural logarithm of a group's dispersion at a given size.
 const DISPERSION_SCATTER: f64 = 0.4;
-/// No group has more than this part of the stars in groups, so that there are several.
+/// No group has more than this fraction of the stars in groups, so that there are several groups.
 const LARGEST_PART: f64 = 1.0 / 3.0;
 
 const GLOBULAR_STARS: [usize; 2] = [20, 60];
@@ -43,12 +45,12 @@ const GLOBULAR_STARS: [usize; 2] = [20, 60];
 const GLOBULAR_SIZE: [f64; 2] = [0.002, 0.006];
 const GLOBULAR_DISPERSION: [f64; 2] = [1.0, 5.0];
 
-/// Mean metallicity of the smallest group, and what it gains with each factor of ten in stars.
+/// Mean metallicity of the smallest group, and its increase with each factor of ten in stars.
 const GROUP_METALLICITY: [f64; 2] = [-2.5, 0.4];
 /// Scatter of groups about that relation, and of stars within a group.
 const METALLICITY_SCATTER: f64 = 0.15;
 const GROUP_METALLICITY_SPREAD: f64 = 0.1;
-/// Mean of the clusters' metallicities, and how these differ; the stars within one hardly do.
+/// Mean and scatter of the clusters' metallicities; the stars within one cluster hardly differ.
 const GLOBULAR_METALLICITY: [f64; 2] = [-1.4, 0.4];
 const GLOBULAR_METALLICITY_SPREAD: f64 = 0.03;
 /// Mean and spread among stars.
@@ -58,22 +60,24 @@ const HALO_METALLICITY: [f64; 2] = [-1.5, 0.5];
 /// Standard error of every measured metallicity.
 const METALLICITY_ERROR: f64 = 0.1;
 
-/// Share of stars whose errors are larger than quoted, and by which factor.
+/// Fraction of stars whose errors are larger than quoted, and the factor.
 const UNDERESTIMATED_SHARE: f64 = 0.2;
 const UNDERESTIMATED_FACTOR: [f64; 2] = [1.5, 2.5];
 
-/// Most stars: each has a random stream with a number below 2^20 in its population.
+/// The largest number of stars: each has a random stream with a number below 2^20 in its
+/// population.
 const MOST_STARS: usize = 1_000_000;
-/// A group is drawn anew when fewer than one in 50 of its stars are near the Sun, and no earlier than this.
+/// A group is redrawn when fewer than one in 50 of its stars are near the Sun, but not before this
+/// many were followed per star.
 const FOLLOWED_PER_STAR: usize = 50;
 const FEWEST_FOLLOWED: usize = 2000;
 
-/// Streams of what a catalogue says beside the observation, after those of observations.
+/// Random streams of the catalogue's other columns, after those of the observations.
 const DETAIL: usize = 2 * OBSERVATION;
 /// The stream of the plan: no dwarf has this number.
 const PLAN: usize = (1 << 31) + 1;
 
-/// Where a star belongs.
+/// The component that a star belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Component {
@@ -104,7 +108,7 @@ impl Component {
     }
 }
 
-/// What is simulated.
+/// The parameters of the simulation.
 ///
 /// ```
 /// use goc_galaxy::mock::RealisticParams;
@@ -115,12 +119,12 @@ impl Component {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RealisticParams {
-    /// All stars.
+    /// Total number of stars.
     pub stars: usize,
-    /// Share of stars without a radial velocity.
+    /// Fraction of stars without a radial velocity.
     pub without_velocity: f64,
-    /// Where groups begin and when, the volume, the magnitudes and Gaia's errors. What says how many
-    /// dwarfs of how many stars there are is the paper's alone and must be left at its default.
+    /// Where and when groups start, the volume, the magnitudes and Gaia's errors. The numbers of
+    /// dwarfs and of their stars apply only to the paper's sky and must be left at their defaults.
     pub survey: MockParams,
 }
 
@@ -130,7 +134,7 @@ impl Default for RealisticParams {
     }
 }
 
-/// Parameters that make sense.
+/// Checked parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValidRealistic {
     stars: usize,
@@ -138,13 +142,13 @@ pub struct ValidRealistic {
     survey: ValidMock,
 }
 
-/// What is known of a star beside its [`MockStar`].
+/// What is known about a star in addition to its [`MockStar`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Detail {
-    /// Where it belongs.
+    /// The component it belongs to.
     pub component: Component,
-    /// The errors of parallax and proper motions, in units of those that are quoted.
+    /// The errors of the parallax and proper motions, in units of the quoted ones.
     pub error_factor: f64,
     /// Whether the radial velocity was measured.
     pub has_velocity: bool,
@@ -160,14 +164,14 @@ pub struct Detail {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RealisticMock {
-    /// The stars: groups, the merger, globular clusters, then the field. A field star has a group of its own.
-    /// Those that were not followed begin where they are.
+    /// The stars: groups, the merger, globular clusters, then the field. A field star has its own
+    /// group. Stars that were not followed have the same initial and present state.
     pub mock: Mock,
     /// One for each star.
     pub details: Vec<Detail>,
 }
 
-/// Stars of one origin, planned.
+/// A planned population of stars with one origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Population {
     component: Component,
@@ -177,12 +181,12 @@ struct Population {
     origin: Origin,
 }
 
-/// How the places of a population's stars are found.
+/// How the positions of a population's stars are determined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Origin {
-    /// Followed from the fall of a dwarf with this dispersion, km/s.
+    /// Followed from the accretion of a dwarf with this dispersion, km/s.
     Fell { dispersion: f64 },
-    /// Drawn where they are.
+    /// Drawn at their present positions.
     Drawn(Law),
     /// Drawn around a centre that is itself drawn as a star of the halo.
     Clustered { size: f64, dispersion: f64 },
@@ -221,12 +225,13 @@ impl ValidRealistic {
         self.stars
     }
 
-    /// How many groups will be followed with this seed: what progress counts.
+    /// The number of groups that will be followed with this seed, as counted by progress.
     pub fn groups(&self, seed: u64) -> usize {
         self.plan(seed).iter().filter(|p| p.component == Component::Group).count()
     }
 
-    /// Simulates with this seed. `progress` is called with the number of groups that are complete.
+    /// Runs the simulation with this seed. `progress` is called with the number of completed
+    /// groups.
     pub fn draw(
         &self,
         potential: &dyn Potential,
@@ -268,7 +273,7 @@ impl ValidRealistic {
         Ok(RealisticMock { mock: Mock { stars, counts }, details })
     }
 
-    /// Which populations there are: those with a group of their own first, the field last.
+    /// The populations: those with their own group first, the field last.
     fn plan(&self, seed: u64) -> Vec<Population> {
         let rng = &mut stream(seed, key(PLAN, 0, 0));
         let part = |share: f64| (share * self.stars as f64) as usize;
@@ -309,12 +314,12 @@ impl ValidRealistic {
             metallicity: HALO_METALLICITY,
             origin: Origin::Drawn(Law::Halo),
         });
-        // In a small sky the merger may have no star; a group without any has no number.
+        // In a small sky the merger may have no stars; a group without stars gets no number.
         plan.retain(|p| p.stars > 0);
         plan
     }
 
-    /// The places of a population that is not followed, as start and end alike.
+    /// The positions of a population that is not followed, as both start and end.
     fn places(
         &self,
         population: &Population,
@@ -335,8 +340,8 @@ impl ValidRealistic {
         (0..population.stars).map(|s| place(s).map(|place| (place, place))).collect()
     }
 
-    /// What a catalogue says of a star beside the observation. Everything is drawn whatever the settings, so
-    /// that another share of velocities leaves the rest as it is.
+    /// The catalogue's other columns for a star. Everything is drawn regardless of the settings, so
+    /// a different fraction of velocities leaves the rest unchanged.
     fn detail(&self, population: &Population, rng: &mut goc::Stream) -> Detail {
         let (underestimated, factor) = (rng.random::<f64>(), between(UNDERESTIMATED_FACTOR, rng));
         let velocity: f64 = rng.random();
@@ -352,8 +357,8 @@ impl ValidRealistic {
         }
     }
 
-    /// Stars that are followed of a group before another is drawn in its place: more where the volume, and
-    /// with it the part of them that are near, is smaller.
+    /// Number of stars of a group that are followed before it is redrawn: more if the volume, and
+    /// so the fraction of near stars, is smaller.
     fn most_followed(&self, stars: usize) -> usize {
         let smaller = MockParams::default().reach / self.survey.0.reach;
         let most = (FOLLOWED_PER_STAR * stars).max(FEWEST_FOLLOWED) as f64 * smaller.powi(3).max(1.0);
@@ -361,7 +366,7 @@ impl ValidRealistic {
     }
 }
 
-/// Log-uniform sizes that add up to at most `total`; what is left is less than the smallest.
+/// Log-uniform sizes that add up to at most `total`; the remainder is less than the smallest.
 fn sizes(total: usize, [smallest, largest]: [usize; 2], rng: &mut goc::Stream) -> Vec<usize> {
     let mut left = total;
     let mut sizes = Vec::new();
@@ -375,8 +380,8 @@ fn sizes(total: usize, [smallest, largest]: [usize; 2], rng: &mut goc::Stream) -
     sizes
 }
 
-/// The dispersion of a group of so many stars, km/s: from the coldest to the hottest by the logarithm of its
-/// size, with scatter.
+/// The dispersion of a group of this many stars, km/s: interpolated from the coldest to the hottest
+/// in the logarithm of its size, with scatter.
 fn dispersion_of(stars: usize, rng: &mut goc::Stream) -> f64 {
     let [few, many] = GROUP_STARS.map(|stars| stars as f64);
     let [cold, hot] = GROUP_DISPERSION;

@@ -1,23 +1,25 @@
-//! How long the next step may be.
+//! Step-size control.
 //!
-//! **The error.** A step's estimated errors dx and dv change the energy by about |a| |dx| + |v| |dv|; that
-//! is held below the tolerance, as a part of the energy of the motion, (v^2 + r |a|)/2, or of the orbit's
-//! energy where that is smaller. Energy is what makes an orbit run ahead or behind over many turns, and
-//! unlike a bound on each coordinate this one does not tighten where an orbit crosses x = 0. Measured by
-//! the orbit's energy alone, orbits deep in the potential, which turn most often, drifted most.
+//! **The error.** A step's estimated errors dx and dv change the energy by about |a| |dx| + |v|
+//! |dv|. This is kept below the tolerance, relative to the energy of the motion, (v^2 + r |a|)/2,
+//! or to the orbit's energy where that is smaller. Energy is what makes an orbit run ahead or
+//! behind over many turns, and unlike a bound on each coordinate this one does not tighten where an
+//! orbit crosses x = 0. With the orbit's energy alone as the scale, orbits deep in the potential,
+//! which make the most revolutions, drifted most.
 //!
 //! **The trend.** On the way in, time scales shrink with the radius by a fifth in every step, and a
-//! controller that only knows the last error is one step late each time: it had every second step rejected.
-//! So the proposal is multiplied by the ratio of the radii in the middle of the coming step and of the
-//! last.
+//! controller that only knows the last error is always one step late: every second step was
+//! rejected. So the proposal is multiplied by the ratio of the radii in the middle of the coming
+//! step and of the last.
 //!
-//! **The plane.** Thin discs have a sharp crest at z = 0 (an exponential disc is not even smooth there),
-//! and a step across it has an error of low order. A step that would cross the plane is cut so that it ends
-//! on it, as well as a cubic can tell; landing within a thousandth of a kiloparsec is enough. How near a
-//! star must be to land in one step is learnt from the last landing.
+//! **The plane.** Thin discs have a sharp crest at z = 0 (an exponential disc is not even smooth
+//! there), and a step across it has an error of low order. A step that would cross the plane is
+//! shortened so that it ends on it, as far as a cubic can predict; landing within a thousandth of a
+//! kiloparsec is enough. How near a star must be to land in one step is learned from the last
+//! landing.
 //!
-//! Together trend and plane save nearly half of the evaluations that the usual control needs for the same
-//! drift.
+//! Together, the trend and the plane save nearly half of the evaluations that standard control
+//! needs for the same drift.
 
 use super::nystrom::{Attempt, State, Wide, square};
 use crate::real::Real;
@@ -28,7 +30,8 @@ const SAFETY: f64 = 0.88;
 const MOST_GROWTH: f64 = 6.0;
 const MOST_SHRINKING: f64 = 1.0 / 3.0;
 
-/// A step that ends outside these parts of a proposed one is not worth cutting for the plane.
+/// A step is only shortened for the plane if the result is within these fractions of the proposed
+/// one.
 const WORTH_LANDING: f64 = 0.05;
 
 /// What the controller remembers of an orbit.
@@ -44,7 +47,7 @@ pub(super) struct Control<T> {
     rejected: T,
 }
 
-/// A step as it will be tried.
+/// A trial step.
 pub(super) struct Trial<T> {
     pub step: T,
     /// 1 where the step is meant to end on the plane.
@@ -57,7 +60,7 @@ impl<T: Real> Control<T> {
         Self { step, jerk: zero, reach: T::splat(1e300), rejected: zero }
     }
 
-    /// The step to try from here, cut where it would cross the plane.
+    /// The step to try from here, shortened where it would cross the plane.
     #[inline(always)]
     pub fn trial(&self, from: &State<T>) -> Trial<T> {
         let (z, v, a) = (from.x[2], from.v[2], from.a[2]);
@@ -80,7 +83,8 @@ impl<T: Real> Control<T> {
         Trial { step, landing }
     }
 
-    /// The error of an attempt in units of what is allowed for an orbit of this `energy`, a magnitude.
+    /// The error of an attempt in units of the allowed error for an orbit with this `energy` (a
+    /// magnitude).
     #[inline(always)]
     pub fn error(from: &State<T>, attempt: &Attempt<T>, tolerance: f64, energy: T) -> T {
         let next = &attempt.next;
@@ -88,11 +92,11 @@ impl<T: Real> Control<T> {
         let kick = (square(&attempt.error_v) * v2).sqrt();
         let shift = (square(&attempt.error_x) * a2).sqrt();
         let motion = (v2 + (square(&next.x) * a2).sqrt()) * 0.5;
-        // A star at rest in a centre has no motion to measure by, and no error either.
+        // A star at rest at a centre has no motion to set the scale, but no error either.
         (kick + shift) / (motion.min(energy).max(energy * 1e-12) * tolerance)
     }
 
-    /// After `from` was left with `trial`, with this `error`, for `next`.
+    /// Updates the control after `trial` led from `from` to `next` with this `error`.
     #[inline(always)]
     pub fn accept(&mut self, from: &State<T>, trial: &Trial<T>, error: T, next: &State<T>) {
         let zero = T::splat(0.0);
@@ -111,7 +115,7 @@ impl<T: Real> Control<T> {
         self.rejected = zero;
     }
 
-    /// After an attempt with too large an error, or one that met something not finite.
+    /// Updates the control after an attempt whose error was too large or not finite.
     #[inline(always)]
     pub fn reject(&mut self, from: &State<T>, trial: &Trial<T>, error: T) {
         let shrink = factor(error).max(T::splat(MOST_SHRINKING));
@@ -134,13 +138,13 @@ impl<T: Real> Control<T> {
     }
 }
 
-/// By how much the step may change for an error of about 1.
+/// The factor by which the step may change for this error.
 #[inline(always)]
 fn factor<T: Real>(error: T) -> T {
     (error.max(T::splat(1e-30)).ln() * POWER).exp() * SAFETY
 }
 
-/// Where the star will be, about, in the middle of a step of `h`.
+/// The approximate position of the star in the middle of a step `h`.
 #[inline(always)]
 fn halfway<T: Real>(from: &State<T>, h: T) -> [T; 3] {
     let half = h * 0.5;
@@ -152,7 +156,7 @@ fn halfway<T: Real>(from: &State<T>, h: T) -> [T; 3] {
 }
 
 impl<T: Wide> Control<T> {
-    /// Takes over what is remembered of one orbit, in lane `l`.
+    /// Loads the state of one orbit into lane `l`.
     pub fn load(&mut self, l: usize, one: &Control<f64>) {
         self.step.set(l, one.step);
         self.jerk.set(l, one.jerk);

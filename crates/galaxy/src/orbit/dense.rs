@@ -1,14 +1,14 @@
-//! The orbit between the ends of a step.
+//! Dense output: the orbit within a step.
 //!
 //! A step of half the length from the same start gives the middle to order 8. Position, velocity and
 //! acceleration at both ends and in the middle are nine conditions: one polynomial of degree 8 satisfies
-//! them, with an error that falls with the ninth power of the step in position and the eighth in velocity.
-//! It costs eight evaluations for a step in which output is wanted, nothing in others, however many times
-//! are wanted in it.
+//! them, with an error that falls with the ninth power of the step in position and the eighth in
+//! velocity. It costs eight evaluations for a step in which output is requested, however many times
+//! are requested in it, and nothing in other steps.
 
 use super::nystrom::State;
 
-/// The polynomial of a step, in u = -1 (begin) .. 1 (end).
+/// The polynomial of a step, in u from -1 (start) to 1 (end).
 pub(super) struct Between {
     /// Half the step.
     half: f64,
@@ -41,7 +41,7 @@ impl Between {
         Self { half, powers }
     }
 
-    /// Position and velocity at the time `t` after the begin of the step.
+    /// Position and velocity at the time `t` after the start of the step.
     pub fn at(&self, t: f64) -> ([f64; 3], [f64; 3]) {
         let u = t / self.half - 1.0;
         let (mut x, mut v) = ([0.0; 3], [0.0; 3]);

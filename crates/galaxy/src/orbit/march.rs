@@ -1,9 +1,9 @@
-//! Orbits on their way, one or eight side by side.
+//! Integrates orbits, one at a time or eight side by side.
 //!
-//! Every lane has its own time and its own step, accepts or rejects by itself and never looks at its
-//! neighbours; a lane whose orbit has ended takes the next one from the queue. So eight orbits run at full
-//! width until the queue is empty, and what comes out for an orbit does not depend on where or beside whom
-//! it was computed.
+//! Every lane has its own time and step, accepts or rejects independently and never looks at its
+//! neighbours; a lane whose orbit has ended takes the next one from the queue. So eight orbits run
+//! at full width until the queue is empty, and the result for an orbit does not depend on its lane
+//! or its neighbours.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,27 +14,28 @@ use crate::frames::Galactocentric;
 use crate::potential::Potential;
 use crate::real::Lanes;
 
-/// What is asked of every orbit; a way back in time is a way forward with all velocities reversed.
+/// The task for every orbit. Integrating backwards in time is integrating forwards with all
+/// velocities reversed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     /// Error allowed in a step.
     pub tolerance: f64,
-    /// Steps after which an orbit is given up.
+    /// Steps after which an orbit is abandoned.
     pub most_steps: f64,
-    /// How long; positive.
+    /// The duration, positive.
     pub duration: f64,
-    /// 1, or -1 for the way back.
+    /// 1, or -1 for backwards in time.
     pub direction: f64,
 }
 
-/// A step shorter than this part of the whole way means that the star runs into something singular.
+/// A step shorter than this fraction of the duration means that the star runs into a singularity.
 const SHORTEST: f64 = 1e-14;
 
-/// The energy that errors are measured by is at least this part of kinetic and potential energy together:
-/// at the brink of escape an orbit has none.
+/// The energy scale for errors is at least this fraction of the kinetic plus potential energy: a
+/// marginally bound orbit has zero energy.
 const LEAST_ENERGY: f64 = 1e-3;
 
-/// The first step, as a part of the time scale (r/a)^1/2.
+/// The first step, as a fraction of the time scale (r/a)^1/2.
 const FIRST: f64 = 0.1;
 
 /// As many orbits as there are lanes.
@@ -47,7 +48,7 @@ pub(super) struct March<T> {
     shortest: T,
     /// Energy at the start.
     energy: T,
-    /// The energy that errors are measured by.
+    /// The energy scale for errors.
     measure: T,
     tolerance: f64,
     accepted: T,
@@ -56,7 +57,7 @@ pub(super) struct March<T> {
     stages: Stages<T>,
 }
 
-/// What an attempt did.
+/// The outcome of an attempt.
 pub(super) struct Taken<T> {
     pub from: State<T>,
     pub step: T,
@@ -198,14 +199,14 @@ impl March<f64> {
         let (speed2, radius2) = (square(&state.v), square(&state.x));
         let least = LEAST_ENERGY * (0.5 * speed2 + state.phi.abs());
         let guess = FIRST * (radius2 / square(&state.a)).sqrt().sqrt();
-        // At a centre without force there is no time scale to read off.
+        // At a centre without force there is no time scale.
         let first = if guess > 0.0 && guess.is_finite() { guess } else { 1e-3 * task.duration };
         Self {
             state,
             control: Control::new(first.min(task.duration)),
             time: 0.0,
             end: task.duration,
-            // Where the energy is not finite, the star is in a singular centre already.
+            // If the energy is not finite, the star is already at a singular centre.
             shortest: if energy.is_finite() { SHORTEST * task.duration } else { f64::INFINITY },
             energy,
             measure: energy.abs().max(least),
@@ -217,7 +218,7 @@ impl March<f64> {
         }
     }
 
-    /// The way to the end, alone.
+    /// Integrates a single orbit to the end.
     pub fn run(mut self, potential: &dyn Potential, task: &Task) -> Orbit {
         let stop = loop {
             if let Some(stop) = self.ended(0) {
@@ -234,7 +235,8 @@ impl March<f64> {
     }
 }
 
-/// Takes orbits from the queue, eight side by side, until none is left; each comes with its number.
+/// Takes orbits from the queue, eight side by side, until none is left; each result carries its
+/// index.
 pub(super) fn work(
     potential: &dyn Potential,
     starts: &[Galactocentric],

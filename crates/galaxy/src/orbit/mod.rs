@@ -1,28 +1,28 @@
 //! Following a star through time.
 //!
-//! x'' = -grad Phi, for a star without mass, in a potential that stands still: an [`Integrator`] takes
-//! steps of order 8 whose length it chooses by the error of each (`nystrom`, `control`), eight orbits side
-//! by side (`march`), and gives states between the steps to nearly the same accuracy (`dense`). The bytes
-//! of an orbit do not depend on its neighbours, on the number of threads, or on whether it was asked for
-//! alone.
+//! Solves x'' = -grad Phi for a test particle in a static potential: an [`Integrator`] takes steps
+//! of order 8 and chooses their length from the error estimate (`nystrom`, `control`), eight orbits
+//! side by side (`march`), and gives states between the steps to nearly the same accuracy
+//! (`dense`). The result for an orbit is bitwise independent of its neighbours, of the number of
+//! threads, and of whether it was requested alone.
 //!
 //! # Accuracy
-//! An accuracy of 1e-8, the default, gives over 10 Gyr in the Milky Way's potential an energy that drifts by 5e-8
-//! and a position within a fifth of a parsec in the median. AGAMA's 8(5,3) pair at its own 1e-8 has errors ten times
-//! that in the median and the same in the worst of thirty orbits, and follows a twentieth as many in a second
-//! (`tests/golden_orbits.rs`, `benches/orbit.rs`). Some orbits are unstable: for them any two programs part after a
-//! few Gyr.
+//! Over 10 Gyr in the Milky Way's potential, the default accuracy of 1e-8 gives an energy drift
+//! of 5e-8 and, in the median, a position error below a fifth of a parsec. AGAMA's 8(5,3) pair at its
+//! own 1e-8 has errors ten times that in the median and the same in the worst of thirty orbits, and
+//! is twenty times slower (`tests/golden_orbits.rs`, `benches/orbit.rs`). Some orbits are unstable:
+//! for them, any two programs diverge after a few Gyr.
 //!
 //! # What did not help
-//! Measured in a Milky Way of simpler parts, at equal drift:
-//! - The meridional plane (R, z, with phi by quadrature) instead of x, y, z: a tenth more evaluations for
-//!   orbits like those of dwarf galaxies and two fifths more in the halo, where the centrifugal barrier is
-//!   stiff; as many in the disc.
+//! Measured in a Milky Way with simpler components, at equal drift:
+//! - The meridional plane (R, z, with phi by quadrature) instead of x, y, z: 10 % more evaluations
+//!   for orbits like those of dwarf galaxies, 40 % more in the halo, where the centrifugal barrier
+//!   is stiff, and equally many in the disc.
 //! - The 8(5,3) pair with its twelve stages: twice the evaluations.
-//! - An error bound for each coordinate: it tightens whenever one passes through zero, a tenth more
-//!   evaluations.
-//! - Control by the last two errors (proportional-integral or predictive): fewer rejections, but more steps
-//!   in all.
+//! - An error bound for each coordinate: it tightens whenever a coordinate passes through zero,
+//!   which costs 10 % more evaluations.
+//! - Control by the last two errors (proportional-integral or predictive): fewer rejections, but
+//!   more steps in total.
 
 mod control;
 mod dense;
@@ -58,21 +58,22 @@ pub struct Integrator {
     most_steps: usize,
 }
 
-/// Where a star came to, and how.
+/// The end of a star's orbit, and how it was reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Orbit {
     /// Position and velocity at `time`.
     pub end: Galactocentric,
-    /// The time since the start, kpc/(km/s): what was asked for, unless the orbit stopped before.
+    /// The time since the start, kpc/(km/s): the requested time, unless the orbit stopped earlier.
     pub time: f64,
     /// Why the orbit ends there.
     pub stop: Stop,
     /// Steps taken.
     pub steps: usize,
-    /// Evaluations of the force, those of rejected steps among them.
+    /// Evaluations of the force, including those of rejected steps.
     pub evaluations: usize,
-    /// Energy at the end less energy at the start, as a part of the latter's magnitude.
+    /// Change of the energy from start to end, relative to the magnitude of the energy at the
+    /// start.
     pub energy_drift: f64,
 }
 
@@ -80,11 +81,11 @@ pub struct Orbit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stop {
-    /// The time asked for.
+    /// The requested time was reached.
     Reached,
-    /// The force is not finite or changes without bound: the star runs into a singular centre.
+    /// The force is not finite or diverges: the star runs into a singular centre.
     Singular,
-    /// The largest number of steps ([`Integrator::most_steps`]).
+    /// The maximum number of steps was reached ([`Integrator::most_steps`]).
     Steps,
 }
 
@@ -102,7 +103,7 @@ impl std::fmt::Display for Stop {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OrbitError {
-    /// An accuracy no step control can keep, or none at all.
+    /// An accuracy that step control cannot achieve, or that is not an accuracy.
     #[error("accuracy {value} is not between 1e-13 and 1e-3")]
     Accuracy {
         /// The value given.
@@ -129,7 +130,7 @@ pub enum OrbitError {
         /// The value given.
         value: f64,
     },
-    /// A trajectory ended before a time that was asked for.
+    /// A trajectory ended before a requested time.
     #[error("the orbit {stop} after {time} kpc/(km/s); ask for earlier times")]
     Stopped {
         /// Why.
@@ -139,9 +140,9 @@ pub enum OrbitError {
     },
 }
 
-/// The error of a step that is held below `accuracy` is that of the formula of order 6. What is kept, of
-/// order 8, is so much better that with this factor an accuracy means what it means elsewhere (see the
-/// [module](self)).
+/// The step error that is controlled is that of the formula of order 6. The retained solution, of
+/// order 8, is so much better that with this factor an accuracy means the same as elsewhere (see
+/// the [module](self)).
 const TOLERANCE_PER_ACCURACY: f64 = 50.0;
 
 impl Default for Integrator {
@@ -152,7 +153,8 @@ impl Default for Integrator {
 }
 
 impl Integrator {
-    /// An integrator of this accuracy, 1e-13 to 1e-3; see the [module](self) for what it means.
+    /// An integrator with this accuracy, from 1e-13 to 1e-3; see the [module](self) for what it
+    /// means.
     pub fn new(accuracy: f64) -> Result<Self, OrbitError> {
         if !(1e-13..=1e-3).contains(&accuracy) {
             return Err(OrbitError::Accuracy { value: accuracy });
@@ -160,7 +162,7 @@ impl Integrator {
         Ok(Self { accuracy, ..Self::default() })
     }
 
-    /// Gives an orbit up after so many steps, taken or rejected; a million unless said otherwise. A 10 Gyr
+    /// Abandons an orbit after this many steps, taken or rejected; a million by default. A 10 Gyr
     /// orbit at the Sun's distance takes about 1800.
     pub fn most_steps(self, most_steps: usize) -> Result<Self, OrbitError> {
         if most_steps == 0 {
@@ -169,7 +171,7 @@ impl Integrator {
         Ok(Self { most_steps, ..self })
     }
 
-    /// Follows one star for `time`, kpc/(km/s); a negative time goes back.
+    /// Follows one star for `time`, kpc/(km/s); a negative time goes backwards.
     pub fn integrate(
         &self,
         potential: &dyn Potential,
@@ -182,8 +184,8 @@ impl Integrator {
         Ok(March::begin(potential, start, &task).run(potential, &task))
     }
 
-    /// Follows many stars for the same `time`, on all threads, eight orbits side by side in each. An orbit
-    /// that stops early says so itself ([`Orbit::stop`]).
+    /// Follows many stars for the same `time`, on all threads, eight orbits side by side in each.
+    /// An orbit that stops early reports it ([`Orbit::stop`]).
     pub fn many(
         &self,
         potential: &dyn Potential,

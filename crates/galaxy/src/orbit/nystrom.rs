@@ -1,30 +1,30 @@
 //! One step of the Runge-Kutta-Nystrom pair 8(6) of Dormand, El-Mikkawy & Prince (1987).
 //!
-//! A star's equation x'' = a(x) has no velocity on its right-hand side. A Nystrom method knows that and
-//! carries only accelerations through its stages: nine of them give order 8 in position and velocity, and
-//! the ninth is the first of the next step, so a step costs eight evaluations; the 8(5,3) pair of Dormand &
-//! Prince for any equation costs twelve.
+//! A star's equation x'' = a(x) has no velocity on its right-hand side. A Nystrom method exploits
+//! this and carries only accelerations through its stages: nine of them give order 8 in position
+//! and velocity, and the ninth is the first of the next step, so a step costs eight evaluations;
+//! the 8(5,3) pair of Dormand & Prince for any equation costs twelve.
 //!
 //! ```text
 //! X_i = x + c_i h v + h^2 sum_j a_ij A_j,   A_i = a(X_i)
 //! x'  = X_9,   v' = v + h sum_i b'_i A_i
 //! ```
 //!
-//! The embedded solution of order 6 gives the error estimate. The coefficients are fractions, written as
-//! published; the tests check the conditions they must satisfy and the order that comes out.
+//! The embedded solution of order 6 gives the error estimate. The coefficients are fractions,
+//! written as published; the tests check the order conditions and the resulting order.
 
 use crate::potential::{Gradient, Potential};
 use crate::real::{LANES, Lanes, Real};
 
-/// Evaluations of the force in a step; the first stage is known from the step before.
+/// Evaluations of the force in a step; the first stage is known from the previous step.
 pub(super) const EVALUATIONS: usize = 8;
 
 const STAGES: usize = 9;
 
-/// When the stages are, as fractions of the step.
+/// The times of the stages, as fractions of the step.
 const C: [f64; STAGES] = [0.0, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.0];
 
-/// What each stage takes of the accelerations before it; the last row is the new position.
+/// The weights of the earlier accelerations in each stage; the last row gives the new position.
 const A: [[f64; STAGES - 1]; STAGES] = [
     [0.0; 8],
     [1.0 / 800.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
@@ -73,7 +73,7 @@ const A: [[f64; STAGES - 1]; STAGES] = [
     ],
 ];
 
-/// What the new velocity takes of the accelerations; nothing of the ninth.
+/// The weights of the accelerations in the new velocity; the ninth has none.
 const B_VELOCITY: [f64; STAGES] = [
     223.0 / 7_938.0,
     0.0,
@@ -86,7 +86,7 @@ const B_VELOCITY: [f64; STAGES] = [
     0.0,
 ];
 
-/// Position and velocity of order 6, for the error.
+/// The position weights of order 6, for the error estimate.
 const B_LOW: [f64; STAGES] = [
     7_987_313.0 / 109_941_300.0,
     0.0,
@@ -129,7 +129,7 @@ const ERROR_VELOCITY: [f64; STAGES] = {
     e
 };
 
-/// One star, or as many as there are lanes.
+/// One star, or one per lane.
 pub(super) trait Wide: Real {
     /// How many stars.
     const WIDTH: usize;
@@ -173,7 +173,7 @@ impl Wide for Lanes {
     }
 }
 
-/// Where a star is, how it moves, and what pulls it there.
+/// A star's position, velocity and acceleration.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct State<T> {
     pub x: [T; 3],
@@ -213,7 +213,7 @@ pub(super) fn square<T: Real>(u: &[T; 3]) -> T {
     u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
 }
 
-/// On the axis, where the direction away from it is not defined, the force has no part along it.
+/// On the axis, where the radial direction is undefined, the force has no radial component.
 #[inline(always)]
 fn acceleration<T: Wide>(potential: &dyn Potential, x: &[T; 3]) -> ([T; 3], T) {
     let r = (x[0] * x[0] + x[1] * x[1]).sqrt();
@@ -229,17 +229,17 @@ pub(super) struct Attempt<T> {
     pub error_v: [T; 3],
 }
 
-/// The accelerations of the stages. Kept from step to step, for the memory only.
+/// The accelerations of the stages. Kept from step to step only to reuse the memory.
 pub(super) type Stages<T> = [[T; 3]; STAGES];
 
 pub(super) fn stages<T: Real>() -> Stages<T> {
     [[T::splat(0.0); 3]; STAGES]
 }
 
-/// Goes from `from` through the time `h`.
+/// Takes a step of `h` from `from`.
 ///
-/// Plain loops, for `array::from_fn` and `map` are not always inlined and then lose the caller's vector
-/// instructions.
+/// Uses plain loops, because `array::from_fn` and `map` are not always inlined and then lose the
+/// caller's vector instructions.
 #[inline(always)]
 pub(super) fn step<T: Wide>(
     potential: &dyn Potential,
@@ -324,8 +324,8 @@ mod tests {
         }
     }
 
-    /// Position after one turn on an ellipse of eccentricity .3 in steps of equal length, less where it
-    /// began; and the largest estimate of a step's error.
+    /// Position after one turn on an ellipse of eccentricity 0.3 in steps of equal length, less
+    /// where it began; and the largest estimate of a step's error.
     fn after_a_turn(steps: usize) -> (f64, f64) {
         let potential = Kepler::new(1.0 / crate::units::G).unwrap();
         let x = [0.7, 0.0, 0.0];

@@ -1,17 +1,19 @@
 //! From a formula to a [`Potential`](super::Potential).
 //!
-//! A block writes its formula once, generically over [`Real`], as a [`ClosedForm`] or, if only the distance from
-//! the centre matters, as a [`Spherical`]; [`potential_of_formula`] turns it into single numbers and eight lanes.
+//! A potential writes its formula once, generically over [`Real`], as a [`ClosedForm`] or, if only
+//! the distance from the centre matters, as a [`Spherical`]; [`potential_of_formula`] implements it
+//! for single numbers and for eight lanes.
 //!
-//! A spherical potential is given by q = Phi'/r and e = q'/r, because then nothing is divided by r:
-//! the gradient is q (R, z), and the second derivatives are q + e R^2, e R z, q + e z^2, which are right at the
-//! centre too. Poisson's equation reads 4 pi G rho = 3 q + e r^2.
+//! A spherical potential is given by q = Phi'/r and e = q'/r, so that nothing is divided by r: the
+//! gradient is q (R, z), and the second derivatives are q + e R^2, e R z, q + e z^2, which also
+//! hold at the centre. Poisson's equation reads 4 pi G rho = 3 q + e r^2.
 
 use super::{Curvature, Gradient};
 use crate::real::Real;
 
-/// Below this squared distance (kpc^2) the steep terms of a cusp or a point mass are those at this distance, so
-/// that times R = z = 0 they give 0, the mean of all directions, instead of infinity times nothing.
+/// Below this squared distance (kpc^2), the steep terms of a cusp or a point mass keep their value
+/// at this distance. Multiplied by R = z = 0 they give 0, the mean over all directions, instead of
+/// infinity times zero.
 pub(super) const CENTRE: f64 = 1e-100;
 
 /// An axisymmetric formula; `z` may have either sign.

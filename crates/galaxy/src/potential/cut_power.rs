@@ -32,7 +32,7 @@ pub struct CutPower {
 }
 
 impl CutPower {
-    /// Density at 1 kpc without the edge in Msun/kpc^3, slope alpha below 2, edge radius in kpc.
+    /// Density at 1 kpc without the edge (Msun/kpc^3), slope alpha below 2, edge radius (kpc).
     pub fn new(density: f64, alpha: f64, cut_radius: f64) -> Result<Self, PotentialError> {
         if !(alpha.is_finite() && alpha < 2.0) {
             return Err(PotentialError::Parameter {
@@ -56,7 +56,7 @@ impl CutPower {
         Self::new(speed * speed * r / (G * one.mass_within(r)), alpha, rc)
     }
 
-    /// The whole mass, Msun.
+    /// The total mass, Msun.
     pub fn total_mass(&self) -> f64 {
         self.scale() * self.rc * self.whole.0
     }
@@ -83,7 +83,7 @@ impl CutPower {
     }
 }
 
-/// The distance from the centre, or the nearest that counts.
+/// The distance from the centre, not below the smallest that is distinguished.
 fn distance(r: f64, z: f64) -> f64 {
     (r * r + z * z).max(CENTRE).sqrt()
 }

@@ -1,6 +1,6 @@
-//! The direct sum: every disc's ansatz and every multipole, one after the other.
+//! The direct sum of every disc's ansatz and every multipole.
 //!
-//! Slow (a microsecond or more a point) and the standard that the fast table is held to.
+//! Slow (a microsecond or more per point), and the reference for the fast table.
 
 use std::f64::consts::PI;
 
@@ -62,7 +62,7 @@ pub(super) struct Direct {
     pub multipole: Multipole,
 }
 
-/// Radii below this (kpc) are taken for this one.
+/// Radii below this (kpc) are replaced by it.
 const TINY: f64 = 1e-30;
 
 impl Direct {

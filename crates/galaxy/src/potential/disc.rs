@@ -1,7 +1,8 @@
 //! A thin disc by an ansatz (Kuijken & Dubinski 1995; Dehnen & Binney 1998).
 //!
-//! The disc is rho = S(R) h(z) with S = Sigma0 exp(-R/Rd - R0/R). Its potential is sharp only across the plane, so
-//! the sharp part is written down, and what remains is smooth enough for a multipole expansion:
+//! The disc is rho = S(R) h(z) with S = Sigma0 exp(-R/Rd - R0/R). Its potential is sharp only
+//! across the plane, so the sharp part is given in closed form, and the remainder is smooth enough
+//! for a multipole expansion:
 //!
 //! Phi_a = 4 pi G f(r) H(z), with f(r) = S taken at the spherical radius r, H'' = h, H(0) = H'(0) = 0.
 //!
@@ -54,12 +55,12 @@ struct Across<T> {
     h: T,
 }
 
-/// Radii below this (kpc) are taken for this one in quotients.
+/// Radii below this (kpc) are replaced by it in quotients.
 const TINY: f64 = 1e-50;
 
 impl Disc {
-    /// Surface density in Msun/kpc^2 that the exponential would have at R = 0, scale radius and hole radius R0 in
-    /// kpc (no hole: 0).
+    /// Surface density that the exponential would have at R = 0 (Msun/kpc^2), scale radius and hole
+    /// radius R0 (kpc; 0 for no hole).
     pub fn new(
         surface_density: f64,
         scale_radius: f64,
@@ -83,9 +84,9 @@ impl Disc {
         })
     }
 
-    /// The whole mass, Msun.
+    /// The total mass, Msun.
     pub fn mass(&self) -> f64 {
-        // The trapezium rule in ln R: everything vanishes fast at both ends.
+        // The trapezoidal rule in ln R: the integrand vanishes fast at both ends.
         const STEP: f64 = 1.0 / 64.0;
         let sum: f64 = (-3200..=320)
             .map(|k| {
@@ -128,7 +129,7 @@ impl Disc {
         let e = (-x).exp();
         match self.layer {
             Layer::Exponential(_) => {
-                // The difference cancels near the plane, where the series takes over.
+                // The difference suffers cancellation near the plane, where the series takes over.
                 let s = x * (1.0 / 7.0) * -1.0 + 1.0;
                 let s = x * (-1.0 / 6.0) * s + 1.0;
                 let s = x * (-1.0 / 5.0) * s + 1.0;
@@ -162,7 +163,7 @@ impl Disc {
         self.surface(r) * self.across(z.abs()).h
     }
 
-    /// What the ansatz leaves over of the density.
+    /// The density that the ansatz leaves over.
     #[inline(always)]
     pub(super) fn residual<T: Real>(&self, r: T, z: T) -> T {
         let (z, radius) = (z.abs(), (r * r + z * z).sqrt());
@@ -181,7 +182,7 @@ impl Disc {
     #[inline(always)]
     pub(super) fn ansatz_continued<T: Real>(&self, radius: T, z: T) -> T {
         match self.layer {
-            // Below the plane the series stands for the exponential, which would grow beyond bounds.
+            // Below the plane the series replaces the exponential, which would grow without bound.
             Layer::Exponential(_) => self.along(radius).f * self.across(z).potential,
             Layer::Isothermal(_) => self.ansatz(radius, z),
         }

@@ -1,8 +1,9 @@
-//! Discs and spheroids together: the discs' ansatz plus one multipole expansion of all that remains.
+//! Discs and spheroids together: the discs' ansatz plus one multipole expansion of the remainder.
 //!
-//! This is how GalPot (Dehnen & Binney 1998) and AGAMA compute the Milky Way of McMillan (2017). Here the sum is
-//! computed once, by [`Direct`], and put into one fused [`Table`] that holds discs and multipoles alike.
-//! What the table cannot resolve stays outside of it: a disc too thin for its cells, and radii beyond its ends.
+//! This is how GalPot (Dehnen & Binney 1998) and AGAMA compute the Milky Way of McMillan (2017).
+//! Here the sum is computed once, by [`Direct`], and stored in one [`Table`] that combines discs
+//! and multipoles. The table excludes what it cannot resolve: discs too thin for its cells, and
+//! radii beyond its ends.
 
 use super::direct::{Direct, Matter};
 use super::disc::Disc;
@@ -33,15 +34,15 @@ pub struct Expansion {
     thin: Vec<Disc>,
 }
 
-/// What the table may differ from the direct sum by, relative to the potential. Farther, and the thinnest disc in it
-/// is taken out.
+/// Maximum difference between the table and the direct sum, relative to the potential. If it is
+/// exceeded, the thinnest disc is taken out of the table.
 const TOLERANCE: f64 = 2e-8;
 
 impl Expansion {
     /// The potential of all parts together. Without any part it is 0.
     ///
-    /// Multipoles to degree 96: for discs as thin as the Milky Way's more of them would change the potential by 2e-8
-    /// of itself; thinner discs need more.
+    /// Multipoles go to degree 96: for discs as thin as the Milky Way's, higher degrees would
+    /// change the potential by a relative 2e-8; thinner discs need more.
     pub fn new(discs: Vec<Disc>, spheroids: Vec<Spheroid>) -> Self {
         let lengths = discs
             .iter()
@@ -49,7 +50,8 @@ impl Expansion {
             .chain(spheroids.iter().map(Spheroid::scale_radius));
         let (small, large) = lengths.fold((f64::INFINITY, 0.0), |(s, l), a| (s.min(a), l.max(a)));
         let (small, large) = if large > 0.0 { (small, large) } else { (1.0, 1.0) };
-        // So far in that the innermost cusp has become a power law, and far out alike.
+        // Far enough in that the innermost cusp has become a power law, and likewise far enough
+        // out.
         let radii = (small / 5e4, large * 5e4);
         // A step of 1/8 in ln r: finer ones change the potential by less than 1e-9.
         let count = ((Real::ln(radii.1) - Real::ln(radii.0)) * 8.0) as usize + 1;
@@ -64,7 +66,7 @@ impl Expansion {
         Self::with_resolution(discs, spheroids, G, &resolution, &Grid { radii: (small / 1e3, large * 1e3) })
     }
 
-    /// As `resolution` says, with Newton's constant `g` and a table over `grid`.
+    /// With this `resolution`, Newton's constant `g` and a table over `grid`.
     pub(super) fn with_resolution(
         discs: Vec<Disc>,
         spheroids: Vec<Spheroid>,
@@ -112,7 +114,7 @@ impl Expansion {
         worst
     }
 
-    /// The potential at the centre, its deepest place.
+    /// The potential at the centre, its minimum.
     pub fn phi0(&self) -> f64 {
         self.direct.multipole.centre()
     }

@@ -1,8 +1,8 @@
-//! Reading a galaxy from the text of an AGAMA `.ini` file.
+//! Reads a galaxy from the text of an AGAMA `.ini` file.
 //!
-//! A file has a section `[Potential name]` for each component, with its `type` and the parameters of that type, one
-//! `key = value` a line; `#` and `;` begin comments; types and keys are the same in capitals or not. Units are kpc,
-//! km/s and solar masses.
+//! A file has a section `[Potential name]` for each component, with its `type` and the parameters
+//! of that type, one `key = value` per line; `#` and `;` begin comments; types and keys are
+//! case-insensitive. Units are kpc, km/s and solar masses.
 //!
 //! | type | keys (in brackets: may be left out) |
 //! |---|---|
@@ -13,7 +13,7 @@
 //! | Logarithmic | v0, scaleRadius, \[axisRatioZ = 1\] |
 //!
 //! All discs and spheroids become one [`Expansion`], as in AGAMA. A key that is not in the table is
-//! refused, since to ignore it would be to compute another galaxy than the one asked for.
+//! refused, since ignoring it would mean computing a different galaxy from the one requested.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ use super::{
     Expansion, Isochrone, Kepler, Logarithmic, MiyamotoNagai, NFW, Plummer, Potential, PotentialError, Sum,
 };
 
-/// Why a text is no galaxy.
+/// Why a text does not describe a galaxy.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IniError {
@@ -40,13 +40,13 @@ pub enum IniError {
     Section {
         /// Counted from 1.
         line: usize,
-        /// What stands in the brackets.
+        /// The text in the brackets.
         section: String,
     },
     /// No section at all.
     #[error("the text has no [Potential] section")]
     Empty,
-    /// A type that is not known here.
+    /// An unknown type.
     #[error(
         "line {line}, [{section}]: type `{value}` is not known; known are Disk, Spheroid, NFW, Plummer, Isochrone, \
          MiyamotoNagai, Logarithmic"
@@ -56,7 +56,7 @@ pub enum IniError {
         line: usize,
         /// The section.
         section: String,
-        /// The type asked for.
+        /// The type requested.
         value: String,
     },
     /// A key that this type does not have.
@@ -91,7 +91,7 @@ pub enum IniError {
         /// The key.
         key: String,
     },
-    /// A value that is no number.
+    /// A value that is not a number.
     #[error("line {line}, [{section}]: {key} = `{value}` is not a number")]
     Number {
         /// Counted from 1.
@@ -103,7 +103,7 @@ pub enum IniError {
         /// The value.
         value: String,
     },
-    /// A number that cannot be.
+    /// A number outside its allowed range.
     #[error("line {line}, [{section}]: {source}")]
     Parameter {
         /// Where the section begins, counted from 1.
@@ -119,7 +119,7 @@ pub enum IniError {
 struct Section {
     name: String,
     line: usize,
-    /// Key in small letters: key and value as written, line.
+    /// From the key in lower case to the key and value as written, and the line.
     entries: BTreeMap<String, (String, String, usize)>,
 }
 
@@ -268,7 +268,7 @@ impl Section {
         Ok(Component::Spheroid(spheroid))
     }
 
-    /// The first key's number if it is there, else the second's.
+    /// The number of the first key if it exists, otherwise that of the second.
     fn one_of(&self, first: &str, second: &str) -> Result<(Option<f64>, f64), IniError> {
         match (self.number(first)?, self.number(second)?) {
             (Some(_), Some(_)) => {
@@ -281,7 +281,7 @@ impl Section {
         }
     }
 
-    /// The numbers of these keys, which must all be there and alone.
+    /// The numbers of these keys, which must all be present, with no others.
     fn only<const N: usize>(&self, keys: [&str; N]) -> Result<[f64; N], IniError> {
         self.refuse_others(&keys)?;
         let mut numbers = [0.0; N];

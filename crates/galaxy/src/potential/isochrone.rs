@@ -1,6 +1,7 @@
 //! Hénon's isochrone: Phi = -G M / (b + a), a = sqrt(b^2 + r^2).
 //!
-//! The one galaxy-like potential whose actions have a closed form: the proof of everything that computes actions.
+//! The one galaxy-like potential whose actions have a closed form, and so the test of everything
+//! that computes actions.
 
 use std::f64::consts::PI;
 

@@ -1,9 +1,9 @@
-//! Legendre polynomials and the quadrature that rests on them.
+//! Legendre polynomials and Gauss-Legendre quadrature.
 
-/// Nodes and weights of Gauss and Legendre's quadrature on [-1, 1], ascending.
+/// Nodes and weights of Gauss-Legendre quadrature on [-1, 1], ascending.
 ///
-/// Newton's method from the asymptotic place of each root; no function of the system's library takes part, so the
-/// bytes are the same on every machine.
+/// Newton's method from the asymptotic position of each root. No function of the system's library
+/// is involved, so the results are bitwise identical on every machine.
 pub(crate) fn gauss(n: usize) -> Vec<(f64, f64)> {
     let mut nodes = vec![(0.0, 0.0); n];
     for i in 0..n.div_ceil(2) {
@@ -25,7 +25,7 @@ pub(crate) fn gauss(n: usize) -> Vec<(f64, f64)> {
     nodes
 }
 
-/// cos by its series: a first guess, 0 <= `angle` <= pi/2.
+/// The cosine by its series, as a first guess; 0 <= `angle` <= pi/2.
 fn cosine(angle: f64) -> f64 {
     let s = angle * angle;
     (1..=9).rev().fold(1.0, |sum, k| 1.0 - s * sum / f64::from((2 * k - 1) * 2 * k))
@@ -43,7 +43,7 @@ fn polynomial(n: usize, x: f64) -> (f64, f64) {
 
 /// P_0, P_2, ..., P_{2(n-1)} at `x`, with first and second derivatives, into `out`.
 pub(super) fn even_polynomials(x: f64, out: &mut [[f64; 3]]) {
-    // The recurrence of the polynomials, differentiated once and twice: it holds at x = 1 too.
+    // The recurrence of the polynomials, differentiated once and twice; it also holds at x = 1.
     let (mut before, mut now) = ([0.0; 3], [1.0, 0.0, 0.0]);
     for k in 0..2 * out.len() {
         if k % 2 == 0 {

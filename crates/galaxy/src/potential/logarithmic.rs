@@ -1,6 +1,6 @@
 //! A flat rotation curve: Phi = v0^2 / 2 ln(rc^2 + R^2 + (z/q)^2), lengths in kpc.
 //!
-//! It does not vanish at infinity, so no orbit in it is unbound and its zero means nothing.
+//! It does not vanish at infinity, so no orbit in it is unbound and its zero point is arbitrary.
 
 use std::f64::consts::PI;
 

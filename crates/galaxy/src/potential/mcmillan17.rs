@@ -1,8 +1,8 @@
 //! The Milky Way of McMillan (2017, MNRAS 465, 76), best-fitting model.
 //!
-//! Four discs (thin and thick stellar, atomic and molecular gas), a flattened bulge and a dark halo. Which numbers
-//! come out depends a little on how the multipoles are computed, and the differences matter where published actions
-//! are to be reproduced: see [`Build`].
+//! Four discs (thin and thick stellar, atomic and molecular gas), a flattened bulge and a dark
+//! halo. The numbers depend slightly on how the multipoles are computed, which matters for
+//! reproducing published actions: see [`Build`].
 
 use std::sync::Arc;
 
@@ -14,16 +14,17 @@ use super::spheroid::Spheroid;
 use super::table::Grid;
 use crate::units::{G, G_2021};
 
-/// Whose numbers the Milky Way shall have.
+/// Whose numbers the Milky Way reproduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Build {
-    /// AGAMA of February 2021, with which the authors computed their actions: 33 angular nodes, the older Newton's
-    /// constant.
+    /// AGAMA of February 2021, with which the authors computed their actions: 33 angular nodes and
+    /// an older value of Newton's constant.
     Authors,
-    /// AGAMA of today (1.0.159): 39 angular nodes. Differs from the authors' by 4e-5 of the potential.
+    /// A current AGAMA (1.0.159): 39 angular nodes. Differs from the authors' by a relative 4e-5 in
+    /// the potential.
     Agama,
-    /// Enough angular nodes and radii that more of them change nothing that matters. Differs from AGAMA's by
-    /// 7e-5 of the potential.
+    /// Enough angular nodes and radii for convergence. Differs from AGAMA's by a relative 7e-5 in
+    /// the potential.
     Converged,
 }
 

@@ -1,10 +1,10 @@
-//! The field a star moves in: axisymmetric potentials that compose.
+//! The field in which stars move: composable axisymmetric potentials.
 //!
 //! A [`Potential`] is a function of the cylindrical radius R and the height z, even in z. There are three kinds:
 //! - formulas, one file each: [`Kepler`], [`Plummer`], [`Isochrone`], [`NFW`], [`MiyamotoNagai`], [`Logarithmic`],
 //!   [`CutPower`];
-//! - the [`Expansion`] of any [`Disc`]s and [`Spheroid`]s: the discs' sharp part as a formula, the rest by multipoles,
-//!   all of it read off one smooth table;
+//! - the [`Expansion`] of any [`Disc`]s and [`Spheroid`]s: the discs' sharp part as a formula, the
+//!   rest by multipoles, all evaluated from one smooth table;
 //! - a [`Sum`] of others.
 //!
 //! [`McMillan17`] and [`MWPotential2014`] are ready-made Milky Ways; [`ini`] reads AGAMA's text format.
@@ -48,11 +48,11 @@ use std::sync::Arc;
 
 use crate::real::{LANES, Lanes};
 
-/// A parameter of a potential that cannot be.
+/// An invalid parameter of a potential.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PotentialError {
-    /// A number outside of what the potential allows.
+    /// A number outside the range that the potential allows.
     #[error("{potential}: {parameter} is {value}, it must be {allowed}")]
     Parameter {
         /// Which potential.
@@ -61,7 +61,7 @@ pub enum PotentialError {
         parameter: &'static str,
         /// The value given.
         value: f64,
-        /// What would be right.
+        /// The allowed values.
         allowed: &'static str,
     },
 }
@@ -79,27 +79,27 @@ fn positive(potential: &'static str, parameter: &'static str, value: f64) -> Res
 pub struct Gradient<T = f64> {
     /// The potential.
     pub phi: T,
-    /// Its derivative along R: minus the radial force.
+    /// Its derivative with respect to R: minus the radial force.
     pub d_r: T,
-    /// Its derivative along z: minus the vertical force.
+    /// Its derivative with respect to z: minus the vertical force.
     pub d_z: T,
 }
 
 /// Second derivatives of the potential, (km/s)^2/kpc^2.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Curvature {
-    /// Twice along R.
+    /// Second derivative with respect to R.
     pub d_rr: f64,
-    /// Along R and z.
+    /// Mixed derivative with respect to R and z.
     pub d_rz: f64,
-    /// Twice along z.
+    /// Second derivative with respect to z.
     pub d_zz: f64,
 }
 
 /// An axisymmetric potential, even in z; `r` is the cylindrical radius (>= 0), kpc.
 ///
-/// The lane-wise methods give the same bytes as the single ones; a potential that matters for speed overrides them
-/// with one pass over all lanes.
+/// The lane-wise methods give bitwise the same results as the scalar ones; a performance-critical
+/// potential overrides them with one pass over all lanes.
 pub trait Potential: Send + Sync {
     /// The potential, (km/s)^2. It must vanish at infinity where the potential can.
     fn value(&self, r: f64, z: f64) -> f64;
@@ -107,7 +107,7 @@ pub trait Potential: Send + Sync {
     fn gradient(&self, r: f64, z: f64) -> Gradient;
     /// Second derivatives.
     fn curvature(&self, r: f64, z: f64) -> Curvature;
-    /// The mass density behind the potential, Msun/kpc^3.
+    /// The mass density that generates the potential, Msun/kpc^3.
     fn density(&self, r: f64, z: f64) -> f64;
 
     /// [`value`](Self::value) for eight points.
@@ -140,7 +140,7 @@ pub trait Potential: Send + Sync {
     }
 }
 
-/// Potentials whose every number is that of another: `[generics] type, self => the other`.
+/// Implements a potential by forwarding to another: `[generics] type, self => the other`.
 macro_rules! forward {
     ($([$($generics:tt)*] $type:ty, $self:ident => $inner:expr;)+) => {$(
         impl $($generics)* Potential for $type {

@@ -1,4 +1,4 @@
-//! The potential of any smooth axisymmetric density, by its multipoles.
+//! The potential of any smooth axisymmetric density by multipole expansion.
 //!
 //! With rho(r, mu) = sum over even l of rho_l(r) P_l(mu), mu = z/r, each term has its own potential
 //!
@@ -6,10 +6,11 @@
 //! E_l = r^l int_r^inf rho_l s^(1-l) ds.
 //!
 //! The integrals run from node to node of a grid even in ln r, always as ratios of radii, so that no power
-//! overflows. At the nodes Phi_l and its slope are exact and its second derivative follows from Poisson's
-//! equation: between them a quintic carries all three (twice continuously differentiable). Beyond the
-//! grid each term goes on as W r^p + U r^l (within) or W r^p + U r^(-l-1) (without), the exact solution for a
-//! power-law density, with p chosen such that value, slope and second derivative are continuous.
+//! overflows. At the nodes Phi_l and its slope are exact and its second derivative follows from
+//! Poisson's equation: between them a quintic carries all three (twice continuously
+//! differentiable). Beyond the grid each term continues as W r^p + U r^l (inside) or W r^p + U
+//! r^(-l-1) (outside), the exact solution for a power-law density, with p chosen such that value,
+//! slope and second derivative are continuous.
 
 use std::f64::consts::PI;
 
@@ -23,7 +24,7 @@ pub(super) trait Source: Sync {
     fn densities(&self, r: &Lanes, z: &Lanes) -> Lanes;
 }
 
-/// How finely to expand.
+/// The resolution of the expansion.
 #[derive(Clone, Debug)]
 pub(super) struct Resolution {
     /// Highest degree, even.
@@ -32,25 +33,25 @@ pub(super) struct Resolution {
     pub angles: Vec<(f64, f64)>,
     /// First and last radius, kpc.
     pub radii: (f64, f64),
-    /// How many radii.
+    /// Number of radii.
     pub count: usize,
-    /// Points of the quadrature between two radii.
+    /// Number of quadrature points between two radii.
     pub between: usize,
-    /// How to go between them.
+    /// How to interpolate between them.
     pub joined: Joined,
 }
 
-/// What stands between two radii.
+/// The interpolation between radii.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Joined {
     /// Each multipole's own quintic, with the second derivatives of Poisson's equation.
     TermByTerm,
-    /// One [spline](super::radial_spline) through the sum, as AGAMA has it.
+    /// One [spline](super::radial_spline) through the sum, as in AGAMA.
     AsAgama,
 }
 
 impl Resolution {
-    /// Gauss and Legendre's `n` nodes over all of [-1, 1]; the two halves are alike, so only one is kept.
+    /// `n` Gauss-Legendre nodes over [-1, 1]; the two halves are symmetric, so only one is kept.
     pub fn angles_whole(n: usize) -> Vec<(f64, f64)> {
         gauss(n)
             .into_iter()
@@ -59,7 +60,8 @@ impl Resolution {
             .collect()
     }
 
-    /// `n` nodes with mu = u^2 and Gauss and Legendre's nodes for u: crowded towards the plane, where discs are thin.
+    /// `n` nodes with mu = u^2 and Gauss-Legendre nodes for u: concentrated towards the plane,
+    /// where discs are thin.
     pub fn angles_to_plane(n: usize) -> Vec<(f64, f64)> {
         let half = |(x, w): (f64, f64)| (0.5 * (x + 1.0), 0.5 * w);
         gauss(n).into_iter().map(half).map(|(u, w)| (u * u, 2.0 * u * w)).collect()
@@ -73,7 +75,8 @@ pub(super) struct Multipole {
     step: f64,
     count: usize,
     terms: usize,
-    /// Phi_l, and its first and second derivatives along ln r, times the step to that power; node by node.
+    /// Phi_l and its first and second derivatives with respect to ln r, times the step to that
+    /// power, for each node.
     nodes: Vec<[f64; 3]>,
     joined: Joined,
     within: Vec<Tail>,
@@ -103,10 +106,12 @@ impl Tail {
         if rest == 0.0 {
             return Self { w: 0.0, p: q, u: value, q };
         }
-        // A multipole that is nothing but rounding must not grow: bounded within, vanishing without.
+        // A multipole that is pure rounding error must not grow: it is bounded inside and vanishes
+        // outside.
         let (least, most) = if other < q { (0.01, q + 50.0) } else { (q - 50.0, -0.01) };
         let p = (other + source / rest).clamp(least, most);
-        // A density exactly in tune with the homogeneous solution would need a logarithm: near enough to it.
+        // A density exactly resonant with the homogeneous solution would need a logarithm; this is
+        // close enough to it.
         let away = if (p - q).abs() < 1e-4 { 1e-4f64.copysign(p - q) } else { p - q };
         let w = rest / away;
         Self { w, p: q + away, u: value - w, q }
@@ -197,7 +202,7 @@ impl Multipole {
         Self { first, step, count, terms, nodes, joined: resolution.joined, within, without }
     }
 
-    /// How many multipoles.
+    /// Number of multipoles.
     pub fn terms(&self) -> usize {
         self.terms
     }
@@ -207,7 +212,8 @@ impl Multipole {
         (self.first, self.step)
     }
 
-    /// AGAMA's spline along one direction, if that is what joins the radii; it holds where `covers` says.
+    /// AGAMA's spline along one direction, if that is the interpolation; it is valid where `covers`
+    /// is true.
     pub fn column(&self, mu: f64) -> Option<Column> {
         if self.joined == Joined::TermByTerm {
             return None;
@@ -238,7 +244,8 @@ impl Multipole {
         self.within[0].u
     }
 
-    /// Phi_l and its first and second derivatives along ln r, for each l, into `out`.
+    /// Writes Phi_l and its first and second derivatives with respect to ln r, for each l, into
+    /// `out`.
     pub fn profile(&self, ln_r: f64, out: &mut [[f64; 3]]) {
         let x = (ln_r - self.first) / self.step;
         if x < 0.0 {

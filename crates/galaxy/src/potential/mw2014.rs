@@ -1,13 +1,15 @@
 //! galpy's Milky Way, MWPotential2014 (Bovy 2015, ApJS 216, 29, table 1).
 //!
-//! A bulge (power law 1.8 with an edge at 1.9 kpc), Miyamoto & Nagai's disc (3 kpc, 280 pc) and a halo of Navarro,
-//! Frenk & White (16 kpc), which give 5, 60 and 35 % of the force at 8 kpc, where circular orbits have 220 km/s.
+//! A bulge (power law 1.8 with an edge at 1.9 kpc), a Miyamoto-Nagai disc (3 kpc, 280 pc) and an
+//! NFW halo (16 kpc), which contribute 5, 60 and 35 % of the force at 8 kpc, where the circular
+//! speed is 220 km/s.
 
 use std::sync::Arc;
 
 use super::{CutPower, MiyamotoNagai, NFW, PotentialError, Sum};
 
-/// galpy's MWPotential2014. Unlike galpy's, its zero is at infinity in kpc and km/s. Clones share their parts.
+/// galpy's MWPotential2014. Unlike galpy's, it vanishes at infinity and is in kpc and km/s. Clones
+/// share their parts.
 ///
 /// ```
 /// use goc_galaxy::potential::{MWPotential2014, Potential};

@@ -7,7 +7,8 @@ use super::{PotentialError, positive};
 use crate::real::Real;
 use crate::units::G;
 
-/// A dark halo (Navarro, Frenk & White 1996). Its mass grows without end; M is that within 5.3 scale radii.
+/// A dark halo (Navarro, Frenk & White 1996). Its mass grows without bound; M is the mass within
+/// 5.3 scale radii.
 ///
 /// ```
 /// use goc_galaxy::potential::{NFW, Potential};
@@ -21,7 +22,7 @@ pub struct NFW {
     a: f64,
 }
 
-/// ln(1 + x) / x and (ln(1 + x) - x / (1 + x)) / x^2, of which near the centre little would be left.
+/// ln(1 + x) / x and (ln(1 + x) - x / (1 + x)) / x^2, without cancellation near the centre.
 #[inline(always)]
 fn profile<T: Real>(x: T) -> (T, T) {
     const ORDER: usize = 12;
@@ -33,7 +34,7 @@ fn profile<T: Real>(x: T) -> (T, T) {
     }
     let near = x.less(T::splat(0.03));
     let away = x.max(T::splat(0.03));
-    // What 1 + x loses in rounding, the quotient gives back.
+    // The quotient restores what 1 + x loses in rounding.
     let sum = away + 1.0;
     let full = sum.ln() * (away / (sum - 1.0));
     (T::select(near, log, full / away), T::select(near, mass, (full - away / sum) / (away * away)))

@@ -1,9 +1,10 @@
-//! AGAMA's way between radii: one spline through the sum of all multipoles.
+//! AGAMA's interpolation between radii: one spline through the sum of all multipoles.
 //!
-//! AGAMA has 50 radii for the Milky Way, half a unit of ln r apart, so how it goes between them shows: 1e-6
-//! of the potential, 1e-5 of the force. Along each direction mu = z/r it interpolates X = ln(1/Phi(0) -
-//! 1/Phi), where Phi is the sum of all multipoles, by a spline of fifth degree in x = ln r from the exact
-//! values and slopes at the radii; the second derivatives there are what makes the third ones continuous,
+//! AGAMA has 50 radii for the Milky Way, half a unit of ln r apart, so its interpolation matters:
+//! 1e-6 of the potential, 1e-5 of the force. Along each direction mu = z/r it interpolates X =
+//! ln(1/Phi(0) - 1/Phi), where Phi is the sum of all multipoles, by a spline of fifth degree in x =
+//! ln r from the exact values and slopes at the radii; the second derivatives there follow from
+//! continuity of the third ones,
 //!
 //! h^2 (-3 s[i-1] + 18 s[i] - 3 s[i+1]) = 60 (X[i+1] - 2 X[i] + X[i-1]) - 24 h (X'[i+1] - X'[i-1]).
 //!
@@ -89,7 +90,8 @@ fn fill_second_derivatives(nodes: &mut [[f64; 3]]) {
     }
 }
 
-/// The spline and its first two derivatives at `place` among the nodes, per step.
+/// The spline and its first two derivatives at the position `place` among the nodes, in units of
+/// the step.
 pub(super) fn quintic(nodes: &[[f64; 3]], place: f64) -> [f64; 3] {
     let k = (place.max(0.0) as usize).min(nodes.len() - 2);
     let t = place - k as f64;

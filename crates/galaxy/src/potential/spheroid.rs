@@ -1,7 +1,8 @@
 //! A flattened sphere of stars or dark matter with two power laws and, perhaps, an edge.
 //!
 //! rho = rho0 x^-gamma (1 + x^alpha)^((gamma - beta) / alpha) exp(-(m / r_cut)^xi), x = m / a,
-//! m^2 = R^2 + (z/q)^2. Its potential has no closed form; the multipole expansion finds it.
+//! m^2 = R^2 + (z/q)^2. Its potential has no closed form and is computed by the multipole
+//! expansion.
 
 use super::{PotentialError, positive};
 use crate::real::Real;
@@ -19,8 +20,8 @@ pub struct Spheroid {
 }
 
 impl Spheroid {
-    /// A sphere of density `density` (Msun/kpc^3; at m = a the density is this times 2^((gamma - beta)/alpha)), scale
-    /// radius a (kpc), slopes gamma within and beta without.
+    /// A sphere of density `density` (Msun/kpc^3; at m = a the density is this times 2^((gamma -
+    /// beta)/alpha)), scale radius a (kpc), inner slope gamma and outer slope beta.
     pub fn new(density: f64, scale_radius: f64, gamma: f64, beta: f64) -> Result<Self, PotentialError> {
         let wrong = |parameter, value, allowed| {
             Err(PotentialError::Parameter { potential: "Spheroid", parameter, value, allowed })
@@ -42,19 +43,19 @@ impl Spheroid {
         })
     }
 
-    /// Flattened (below 1) or drawn out along z.
+    /// Sets the axis ratio: flattened (below 1) or elongated along z.
     pub fn axis_ratio(mut self, q: f64) -> Result<Self, PotentialError> {
         self.q = positive("Spheroid", "axis ratio", q)?;
         Ok(self)
     }
 
-    /// How sharply the inner slope turns into the outer one: alpha, 1 unless told.
+    /// Sets how sharply the inner slope turns into the outer one: alpha, 1 by default.
     pub fn sharpness(mut self, alpha: f64) -> Result<Self, PotentialError> {
         self.sharpness = positive("Spheroid", "alpha", alpha)?;
         Ok(self)
     }
 
-    /// An edge at `radius` (kpc): times exp(-(m/radius)^strength).
+    /// Adds an edge at `radius` (kpc): a factor exp(-(m/radius)^strength).
     pub fn cut_off(mut self, radius: f64, strength: f64) -> Result<Self, PotentialError> {
         self.cut = Some((
             positive("Spheroid", "cut-off radius", radius)?,
@@ -63,7 +64,7 @@ impl Spheroid {
         Ok(self)
     }
 
-    /// The whole mass, Msun; an error if it is infinite.
+    /// The total mass, Msun; an error if it is infinite.
     pub fn mass(&self) -> Result<f64, PotentialError> {
         if self.cut.is_none() && self.outer <= 3.0 {
             return Err(PotentialError::Parameter {
@@ -73,7 +74,8 @@ impl Spheroid {
                 allowed: "above 3 where no cut-off makes the mass finite",
             });
         }
-        // The trapezium rule in ln m. Far out the integrand falls as m^(3 - beta), perhaps slowly: go on until it is gone.
+        // The trapezoidal rule in ln m. Far out the integrand falls as m^(3 - beta), perhaps
+        // slowly: continue until it is negligible.
         const STEP: f64 = 1.0 / 64.0;
         let shell = |k: i32| {
             let m = self.a * Real::exp(STEP * f64::from(k));
@@ -103,7 +105,8 @@ impl Spheroid {
     #[inline(always)]
     pub(super) fn density<T: Real>(&self, r: T, z: T) -> T {
         let y = z * (1.0 / self.q);
-        // The cusp's centre is taken as a point very near to it: the density there may be infinite.
+        // The centre of the cusp is replaced by a point very near it, since the density there may
+        // be infinite.
         let m = (r * r + y * y).sqrt().max(T::splat(1e-50));
         let ln_x = (m * (1.0 / self.a)).ln();
         let power = if self.sharpness == 1.0 { m * (1.0 / self.a) } else { (ln_x * self.sharpness).exp() };

@@ -1,4 +1,4 @@
-//! Potentials side by side.
+//! Sums of potentials.
 
 use super::{Curvature, Gradient, Potential};
 use crate::real::{LANES, Lanes};
@@ -24,7 +24,7 @@ impl std::fmt::Debug for Sum {
 }
 
 impl Sum {
-    /// The sum of `parts`; of none, it is 0 everywhere.
+    /// The sum of `parts`; an empty sum is 0 everywhere.
     pub fn new(parts: Vec<Box<dyn Potential>>) -> Self {
         Self { parts }
     }
@@ -34,7 +34,7 @@ impl Sum {
         self.parts.push(Box::new(part));
     }
 
-    /// How many potentials are summed.
+    /// Number of potentials in the sum.
     pub fn len(&self) -> usize {
         self.parts.len()
     }

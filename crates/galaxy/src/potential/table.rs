@@ -1,40 +1,45 @@
-//! A potential read off a table: the fast path.
+//! A tabulated potential: the fast path.
 //!
-//! The table is even in x = ln r and in t, an angle that is cheap to compute and narrow near the plane,
+//! The table is even in x = ln r and in t, an angle that is cheap to compute and narrow near the
+//! plane,
 //!
 //! t = (1 + d) |z| / (|z| + d (r + R)), from 0 in the plane to 1 on the axis,
 //!
-//! and holds the coefficients of a quintic B-spline in both. So the cell is found by arithmetic, a value takes 6 x 6
-//! numbers, the force is the exact gradient of the interpolated potential, and both are smooth across cells (four
-//! continuous derivatives), which a high-order orbit integrator needs.
+//! and holds the coefficients of a quintic B-spline in both. So the cell is found by arithmetic, a
+//! value takes 6 x 6 numbers, the force is the exact gradient of the interpolated potential, and
+//! both are smooth across cells (four continuous derivatives), which a high-order orbit integrator
+//! needs.
 //!
-//! The samples go on beyond both ends in t: past the axis the angle comes back down on the other side, and past
-//! the plane the formulas of the upper half are continued, so that the kink of an exponential disc in
-//! the plane is no kink for the spline.
+//! The samples continue beyond both ends in t: past the axis the angle comes back down on the other
+//! side, and past the plane the formulas of the upper half are continued, so the spline does not
+//! see the kink of an exponential disc in the plane.
 //!
-//! Measured on McMillan's Milky Way (`benches/potential.rs`; AVX2, points a second of CPU time, random places):
-//! 3.8e7 for potential and force, 5.4e7 for the potential alone, 2e-10 from the direct sum. What did not help:
-//! - Discs as formulas beside a table of the multipoles: 1.5e7, since ten exponentials and logarithms a point cost
-//!   more than all the rest.
-//! - Turning the 36 numbers of each of the eight stars into 36 vectors of eight: 2.6e7. The numbers are stored one by
-//!   one and loaded by the vector, which stalls. Instead the rows are summed star by star, as vectors along
-//!   t, and only the 12 sums are turned.
-//! - Writing the eight stars out instead of a loop: 2.9e7, the compiler then mixes them up.
+//! Measured on McMillan's Milky Way (`benches/potential.rs`; AVX2, points per second of CPU time,
+//! random positions): 3.8e7 for potential and force, 5.4e7 for the potential alone, with a
+//! difference of 2e-10 from the direct sum. What did not help:
+//! - Discs as formulas beside a table of the multipoles: 1.5e7, since ten exponentials and
+//!   logarithms per point cost more than all the rest.
+//! - Turning the 36 numbers of each of the eight stars into 36 vectors of eight: 2.6e7. The numbers
+//!   are stored one by one and loaded by the vector, which stalls. Instead the rows are summed star
+//!   by star, as vectors along t, and only the 12 sums are turned.
+//! - Unrolling the eight stars by hand instead of a loop: 2.9e7, since the compiler then
+//!   interleaves them.
 //! - Coarser or finer tables: half the radii or twice the angles change the speed by less than 5 %.
 
 use super::Gradient;
 use crate::real::{LANES, Lanes, Real};
 
-/// Where a table is to hold.
+/// The domain of a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
     /// Smallest and largest radius, kpc.
     pub radii: (f64, f64),
 }
 
-/// Cells in a factor of two in radius.
+/// Cells per factor of two in radius.
 const PER_OCTAVE: usize = 16;
-/// Cells from the plane to the axis. A constant, so that the places of a block's rows are known beforehand.
+/// Cells from the plane to the axis. A constant, so that the offsets of a block's rows are known at
+/// compile time.
 const ANGLES: usize = 256;
 /// The d of t: how narrow the cells near the plane are.
 const NARROW: f64 = 0.25;
@@ -44,12 +49,13 @@ const NARROW: f64 = 0.25;
 pub(super) struct Table {
     first: f64,
     per_x: f64,
-    /// Squared radii within which the table holds.
+    /// Squared radii between which the table is valid.
     squares: (f64, f64),
     control: Vec<f64>,
 }
 
-/// Samples beyond each end, so that what is assumed past them dies out: .43^26 = 3e-10 of a slope there.
+/// Samples beyond each end, so that the effect of the boundary assumption dies out: 0.43^26 = 3e-10
+/// of a slope there.
 const MARGIN: usize = 26;
 /// Control points beyond each end that a cell at the end needs.
 const OVERLAP: usize = 3;
@@ -61,7 +67,8 @@ const SPAN: usize = 5 * STRIDE + 8;
 
 /// A number that can look up its own block of 6 x 6 control points.
 pub(super) trait Block: Real {
-    /// The sums over the block's rows, weighted by `a` and by `b`; `start` is the block's first place.
+    /// The sums over the block's rows, weighted by `a` and by `b`; `start` is the index of the
+    /// block's first element.
     fn weigh_rows(start: Self, control: &[f64], a: &[Self; 6], b: &[Self; 6]) -> [[Self; 6]; 2];
 }
 
@@ -131,7 +138,7 @@ fn sine(t: f64) -> f64 {
 }
 
 impl Grid {
-    /// The sines of the latitudes to sample, negative ones and ones past the axis among them.
+    /// The sines of the latitudes to sample, including negative ones and ones past the axis.
     pub fn sines(&self) -> Vec<Lanes> {
         let columns = ANGLES + 1 + 2 * MARGIN;
         (0..columns.div_ceil(LANES))
@@ -145,7 +152,8 @@ impl Grid {
 }
 
 impl Table {
-    /// Tabulates `row`, which is given ln r and fills in the potential at the grid's [`sines`](Grid::sines).
+    /// Tabulates `row`, which receives ln r and fills in the potential at the grid's
+    /// [`sines`](Grid::sines).
     pub fn new(grid: &Grid, mut row: impl FnMut(f64, &mut [Lanes])) -> Self {
         let first = Real::ln(grid.radii.0);
         let octaves = (Real::ln(grid.radii.1) - first) * std::f64::consts::LOG2_E;
@@ -182,7 +190,7 @@ impl Table {
         Self { first, per_x: 1.0 / step, squares: (grid.radii.0 * grid.radii.0, last * last), control }
     }
 
-    /// Sines of latitudes where the table is least exact, most of them near the plane.
+    /// Sines of latitudes where the table is least accurate, most of them near the plane.
     pub fn sines_between_columns() -> impl Iterator<Item = f64> {
         [0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233]
             .into_iter()
@@ -195,7 +203,7 @@ impl Table {
         [self.squares.0.sqrt(), self.squares.1.sqrt()]
     }
 
-    /// Whether the table holds at a squared radius.
+    /// Whether the table is valid at a squared radius.
     #[inline(always)]
     pub fn holds(&self, square: f64) -> bool {
         square >= self.squares.0 && square < self.squares.1
@@ -243,7 +251,7 @@ impl Table {
         Spline { value: dot(&wt, &line), d_x: dot(&wt, &slope), d_t: dot(&dt, &line) }
     }
 
-    /// Where a point's block begins, and the point's place in its cell, from -1/2 to 1/2.
+    /// The start of a point's block, and the point's position in its cell, from -1/2 to 1/2.
     #[inline(always)]
     fn cell<T: Block>(&self, square: T, t: T) -> (T, T, T) {
         let x = (square.ln() * 0.5 - self.first) * self.per_x;
@@ -259,7 +267,8 @@ fn dot<T: Real>(a: &[T; 6], b: &[T; 6]) -> T {
     ((a[0] * b[0] + a[5] * b[5]) + (a[1] * b[1] + a[4] * b[4])) + (a[2] * b[2] + a[3] * b[3])
 }
 
-/// The six quintic B-splines, times 120, at `v` from the middle of a cell: mirror images in pairs.
+/// The six quintic B-splines, times 120, at `v` from the middle of a cell; they are mirror images
+/// in pairs.
 #[inline(always)]
 fn weights<T: Real>(v: T) -> [T; 6] {
     let s = v * v;

@@ -20,7 +20,7 @@ pub fn data(test: &str) -> Option<PathBuf> {
     None
 }
 
-/// Columns of a golden table, in the order asked for.
+/// Columns of a golden table, in the order requested.
 pub fn golden<const N: usize>(folder: &std::path::Path, file: &str, columns: [&str; N]) -> [Vec<f64>; N] {
     let table = goc_tables::read(&folder.join("golden").join(file)).unwrap();
     columns.map(|column| table.require(column).unwrap().numbers().unwrap())

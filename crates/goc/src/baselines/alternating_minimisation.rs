@@ -1,16 +1,18 @@
 //! The alternation that the k-means-like methods for uncertain objects share.
 //!
-//! Give every object to the centre of least cost, move each centre for its members, repeat until no label
-//! changes. A [`Model`] says what an object costs at a centre and where a centre goes. Where `centre` never
-//! raises the cost of its members, the objective `sum_i cost(i, its centre)` never rises.
+//! Assign every object to the centre of lowest cost, update each centre for its members, and repeat
+//! until no label changes. A [`Model`] defines the cost of an object at a centre and the update of
+//! a centre. If `centre` never increases the cost of its members, the objective `sum_i cost(i, its
+//! centre)` never increases.
 //!
 //! # Rules
-//! - Starts are drawn as in k-means++: the first centre on the anchor of a random object, each next on that of
-//!   an object drawn with probability proportional to its *excess*, its cost at the nearest centre above its
-//!   cost on its own anchor. (Squared expected distances make this exactly k-means++ on the means.)
-//! - A centre without members goes to the anchor of the object with the greatest excess that is not alone; when
-//!   no object would gain, the cluster stays empty and the answer has fewer clusters.
-//! - A tie between centres goes to the lower number, between starts to the earlier.
+//! - Starts are drawn as in k-means++: the first centre is the anchor of a random object, and each
+//!   next one that of an object drawn with probability proportional to its *excess*, i.e. its cost
+//!   at the nearest centre minus its cost at its own anchor. (With squared expected distances this
+//!   is exactly k-means++ on the means.)
+//! - A centre without members moves to the anchor of the object with the largest excess that is not
+//!   alone; if no object would gain, the cluster stays empty and the result has fewer clusters.
+//! - Ties between centres go to the lower index, between starts to the earlier.
 
 use rand::RngExt;
 use rayon::prelude::*;
@@ -18,33 +20,34 @@ use rayon::prelude::*;
 use super::{Grouped, MethodError, Result};
 use crate::{Partition, Points, Stream, random};
 
-/// Distances from objects to centres that were computed, and that were ruled out without.
+/// The numbers of object-centre distances that were computed, and that were ruled out without
+/// computing them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DistanceCount {
     /// Distances computed.
     pub computed: u64,
-    /// Distances that a bound made needless.
+    /// Distances made unnecessary by a bound.
     pub pruned: u64,
 }
 
 pub(super) trait Model: Sync {
-    /// What object `i` costs at a centre.
+    /// The cost of object `i` at a centre.
     fn cost(&self, i: usize, centre: &[f64]) -> f64;
 
-    /// One place for each object where a centre may be put for it.
+    /// One position for each object at which a centre may be placed for it.
     fn anchors(&self) -> &Points;
 
-    /// Where the centre of `members` goes from `old`.
+    /// The new position of the centre of `members`, currently at `old`.
     fn centre(&self, members: &[usize], old: &[f64]) -> Vec<f64>;
 
-    /// The centre of least cost.
+    /// The centre of lowest cost.
     fn nearest(&self, i: usize, centres: &Points, count: &mut DistanceCount) -> usize {
         count.computed += centres.len() as u64;
         least(centres.rows().map(|c| self.cost(i, c)))
     }
 }
 
-/// The first of the least values.
+/// The index of the first minimum.
 pub(super) fn least(costs: impl Iterator<Item = f64>) -> usize {
     let (mut best, mut at) = (f64::INFINITY, 0);
     for (k, cost) in costs.enumerate() {
@@ -55,11 +58,11 @@ pub(super) fn least(costs: impl Iterator<Item = f64>) -> usize {
     at
 }
 
-/// One way down.
+/// The result of one descent.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub(super) partition: Partition,
-    /// One a cluster.
+    /// One per cluster.
     pub(super) centres: Points,
     pub(super) objective: f64,
     pub(super) iterations: usize,
@@ -110,7 +113,7 @@ pub(super) fn best_of_starts<M: Model>(
         .into_par_iter()
         .map(|s| descend(draw_start(model, k, &mut random::stream(seed, s as u64))))
         .collect();
-    // Of equals `min_by` keeps the first.
+    // `min_by` keeps the first of equals.
     let best = runs.into_iter().min_by(|a, b| rank(a).total_cmp(&rank(b)));
     match best {
         Some(run) if run.objective.is_finite() => Ok(run),
@@ -121,7 +124,7 @@ pub(super) fn best_of_starts<M: Model>(
     }
 }
 
-/// Up to `k` anchors, drawn as in k-means++; fewer when the rest lie on those already drawn.
+/// Up to `k` anchors, drawn as in k-means++; fewer if the rest coincide with those already drawn.
 pub(super) fn draw_start(model: &impl Model, k: usize, stream: &mut Stream) -> Points {
     let anchors = model.anchors();
     let n = anchors.len();
@@ -137,7 +140,7 @@ pub(super) fn draw_start(model: &impl Model, k: usize, stream: &mut Stream) -> P
         let next = if total > 0.0 && total.is_finite() {
             weighted_index(&excess, stream.random::<f64>() * total)
         } else {
-            // Costs of zero do not make equal objects (boxes that overlap): any anchor not yet taken will do.
+            // Zero costs do not imply equal objects (boxes may overlap): any unused anchor will do.
             let free: Vec<usize> =
                 (0..n).filter(|&i| chosen.iter().all(|&c| anchors.row(c) != anchors.row(i))).collect();
             if free.is_empty() {
@@ -158,11 +161,11 @@ pub(super) fn weighted_index(weights: &[f64], mut target: f64) -> usize {
         }
         target -= w;
     }
-    // Rounding ran past the end.
+    // Rounding overshot the end.
     weights.iter().rposition(|w| *w > 0.0).unwrap_or(0)
 }
 
-/// Alternates from `centres`.
+/// Alternates, starting from `centres`.
 pub(super) fn descend<M: Model>(model: &M, mut centres: Points, max_iterations: usize) -> Run {
     let k = centres.len();
     let mut count = DistanceCount::default();
@@ -195,10 +198,11 @@ pub(super) fn members_of(labels: &[u32], k: usize) -> Vec<Vec<usize>> {
     members
 }
 
-/// The nearest centre of every object; centres that nobody takes are moved where they help.
+/// The nearest centre of every object; centres without objects are moved to where they help.
 pub(super) fn assign<M: Model>(model: &M, centres: &mut Points, count: &mut DistanceCount) -> Vec<u32> {
     let (n, k) = (model.anchors().len(), centres.len());
-    // Each move lowers the cost of an object, so this ends by itself; the limit is against rounding.
+    // Each move lowers the cost of an object, so this terminates; the limit guards against
+    // rounding.
     let mut moves_left = n + k;
     loop {
         let labels: Vec<u32> = (0..n).map(|i| model.nearest(i, centres, count) as u32).collect();

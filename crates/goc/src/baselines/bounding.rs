@@ -1,9 +1,9 @@
-//! The box around each object's candidates, and how near and how far it is.
+//! The box around each object's candidates, with its minimum and maximum distances.
 //!
-//! For a box with lower corner `l` and upper corner `u` and a centre `c`, feature by feature, `min = max(l -
-//! c, c - u, 0)` and `max = max(|c - l|, |u - c|)`; squared and added up they are the squared distance to the
-//! nearest and to the farthest point of the box. Every candidate lies between the two, and so does any mean
-//! over candidates.
+//! For a box with lower corner `l` and upper corner `u` and a centre `c`, feature by feature,
+//! `min = max(l - c, c - u, 0)` and `max = max(|c - l|, |u - c|)`; the sums of their squares are
+//! the squared distances to the nearest and to the farthest point of the box. Every candidate lies
+//! between the two, and so does any mean over candidates.
 
 use crate::{Candidates, Points};
 
@@ -66,7 +66,7 @@ impl BoundingBoxes {
 
     /// The middles of all boxes.
     pub(crate) fn middles(&self) -> Points {
-        // Halved before they are added: two large corners must not overflow.
+        // Halved before the addition: two large corners must not overflow.
         let values = self.low.values().iter().zip(self.high.values()).map(|(l, h)| 0.5 * l + 0.5 * h);
         Points::trusted(values.collect(), self.low.features())
     }
@@ -101,7 +101,7 @@ mod tests {
                 let high = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 (low, high)
             };
-            // Corners and centre are whole numbers, so a grid of whole numbers holds both extreme points.
+            // Corners and centre are integers, so an integer grid contains both extreme points.
             let (mut near, mut far) = (f64::INFINITY, 0.0f64);
             let ((l0, h0), (l1, h1)) = (side(0), side(1));
             let mut x = l0;

@@ -1,25 +1,28 @@
-//! k-means by the distance to bounding boxes: the method for uncertain objects that the paper draws beside
-//! its own (Figure 3).
+//! k-means by the distance to bounding boxes: the method for uncertain objects that the paper
+//! compares with its own (Figure 3).
 //!
-//! Ngai et al. (2006) put the smallest box `B_i` around each object's candidates. As the paper reads them,
-//! k-means then measures from the centre to the box instead of to a point:
+//! Ngai et al. (2006) put the smallest box `B_i` around each object's candidates. As the paper
+//! interprets them, k-means then measures the distance from the centre to the box instead of to a
+//! point:
 //!
 //! ```text
 //! min:  l_i = argmin_k min_{x in B_i} |x - c_k|^2        max:  l_i = argmin_k max_{x in B_i} |x - c_k|^2
 //! ```
 //!
-//! The least distance is optimism over the whole box, also over its corners where no candidate is; the
-//! greatest is pessimism. The centre of a cluster is **the mean of its members' set means**, as in Ngai et
-//! al., whatever the distance. It does not minimise the sum of box distances, so unlike k-means' this
-//! objective may rise, and a run may go round in circles: it ends when no label changes or at the limit of
-//! rounds, and says which. The best of several starts is the one of least k-means loss of the set means, for
-//! under the least distance many partitions cost next to nothing.
+//! The minimum distance is optimistic over the whole box, including its corners where there is no
+//! candidate; the maximum is pessimistic. The centre of a cluster is **the mean of its members' set
+//! means**, as in Ngai et al., whatever the distance. It does not minimise the sum of box
+//! distances, so unlike that of k-means this objective may increase, and a run may cycle: it ends
+//! when no label changes or at the limit of rounds, and reports which. Of several starts, the one
+//! with the lowest k-means loss of the set means is chosen, because under the minimum distance many
+//! partitions cost next to nothing.
 //!
-//! Starts matter: on the paper's ten sets at K = 50 the drawn starts give NMI .85 and F .71, one run from
-//! UK-means' centres ([`Boxes::group_from`]) .845 and .69.
+//! Starts matter: on the paper's ten sets at K = 50 random starts give NMI 0.85 and F 0.71, and one
+//! run from UK-means' centres ([`Boxes::group_from`]) gives 0.845 and 0.69.
 //!
-//! In the original the boxes only bound expected distances; that pruning is [`super::expected_k_means`]'s and
-//! [`super::uk_medians`]'s. Cost of a round: `n K q`, whatever the number of candidates.
+//! In the original the boxes only bound expected distances; for that pruning see
+//! [`super::expected_k_means`] and [`super::uk_medians`]. The cost of a round is `n K q`, whatever
+//! the number of candidates.
 
 use super::alternating_minimisation::{Model, Run, best_of_starts, descend};
 use super::bounding::BoundingBoxes;
@@ -28,7 +31,7 @@ use super::{Grouped, Method, Result, Tick, check_k};
 use crate::points::squared_distance;
 use crate::{Candidates, Points};
 
-/// Which point of the box counts.
+/// The point of the box from which the distance is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BoxDistance {
     /// The one nearest to the centre; 0 for a centre in the box.
@@ -64,21 +67,21 @@ pub struct Boxes {
 }
 
 impl Boxes {
-    /// For `k` clusters: least distance, 10 starts, at most 100 rounds.
+    /// For `k` clusters, with the minimum distance, 10 starts and at most 100 rounds.
     pub fn new(k: usize) -> Self {
         Self { k, distance: BoxDistance::Min, starts: 10, max_iterations: 100 }
     }
 
     setters! {
-        /// Which point of the box counts.
+        /// The point of the box from which the distance is measured.
         distance: BoxDistance;
-        /// How many starts; at least one is made.
+        /// The number of starts; at least one is made.
         starts: usize = starts.max(1);
-        /// The limit on rounds of each start; at least one is made.
+        /// The maximum number of rounds of each start; at least one is made.
         max_iterations: usize = max_iterations.max(1);
     }
 
-    /// One run from given centres in place of drawn ones.
+    /// One run from given centres instead of random ones.
     pub fn group_from(&self, candidates: &Candidates, centres: &Points) -> Result<Grouped> {
         check_k(centres.len(), candidates)?;
         check_features(centres, candidates)?;
@@ -123,7 +126,7 @@ impl Method for Boxes {
         }
     }
 
-    /// The objective is the sum of squared box distances of the answer.
+    /// The objective is the sum of squared box distances of the result.
     fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         check_k(self.k, candidates)?;
         let model = self.model(candidates);

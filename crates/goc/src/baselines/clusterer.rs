@@ -1,7 +1,7 @@
-//! What groups objects of which only the dissimilarities are known.
+//! Methods that group objects of which only the dissimilarities are known.
 //!
-//! The methods that compare whole sets ([`super::set_distances`], [`super::kl`]) differ in the dissimilarity alone; what
-//! follows is one of these three.
+//! The methods that compare whole sets ([`super::set_distances`], [`super::kl`]) differ only in the
+//! dissimilarity; the clustering itself is one of these three.
 
 use super::{Grouped, MethodError, Result, check_k};
 use crate::Candidates;
@@ -16,26 +16,26 @@ use crate::random::stream;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Clusterer {
-    /// Affinity propagation: K follows from the preference. O(n^2) a round.
+    /// Affinity propagation: K follows from the preference. O(n^2) per round.
     Affinity(Affinity),
-    /// k-medoids with `k` clusters (its own distance is not used). O(n^2) a round.
+    /// k-medoids with `k` clusters (its own distance is not used). O(n^2) per round.
     KMedoids {
         /// The search.
         search: KMedoids,
-        /// Clusters asked for.
+        /// Clusters requested.
         k: usize,
     },
     /// Agglomerative linkage, cut at `k` clusters. O(n^2).
     Linkage {
         /// The linkage.
         linkage: Linkage,
-        /// Clusters asked for.
+        /// Clusters requested.
         k: usize,
     },
 }
 
 impl Clusterer {
-    /// The rule for K, to be asked before any distance is computed.
+    /// The check on K, made before any distance is computed.
     pub(super) fn check(&self, candidates: &Candidates) -> Result<()> {
         match self {
             Clusterer::Affinity(_) => Ok(()),
@@ -43,8 +43,8 @@ impl Clusterer {
         }
     }
 
-    /// Groups; whatever is random follows from `seed`. What is minimised is minus the net similarity (affinity
-    /// propagation) or the loss (k-medoids).
+    /// Groups the objects; all randomness derives from `seed`. The objective is minus the net
+    /// similarity (affinity propagation) or the loss (k-medoids).
     pub fn group(&self, dissimilarities: Dissimilarities, seed: u64) -> Result<Grouped, OracleError> {
         let rng = &mut stream(seed, 0);
         Ok(match self {

@@ -1,31 +1,33 @@
-//! Representative possible worlds that are clustered together, by a spectral clustering which learns what
-//! they have in common (after Liu et al. 2021, "RPC").
+//! Representative possible worlds, clustered jointly by a spectral clustering that learns what they
+//! have in common (after Liu et al. 2021, "RPC").
 //!
-//! [`super::representative_worlds`] chooses a few worlds that stand for all and clusters each on its own.
-//! Liu et al. cluster them jointly: within spectral clustering a consistency is learned, and every world is
-//! drawn towards it. With `L_r` the normalised Laplacian of the nearest-neighbour graph of world r, `p_r` the
-//! share of worlds that it stands for, `U_r` its K orthonormal vectors and `U` those of the consensus,
+//! [`super::representative_worlds`] chooses a few representative worlds and clusters each on its
+//! own. Liu et al. cluster them jointly: a consistency term is learned within spectral clustering,
+//! and every world is drawn towards it. Let `L_r` be the normalised Laplacian of the
+//! nearest-neighbour graph of world r, `p_r` the share of worlds that it represents, `U_r` its K
+//! orthonormal vectors and `U` those of the consensus. The objective is
 //!
 //! ```text
 //! J = sum_r p_r [ tr(U_r' L_r U_r) + (c / 2) |U_r U_r' - U U'|^2 ]
 //! ```
 //!
-//! The first term is the spectral clustering of a world, the second how far its clusters are from those of all
-//! worlds. J is lowered by turns, each exactly, so it never rises:
+//! The first term is the spectral clustering of a world, the second the distance of its clusters
+//! from those of all worlds. J is minimised alternately, each step exactly, so it never increases:
 //!
 //! - `U_r`: the K largest eigenvectors of `(1 - L_r) + c U U'`;
 //! - `U`: the K largest eigenvectors of `sum_r p_r U_r U_r'`.
 //!
-//! The rows of `U`, brought to unit length, are clustered by k-means (Ng, Jordan & Weiss 2001).
+//! The rows of `U`, normalised to unit length, are clustered by k-means (Ng, Jordan & Weiss 2001).
 //!
-//! # What is theirs
-//! The worlds, and that the spectral embeddings of all of them are learned together with a consensus. The
-//! form of the term is that of co-regularised spectral clustering (Kumar, Rai & Daumé 2011), whose square
-//! distance of subspaces does not depend on the choice of the vectors; their own weights and stopping rule
-//! may differ in detail.
+//! # Relation to the original
+//! The worlds, and the joint learning of all spectral embeddings with a consensus, are theirs. The
+//! form of the term is that of co-regularised spectral clustering (Kumar, Rai & Daumé 2011), whose
+//! squared distance of subspaces does not depend on the choice of the vectors; the original weights
+//! and stopping rule may differ in detail.
 //!
-//! Cost: a search for K eigenvectors for each of R worlds and each round, ten rounds at most; each takes
-//! `n (3 K + 64)^2` operations or, for a few hundred objects, `10 n^3`. `R n K` numbers.
+//! Cost: a search for K eigenvectors for each of R worlds and each round, with at most ten rounds;
+//! each takes `n (3 K + 64)^2` operations or, for a few hundred objects, `10 n^3`. Memory: `R n K`
+//! numbers.
 
 use rayon::prelude::*;
 
@@ -38,14 +40,14 @@ use crate::oracle::k_means::{KMeans, Seeding};
 use crate::oracle::spectral::{Graph, neighbour_rows};
 use crate::{Candidates, Points, random};
 
-/// The weight `c` of the consistency: as much as the cut itself. Not tuned.
+/// The weight `c` of the consistency, equal to that of the cut itself. Not tuned.
 pub const CONSISTENCY: f64 = 1.0;
-/// Residual of an eigenvector that is accurate enough.
+/// The residual at which an eigenvector is accurate enough.
 const ACCURATE: f64 = 1e-7;
-/// Restarts of the search for eigenvectors at most.
+/// Maximum number of restarts of the search for eigenvectors.
 const RESTARTS: usize = 300;
 
-/// Clustering by representative worlds with a consistency that is learned.
+/// Clustering by representative worlds with a learned consistency term.
 ///
 /// ```
 /// use goc::baselines::{Method, consistent_worlds::ConsistentWorlds};
@@ -74,17 +76,17 @@ pub struct ConsistentWorlds {
 pub struct Coupled {
     /// The K vectors of the consensus, one after another.
     pub consensus: Vec<f64>,
-    /// J after each round, the first without a pull towards the consensus.
+    /// J after each round; the first round is without the consensus term.
     pub history: Vec<f64>,
-    /// False when the limit of rounds came first, or an eigenvector was not accurate.
+    /// False if the limit of rounds was reached first, or an eigenvector was not accurate.
     pub converged: bool,
 }
 
 impl ConsistentWorlds {
-    /// Worlds that are clustered, unless told.
+    /// The default number of worlds that are clustered.
     pub const REPRESENTATIVES: usize = 20;
 
-    /// `k` clusters, by 20 of 200 worlds.
+    /// `k` clusters, from 20 of 200 worlds.
     pub fn new(k: usize) -> Self {
         let (worlds, representatives) = (200, Self::REPRESENTATIVES);
         let (neighbours, rounds) = (10, 10);
@@ -92,17 +94,18 @@ impl ConsistentWorlds {
     }
 
     setters! {
-        /// How many worlds to draw; at least one is.
+        /// The number of worlds to draw; at least one.
         worlds: usize = worlds.max(1);
-        /// How many of them to cluster; at least one is.
+        /// The number of them to cluster; at least one.
         representatives: usize = representatives.max(1);
-        /// The weight of the consistency; 0 leaves every world to itself.
+        /// The weight of the consistency; 0 clusters every world separately.
         consistency: f64;
-        /// Edges of the graph go to so many nearest neighbours, the object itself being the first.
+        /// Edges of the graph go to this many nearest neighbours, counting the object itself as the
+        /// first.
         neighbours: usize = neighbours.max(2);
-        /// Rounds at most, after the first.
+        /// Maximum number of rounds after the first.
         rounds: usize;
-        /// It ends once a round lowers J by no more than this share of K.
+        /// The run ends once a round lowers J by no more than this share of K.
         tolerance: f64;
     }
 
@@ -232,7 +235,7 @@ fn overlap(a: &[f64], b: &[f64], n: usize) -> f64 {
     a.chunks_exact(n).map(|x| b.chunks_exact(n).map(|y| product(x, y).powi(2)).sum::<f64>()).sum()
 }
 
-/// What the vectors say of each object, of unit length; an object of which they say nothing stays at 0.
+/// The rows of the vectors normalised to unit length; an all-zero row stays at 0.
 fn unit_rows(vectors: &[f64], n: usize) -> Vec<f64> {
     (0..n)
         .flat_map(|i| {
@@ -252,7 +255,8 @@ mod tests {
     use crate::oracle::Oracle;
     use crate::oracle::spectral::Spectral;
 
-    /// Without pattern, between -.5 and .5; Python's `math.fmod(s * s * 0.618033988749895, 1) - .5`.
+    /// Pseudo-random, between -0.5 and 0.5; Python's `math.fmod(s * s * 0.618033988749895, 1) -
+    /// 0.5`.
     fn step(s: usize) -> f64 {
         ((s * s) as f64 * 0.618_033_988_749_895) % 1.0 - 0.5
     }
@@ -266,7 +270,7 @@ mod tests {
 
     #[test]
     fn the_rounds_are_those_of_numpy() {
-        // numpy 2.4.6 with scikit-learn 1.9.1's graph: three worlds of weight .5, .3 and .2, c = .5, K = 3, six rounds; J
+        // numpy 2.4.6 with scikit-learn 1.9.1's graph: three worlds of weight 0.5, 0.3 and 0.2, c = 0.5, K = 3, six rounds; J
         // after each of them.
         let worlds = [(world(0), 0.5), (world(1), 0.3), (world(2), 0.2)];
         let method = ConsistentWorlds::new(3).neighbours(6).consistency(0.5).rounds(6).tolerance(-1.0);

@@ -1,11 +1,13 @@
-//! Many groupings of the same objects, one of each possible world, and what they have in common.
+//! An ensemble of groupings of the same objects, one for each possible world, and what they have in
+//! common.
 //!
-//! Worlds are drawn with their probability, or all of them are there with their probability each. From them:
+//! Worlds are either drawn with their probability, or enumerated with a probability each. From them
+//! follow:
 //!
 //! - **co-association** `p_ij`, the probability that `i` and `j` share a cluster;
 //! - **consensus**: average linkage on `1 - p_ij` cut at K;
-//! - the **confidence** of an object: its mean co-association with the others of its cluster; for an object
-//!   alone, one less its greatest co-association with any other.
+//! - the **confidence** of an object: its mean co-association with the others of its cluster; for
+//!   an object alone, one minus its largest co-association with any other.
 //!
 //! Cost: `W n^2`.
 
@@ -26,14 +28,14 @@ pub struct Ensemble {
 impl Ensemble {
     /// Groupings of `W` worlds drawn with their probabilities: each counts `1 / W`.
     ///
-    /// No groupings, or groupings of different numbers of objects: an error.
+    /// An error if there are no groupings, or groupings of different numbers of objects.
     pub fn sampled(partitions: Vec<Partition>) -> Result<Self> {
         let probability = 1.0 / partitions.len() as f64;
         let probabilities = vec![probability; partitions.len()];
         Self::exact(partitions, probabilities)
     }
 
-    /// Groupings of all worlds there are, with their probabilities.
+    /// Groupings of all possible worlds, with their probabilities.
     pub fn exact(partitions: Vec<Partition>, probabilities: Vec<f64>) -> Result<Self> {
         let failed = |reason: &str| Err(MethodError::Failed { method: "worlds", reason: reason.into() });
         let Some(first) = partitions.first().filter(|p| !p.is_empty()) else {
@@ -51,7 +53,7 @@ impl Ensemble {
         Ok(Self { partitions, probabilities })
     }
 
-    /// The groupings, one a world.
+    /// The groupings, one per world.
     pub fn partitions(&self) -> &[Partition] {
         &self.partitions
     }
@@ -60,10 +62,10 @@ impl Ensemble {
         self.partitions[0].len()
     }
 
-    /// The probability of sharing a cluster, of the pairs `i < j`, row after row.
+    /// The probability of sharing a cluster, for the pairs `i < j` in row-major order.
     pub fn co_association(&self) -> Vec<f64> {
         let n = self.objects();
-        // One task a row; within it the worlds are added in order.
+        // One task per row; within it the worlds are added in order.
         let rows: Vec<Vec<f64>> = (0..n)
             .into_par_iter()
             .map(|i| {
@@ -77,20 +79,21 @@ impl Ensemble {
                 row
             })
             .collect();
-        // Sums of probabilities are rounded; together in every world must be exactly 1.
+        // Sums of probabilities are rounded; pairs together in every world must have exactly 1.
         rows.concat().into_iter().map(|p| if p > 1.0 - 1e-9 { 1.0 } else { p }).collect()
     }
 
-    /// One grouping out of all: average linkage on one less the co-association, cut at K. Objects together
-    /// in every world are never cut apart.
+    /// One grouping that combines all: average linkage on one minus the co-association, cut at K.
+    /// Objects that are together in every world are never separated.
     pub fn consensus(&self, k: usize) -> Result<Partition> {
         Ok(self.tree()?.cut(k)?)
     }
 
-    /// As [`Self::consensus`], with all clusters merged that are together with at least this probability, on
-    /// average.
+    /// Like [`Self::consensus`], but merges all clusters that are together with at least this
+    /// probability, on average.
     pub fn agreed(&self, probability: f64) -> Result<Partition> {
-        // Sums of shares are rounded; what is together in exactly so many worlds must not fail by that.
+        // Sums of shares are rounded; pairs together in exactly this many worlds must not fail the
+        // test because of that.
         const ROUNDING: f64 = 1e-9;
         let tree = self.tree()?;
         let near = |apart: f64| apart <= 1.0 - probability + ROUNDING;
@@ -106,11 +109,11 @@ impl Ensemble {
         Ok(Linkage::new(LinkageMethod::Average).fit_matrix(apart)?)
     }
 
-    /// How sure each object's place in `partition` is, from 0 to 1.
+    /// The confidence in each object's assignment in `partition`, from 0 to 1.
     pub fn confidence(&self, partition: &Partition) -> Vec<f64> {
         let n = self.objects();
         let together = self.co_association();
-        // Where the pairs of row i begin, such that pair (i, j) is at start + j.
+        // The start of the pairs of row i, such that pair (i, j) is at start + j.
         let between = |i: usize, j: usize| {
             let (i, j) = (i.min(j), i.max(j));
             together[i * (2 * n - i - 1) / 2 + j - i - 1]

@@ -1,27 +1,28 @@
 //! Expected distances of an uncertain object to a centre, and the min-max pruning of Ngai et al. (2006).
 //!
-//! The expectation is a sum over all `m` candidates, `E d(X_i, c) = mean_j d(x_ij, c)`: `m` times as dear as
-//! a distance. Ngai, Kao, Chui, Cheng, Chau & Yip ("Efficient clustering of uncertain data", ICDM 2006) save
-//! most of them: the distances to the nearest and the farthest point of the object's bounding box enclose the
-//! expectation, so a centre whose nearest point of the box is farther away than the least of all farthest
-//! points cannot win; and when one centre is left, nothing needs to be summed.
+//! The expectation is a sum over all `m` candidates, `E d(X_i, c) = mean_j d(x_ij, c)`: `m` times
+//! as expensive as a distance. Ngai, Kao, Chui, Cheng, Chau & Yip ("Efficient clustering of
+//! uncertain data", ICDM 2006) avoid most of them. The distances to the nearest and the farthest
+//! point of the object's bounding box enclose the expectation, so a centre cannot win if its
+//! nearest point of the box is farther away than the smallest of all farthest points; if one centre
+//! is left, nothing needs to be summed.
 
 use super::alternating_minimisation::DistanceCount;
 use super::bounding::BoundingBoxes;
 use crate::{Candidates, Points};
 
-/// A bound is used only when it is clear by more than the rounding of a sum over candidates, so that pruning
-/// never changes a label.
+/// A bound is used only if it is decisive by more than the rounding of a sum over candidates, so
+/// pruning never changes a label.
 const CLEAR: f64 = 1.0 + 1e-9;
 
-/// What is averaged over an object's candidates.
+/// The power of the distance that is averaged over an object's candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Power {
     Squared,
     Euclidean,
 }
 
-/// Expected distances, with boxes to prune by or without.
+/// Expected distances, with or without boxes for pruning.
 pub(super) struct Expected<'a> {
     pub(super) candidates: &'a Candidates,
     power: Power,
@@ -91,7 +92,7 @@ mod tests {
             values in prop::collection::vec(-20i32..20, 2 * 70),
             centres in prop::collection::vec(-20i32..20, 2..24),
         ) {
-            // Whole numbers make ties, which must go the same way too.
+            // Integers make ties, which must be resolved in the same way too.
             let row = |v: &[i32]| v.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>();
             let mut builder = CandidatesBuilder::new(2);
             builder.push(&row(&values), &[]).unwrap();

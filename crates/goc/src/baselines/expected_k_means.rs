@@ -1,19 +1,21 @@
 //! k-means by expected squared distances, without the shortcut over the means (Chau et al. 2006; Ngai et al.
 //! 2006).
 //!
-//! UK-means as it was first written: minimise `sum_i mean_j |x_ij - c_{l_i}|^2` over labels and centres, the
-//! expectation summed over all candidates. Lee, Kao & Cheng (2007) showed that this is a waste,
+//! UK-means as originally formulated: minimise `sum_i mean_j |x_ij - c_{l_i}|^2` over labels and
+//! centres, with the expectation summed over all candidates. Lee, Kao & Cheng (2007) showed that
+//! this is unnecessary:
 //!
 //! ```text
 //! mean_j |x_ij - c|^2 = |mean_i - c|^2 + mean_j |x_ij - mean_i|^2
 //! ```
 //!
-//! and the last term knows no centre: the labels are those of k-means on the means ([`super::uk_means`]), the
-//! objective is higher by the sum of the variances. The method is here to show that in a test, and to show
-//! what the pruning of Ngai et al. saves where no such shortcut exists. Use [`super::uk_means`] for work.
+//! The last term does not depend on the centre, so the labels are those of k-means on the means
+//! ([`super::uk_means`]), and the objective is larger by the sum of the variances. This method
+//! exists to show that in a test, and to show what the pruning of Ngai et al. saves where no such
+//! shortcut exists. For practical use, prefer [`super::uk_means`].
 //!
-//! The centre of a cluster is the mean of its members' means. Cost of a round: `n K m q` without pruning, `n
-//! K q` plus what is left with it.
+//! The centre of a cluster is the mean of its members' means. The cost of a round is `n K m q`
+//! without pruning; with pruning it is `n K q` plus the pairs that remain.
 
 use super::alternating_minimisation::{DistanceCount, Model, best_of_starts, descend};
 use super::expected::{Expected, Power};
@@ -43,21 +45,23 @@ pub struct ExpectedKMeans {
 }
 
 impl ExpectedKMeans {
-    /// For `k` clusters: 10 starts, at most 100 rounds, with pruning.
+    /// For `k` clusters, with 10 starts, at most 100 rounds and pruning.
     pub fn new(k: usize) -> Self {
         Self { k, starts: 10, max_iterations: 100, pruning: true }
     }
 
     setters! {
-        /// How many starts; at least one is made.
+        /// The number of starts; at least one is made.
         starts: usize = starts.max(1);
-        /// The limit on rounds of each start; at least one is made.
+        /// The maximum number of rounds of each start; at least one is made.
         max_iterations: usize = max_iterations.max(1);
-        /// Whether bounding boxes rule out distances; the labels are the same either way.
+        /// Whether bounding boxes are used to rule out distances; the labels are the same either
+        /// way.
         pruning: bool;
     }
 
-    /// One run from given centres in place of drawn ones, and the expected distances it computed and pruned.
+    /// One run from given centres instead of random ones, and the numbers of expected distances
+    /// computed and pruned.
     pub fn group_from(&self, candidates: &Candidates, centres: &Points) -> Result<(Grouped, DistanceCount)> {
         check_k(centres.len(), candidates)?;
         check_features(centres, candidates)?;

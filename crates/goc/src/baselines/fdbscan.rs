@@ -1,31 +1,34 @@
 //! FDBSCAN: density-based clustering of fuzzy objects (Kriegel & Pfeifle 2005).
 //!
-//! DBSCAN with probabilities in place of facts. Two objects are within `eps` with probability
+//! DBSCAN with probabilities in place of certainties. Two objects are within `eps` with probability
 //!
 //! ```text
 //! P_ij = share of candidate pairs with |x_ia - x_jb| <= eps
 //! ```
 //!
-//! and, the neighbours taken as independent as in the paper, object `i` has at least `mu` neighbours (itself
-//! one of them) with the probability that a sum of coins with these chances, a Poisson-binomial number, is at
-//! least `mu`: its *core probability*. Object `j` is reached from `i` with probability
+//! Neighbours are treated as independent, as in the paper. Object `i` then has at least `mu`
+//! neighbours (including itself) with the probability that a Poisson-binomial variable with these
+//! success probabilities is at least `mu`: its *core probability*. Object `j` is reached from `i`
+//! with probability
 //!
 //! ```text
 //! P_reach(j from i) = P(i has at least mu - 1 neighbours among all but j) * P_ij
 //! ```
 //!
-//! An object with a core probability of at least 1/2 founds or extends a cluster, and takes in every object
-//! that it reaches with at least 1/2. What no core object reaches is noise. Core probabilities are exact, by
-//! adding one coin after the other (`mu` numbers are kept). ELKI counts the objects with `P_ij >= 1/2`
-//! instead and asks for `mu` of them: [`CoreRule::Count`]. For certain objects both are DBSCAN.
+//! An object with a core probability of at least 1/2 founds or extends a cluster, and takes in
+//! every object that it reaches with probability at least 1/2. Objects that no core object reaches
+//! are noise. Core probabilities are exact, computed by adding one trial after the other (`mu`
+//! numbers are kept). ELKI instead counts the objects with `P_ij >= 1/2` and requires `mu` of them:
+//! [`CoreRule::Count`]. For certain objects both are DBSCAN.
 //!
 //! # Choosing eps
-//! Where none is given it is the median, over objects, of the root mean square distance to the `mu - 1`-th
-//! nearest other object. Over candidate pairs that distance is `sqrt(|mean_i - mean_j|^2 + var_i + var_j)`,
-//! no sum over pairs. A rule of thumb as good as any for DBSCAN: look at the answer.
+//! By default it is the median, over objects, of the root mean square distance to the `mu - 1`-th
+//! nearest other object. Over candidate pairs that distance is `sqrt(|mean_i - mean_j|^2 + var_i +
+//! var_j)`, without a sum over pairs. Like any such rule for DBSCAN it is a rule of thumb, and its
+//! result should be checked.
 //!
-//! Cost: `n^2 m^2 q` for the pairs that boxes cannot decide, `n^2 mu` for core probabilities and as much
-//! again for every likely neighbour, `n^2` numbers.
+//! Cost: `n^2 m^2 q` for the pairs that boxes cannot decide, `n^2 mu` for core probabilities and
+//! the same again for every likely neighbour; memory `n^2` numbers.
 
 use rayon::prelude::*;
 
@@ -34,10 +37,10 @@ use super::{Grouped, Method, MethodError, Result, Tick};
 use crate::points::squared_distance;
 use crate::{Candidates, Partition};
 
-/// What is likely enough, for core objects and for reaching.
+/// The probability that counts as likely enough, for core objects and for reaching.
 const LIKELY: f64 = 0.5;
-/// Chances are shares of counts and products of them; a sum that is exactly one half must not fail by
-/// rounding.
+/// Probabilities are shares of counts and products of them; a sum that is exactly one half must not
+/// fail the test because of rounding.
 const ROUNDING: f64 = 1e-12;
 
 /// When an object is core, and what it reaches.
@@ -47,7 +50,8 @@ pub enum CoreRule {
     /// By the probability of enough neighbours, as Kriegel & Pfeifle define it.
     #[default]
     Probability,
-    /// ELKI's: enough objects that are more likely within `eps` than not; it reaches all of them.
+    /// ELKI's rule: enough objects that are more likely than not within `eps`; it reaches all of
+    /// them.
     Count,
 }
 
@@ -72,20 +76,21 @@ pub struct Fdbscan {
     rule: CoreRule,
 }
 
-/// The probabilities behind an answer.
+/// The probabilities behind a result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Density {
     /// The radius used, in scaled features.
     pub eps: f64,
-    /// Probability that objects `i` and `j` are within `eps`, row after row, `n * n`; 1 on the diagonal.
+    /// Probability that objects `i` and `j` are within `eps`, in row-major order, `n * n`; 1 on the
+    /// diagonal.
     pub neighbour: Vec<f64>,
     /// Core probability of each object.
     pub core: Vec<f64>,
 }
 
 impl Fdbscan {
-    /// Core objects have at least `min_points` objects within `eps`, themselves included; `eps` by the rule
-    /// above.
+    /// Core objects have at least `min_points` objects within `eps`, including themselves; `eps`
+    /// follows the rule above.
     pub fn new(min_points: usize) -> Self {
         Self { min_points, eps: None, rule: CoreRule::Probability }
     }
@@ -130,8 +135,9 @@ impl Method for Fdbscan {
         "fdbscan"
     }
 
-    /// The confidence of a core object is its core probability, of a border object the probability of being
-    /// reached by its cluster's founder or extender, of noise that of not being core.
+    /// The confidence of a core object is its core probability; of a border object, the probability
+    /// of being reached by the object that founded or extended its cluster; of noise, that of not
+    /// being core.
     fn group_watched(&self, candidates: &Candidates, _seed: u64, _: Tick) -> Result<Grouped> {
         let Density { neighbour, core, .. } = self.density(candidates)?;
         let n = candidates.objects();
@@ -181,7 +187,7 @@ fn likely(probability: f64) -> bool {
     probability >= LIKELY - ROUNDING
 }
 
-/// Probability that at least `wanted` of independent coins, all but `left_out`, show heads.
+/// Probability that at least `wanted` of these independent trials, all but `left_out`, succeed.
 fn at_least(wanted: usize, chances: &[f64], left_out: usize) -> f64 {
     if wanted == 0 {
         return 1.0;
@@ -189,7 +195,8 @@ fn at_least(wanted: usize, chances: &[f64], left_out: usize) -> f64 {
     if wanted > chances.len() {
         return 0.0;
     }
-    // exactly[s]: s heads so far, s < wanted; what grows beyond is certain and leaves.
+    // exactly[s]: s successes so far, s < wanted; beyond that, success is certain and the mass
+    // leaves.
     let mut exactly = vec![0.0; wanted];
     exactly[0] = 1.0;
     let mut enough = 0.0;
@@ -344,8 +351,8 @@ mod tests {
 
     #[test]
     fn certain_objects_make_plain_dbscan() {
-        // A chain, a pair, and two on their own. min_points 3: the ends of the chain are border, the pair is
-        // noise.
+        // A chain, a pair, and two isolated points. With min_points 3 the ends of the chain are
+        // border, the pair is noise.
         let points = crate::Points::new(vec![0.0, 0.9, 1.8, 2.7, 10.0, 10.5, 20.0, -30.0], 1).unwrap();
         let candidates = Candidates::from_points(&points).unwrap();
         let grouped = Fdbscan::new(3).eps(1.0).group(&candidates, 1).unwrap();
@@ -399,8 +406,8 @@ mod tests {
         assert!((default_eps(&candidates, 4) - reach[5]).abs() < 1e-12);
     }
 
-    /// FDBSCAN of ELKI 0.7.1 (Debian 0.7.1-10.1), threshold .5: eps, min_points, a letter a cluster and a dot
-    /// for noise.
+    /// FDBSCAN of ELKI 0.7.1 (Debian 0.7.1-10.1), threshold 0.5: eps, min_points, one letter per
+    /// cluster and a dot for noise.
     const ELKI: [(f64, usize, &str); 12] = [
         (0.8, 3, ".................................."),
         (1.0, 3, "....................a..a...a......"),

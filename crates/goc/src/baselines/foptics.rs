@@ -1,37 +1,41 @@
-//! FOPTICS: OPTICS of uncertain objects (Kriegel & Pfeifle 2005, as astronomers use it: Fuentes et al. 2017).
+//! FOPTICS: OPTICS for uncertain objects (Kriegel & Pfeifle 2005, in the form used in astronomy:
+//! Fuentes et al. 2017).
 //!
-//! OPTICS (Ankerst et al. 1999) walks through the objects such that what is dense comes together. The *core
-//! distance* of an object is that to its `mu`-th nearest, itself counted, and object `j` is *reached* from `i`
-//! at
+//! OPTICS (Ankerst et al. 1999) orders the objects such that dense regions are contiguous. The
+//! *core distance* of an object is the distance to its `mu`-th nearest object, counting itself, and
+//! object `j` is *reached* from `i` at
 //!
 //! ```text
 //! reach_ij = max(core_i, |x_i - x_j|)
 //! ```
 //!
-//! From an object the walk goes to the one that is reached at the least distance from any object before.
-//! Valleys in the distances along the walk are clusters; cut at `eps` they are those of DBSCAN.
+//! The walk continues from each object to the one reached at the smallest distance from any object
+//! already visited. Valleys in the distances along the walk are clusters; cut at `eps` they are
+//! those of DBSCAN.
 //!
-//! Where objects are uncertain, all these distances have distributions. Every object is one of its
-//! candidates, all equally likely, independently of the others, and the walk is made by the expectations
+//! If objects are uncertain, all these distances have distributions. Every object is one of its
+//! candidates, all equally likely and independent of the others, and the walk uses the expectations
 //!
 //! ```text
 //! core_i = E[d to the mu-th nearest],    reach_ij = E[max(d to the mu-th nearest of i, |x_i - x_j|)]
 //! ```
 //!
-//! over the possible worlds: all of them where they are no more than asked for, else as many drawn. Within a
-//! world the distances of one object are those from one and the same candidate, so they depend on each other
-//! as they should; FDBSCAN ([`super::fdbscan`]) takes them as independent.
+//! over the possible worlds: all of them if there are no more than requested, otherwise that many
+//! drawn at random. Within a world the distances of one object are measured from one and the same
+//! candidate, so they are dependent, as they should be; FDBSCAN ([`super::fdbscan`]) treats them as
+//! independent.
 //!
 //! # From distances to clusters
-//! Where the walk is cut at `eps`, who is at the border of a cluster depends on where the walk came from, and
-//! between uncertain objects `reach_ij` is not `reach_ji`. So that the order of the objects does not matter,
-//! clusters are what walks from all of them agree on: objects with a core distance within `eps` are dense;
-//! dense objects are in one cluster if one is reached from the other within `eps`; any other object is with
-//! the dense one from which it is reached at the least distance, if that is within `eps`, and noise if not.
-//! For certain objects these are the clusters of DBSCAN. The default of `eps` is twice the median of the
-//! expected core distances, a rule of thumb: the objects around a typical one may lie twice as far apart.
+//! If the walk is cut at `eps`, the border of a cluster depends on where the walk came from, and
+//! between uncertain objects `reach_ij` differs from `reach_ji`. To make the result independent of
+//! the order of the objects, clusters are what walks from all of them agree on. Objects with a core
+//! distance within `eps` are dense. Dense objects are in one cluster if one is reached from the
+//! other within `eps`. Any other object joins the dense one from which it is reached at the
+//! smallest distance, if that is within `eps`, and is noise otherwise. For certain objects these
+//! are the clusters of DBSCAN. The default of `eps` is twice the median of the expected core
+//! distances, a rule of thumb: the objects around a typical one may be twice as far apart.
 //!
-//! Cost: `W n^2 q` for the distances, `n^2` for the walk; `n^2` numbers.
+//! Cost: `W n^2 q` for the distances, `n^2` for the walk; memory `n^2` numbers.
 
 use rayon::prelude::*;
 
@@ -67,14 +71,15 @@ pub struct Foptics {
 pub struct Walk {
     /// The objects in the order of the walk.
     pub order: Vec<usize>,
-    /// The distance at which each object was reached; infinite where the walk began anew.
+    /// The distance at which each object was reached; infinite where the walk restarted.
     pub reachability: Vec<f64>,
-    /// The expected core distance of each object; infinite where there are too few objects.
+    /// The expected core distance of each object; infinite if there are too few objects.
     pub core: Vec<f64>,
 }
 
 impl Foptics {
-    /// Objects are dense by the distance to their `min_points`-th nearest, themselves included: 100 worlds.
+    /// Density is measured by the distance to the `min_points`-th nearest object, counting itself;
+    /// 100 worlds.
     pub fn new(min_points: usize) -> Self {
         Self { min_points, eps: None, worlds: 100 }
     }
@@ -82,17 +87,19 @@ impl Foptics {
     setters! {
         /// The radius at which the walk is cut, in scaled features.
         eps: f64 = Some(eps);
-        /// How many worlds to draw; at least one is.
+        /// The number of worlds to draw; at least one.
         worlds: usize = worlds.max(1);
     }
 
-    /// The walk from the first object, and from the first that is left where nothing more is reached.
+    /// The walk, starting from the first object, and restarting from the first unvisited one when
+    /// no further object is reached.
     pub fn walk(&self, candidates: &Candidates, seed: u64) -> Result<Walk> {
         let (core, reach) = self.distances(candidates, seed)?;
         Ok(walk(core, &reach))
     }
 
-    /// Expected core distances, and the expected distances at which `j` is reached from `i`, row after row.
+    /// Expected core distances, and the expected distances at which `j` is reached from `i`, in
+    /// row-major order.
     fn distances(&self, candidates: &Candidates, seed: u64) -> Result<(Vec<f64>, Vec<f64>)> {
         if self.min_points == 0 {
             let (method, name, must) = ("foptics", "min_points", "at least 1");
@@ -116,7 +123,7 @@ impl Method for Foptics {
         "foptics"
     }
 
-    /// The iterations are the worlds, as many as were asked for at most.
+    /// The iterations are the worlds, as many as were requested at most.
     fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         if let Some(value) = self.eps.filter(|eps| !(eps.is_finite() && *eps >= 0.0)) {
             let (method, name, must) = ("foptics", "eps", "a finite number not below 0");
@@ -129,10 +136,10 @@ impl Method for Foptics {
     }
 }
 
-/// A label for each object, its own for noise, and which are noise.
+/// A label for each object, a separate one for each noise object, and which are noise.
 fn clusters(core: &[f64], reach: &[f64], eps: f64) -> (Vec<usize>, Vec<bool>) {
     let n = core.len();
-    // Among too few objects the core distances are infinite, and so is their median.
+    // With too few objects the core distances are infinite, and so is their median.
     let dense: Vec<bool> = core.iter().map(|core| core.is_finite() && *core <= eps).collect();
     const NONE: usize = usize::MAX;
     let mut labels = vec![NONE; n];
@@ -156,13 +163,14 @@ fn clusters(core: &[f64], reach: &[f64], eps: f64) -> (Vec<usize>, Vec<bool>) {
         let from = |i: usize| if dense[i] { reach[i * n + j] } else { f64::INFINITY };
         let nearest = super::alternating_minimisation::least((0..n).map(from));
         noise[j] = !dense[nearest] || from(nearest) > eps;
-        // Noise comes behind the clusters.
+        // Noise labels come after the clusters.
         labels[j] = if noise[j] { n + j } else { labels[nearest] };
     }
     (labels, noise)
 }
 
-/// Expected core distances, and the expected distances at which `j` is reached from `i`, row after row.
+/// Expected core distances, and the expected distances at which `j` is reached from `i`, in
+/// row-major order.
 fn expected(worlds: &[(Points, f64)], min_points: usize) -> (Vec<f64>, Vec<f64>) {
     let n = worlds[0].0.len();
     let rows: Vec<(f64, Vec<f64>)> = (0..n)
@@ -194,7 +202,7 @@ fn expected(worlds: &[(Points, f64)], min_points: usize) -> (Vec<f64>, Vec<f64>)
     (core, reach.concat())
 }
 
-/// From each object to the one that is reached at the least distance, the first of several.
+/// Always continues to the object reached at the smallest distance, the first on a tie.
 fn walk(core: Vec<f64>, reach: &[f64]) -> Walk {
     let n = core.len();
     let (mut order, mut reachability) = (Vec::with_capacity(n), vec![f64::INFINITY; n]);
@@ -219,7 +227,8 @@ mod tests {
     use crate::baselines::testing::{blobs, identical, one_object};
     use crate::candidates::CandidatesBuilder;
 
-    /// Without pattern, between -.5 and .5; Python's `math.fmod(s * s * 0.618033988749895, 1) - .5`.
+    /// Pseudo-random, between -0.5 and 0.5; Python's `math.fmod(s * s * 0.618033988749895, 1) -
+    /// 0.5`.
     fn step(s: usize) -> f64 {
         ((s * s) as f64 * 0.618_033_988_749_895) % 1.0 - 0.5
     }

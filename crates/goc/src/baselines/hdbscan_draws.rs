@@ -1,22 +1,23 @@
-//! HDBSCAN over Monte-Carlo draws of the errors, and what the draws agree on.
+//! HDBSCAN on Monte Carlo draws from the errors, combined by consensus.
 //!
-//! What is commonly done with HDBSCAN and error bars: draw a value of every object from its errors, cluster,
-//! and repeat. A draw is a possible world ([`super::possible_worlds`]): one candidate for each object, all of
-//! an object equally likely; where there are no more worlds than asked for, all are taken. With
+//! This is how HDBSCAN is commonly combined with error bars: draw a value of every object from its
+//! errors, cluster, and repeat. A draw is a possible world ([`super::possible_worlds`]): one
+//! candidate for each object, with all candidates of an object equally likely. If there are no more
+//! worlds than requested, all are used. With
 //!
 //! ```text
 //! p_ij = share of worlds in which i and j are in one cluster of HDBSCAN
 //! ```
 //!
-//! (noise is in no cluster, not even with itself), average linkage on `1 - p` is cut at 1/2: groups whose
-//! members are together in half of the worlds, on average. Who is left alone is noise. So the number of
-//! groups is found, and a group may be smaller than the clusters that HDBSCAN accepts, where parts of a
-//! cluster come and go.
+//! (noise is in no cluster, not even with itself), average linkage on `1 - p` is cut at 1/2, which
+//! gives groups whose members are together in half of the worlds, on average. Objects left alone
+//! are noise. So the number of groups is inferred, and a group may be smaller than the minimum
+//! cluster size of HDBSCAN if parts of a cluster vary between worlds.
 //!
-//! The confidence of a member is the mean of `p` with the others of its group, that of noise one less its
-//! largest `p`.
+//! The confidence of a member is the mean of `p` with the others of its group; that of noise is one
+//! minus its largest `p`.
 //!
-//! Cost: `W` runs of HDBSCAN at `n^2 q`, and `W n^2` to combine them; `n^2 / 2` numbers.
+//! Cost: `W` runs of HDBSCAN at `n^2 q`, and `W n^2` to combine them; memory `n^2 / 2` numbers.
 
 use super::ensemble::Ensemble;
 use super::possible_worlds::{cluster_worlds, draw, enumerate};
@@ -24,7 +25,7 @@ use super::{Grouped, Method, Result, Tick};
 use crate::Candidates;
 use crate::oracle::hdbscan::Hdbscan;
 
-/// Together in this share of the worlds is one group.
+/// Objects that are together in this share of the worlds form a group.
 const AGREED: f64 = 0.5;
 
 /// HDBSCAN over draws with a consensus.
@@ -49,17 +50,17 @@ pub struct HdbscanDraws {
 }
 
 impl HdbscanDraws {
-    /// Each world clustered by `oracle`: 100 worlds.
+    /// Clusters each world with `oracle`: 100 worlds.
     pub fn new(oracle: Hdbscan) -> Self {
         Self { oracle, worlds: 100 }
     }
 
     setters! {
-        /// How many worlds to draw; at least one is.
+        /// The number of worlds to draw; at least one.
         worlds: usize = worlds.max(1);
     }
 
-    /// The groupings of the worlds; noise is a cluster each.
+    /// The groupings of the worlds; each noise object is a cluster of its own.
     pub fn ensemble(&self, candidates: &Candidates, seed: u64) -> Result<Ensemble> {
         let worlds = match enumerate(candidates, self.worlds) {
             Some(all) => all,
@@ -110,7 +111,7 @@ mod tests {
     #[test]
     fn all_six_worlds_and_their_consensus_are_those_of_scikit_learn_and_scipy() {
         // scikit-learn 1.9.1, HDBSCAN(min_cluster_size=4, min_samples=3) on the six worlds; the share of worlds in which
-        // two are in one cluster; scipy 1.17.1, linkage(1 - share, "average"), fcluster at .5.
+        // two are in one cluster; scipy 1.17.1, linkage(1 - share, "average"), fcluster at 0.5.
         let method = HdbscanDraws::new(Hdbscan::new(4).min_samples(3));
         let ensemble = method.ensemble(&between(), 1).unwrap();
         assert_eq!(ensemble.partitions().len(), 6);
@@ -170,10 +171,11 @@ mod tests {
         let method = HdbscanDraws::new(Hdbscan::default());
         let one = method.group(&one_object(), 1).unwrap();
         assert_eq!((one.partition.labels(), &one.noise[..], one.k()), (&[0][..], &[true][..], 0));
-        // Every world has three places with several objects each: who is where differs, so no pair agrees.
+        // Every world has three positions with several objects each; the objects at each differ, so
+        // no pair agrees.
         let equal = method.group(&identical(30), 1).unwrap();
         assert_eq!(equal.partition.len(), 30);
-        // Fewer objects than the least cluster.
+        // Fewer objects than the minimum cluster size.
         assert_eq!(method.group(&blobs(4, 3, 2, 0.5, 1), 1).unwrap().noise, [true; 4]);
     }
 }

@@ -1,7 +1,7 @@
-//! Baselines: what GOC is compared with. One file a method.
+//! Baselines: the methods that GOC is compared with, one file per method.
 //!
-//! Each is a struct with its parameters and answers through the one trait [`Method`], so that all of them run on the same
-//! candidates and come out in one table.
+//! Each baseline is a struct with its parameters that implements the trait [`Method`], so all of
+//! them run on the same candidates and can be compared in one table.
 
 mod alternating_minimisation;
 mod bounding;

@@ -1,11 +1,12 @@
-//! Possible worlds: cluster many ways the truth may be, then agree (Volk et al. 2009).
+//! Possible worlds: cluster many versions of the truth, then take the consensus (Volk et al. 2009).
 //!
-//! A world is one candidate for every object, all candidates of an object equally likely; as objects err
-//! independently, drawing a world is drawing a candidate for each. Every world is plain points, so any oracle
-//! clusters it at K; the [`Ensemble`] of their groupings gives the consensus and the confidence of each
-//! object.
+//! A world is one candidate for every object, with all candidates of an object equally likely. As
+//! the errors of objects are independent, drawing a world means drawing a candidate for each. Every
+//! world consists of plain points, so any oracle can cluster it at K; the [`Ensemble`] of the
+//! groupings gives the consensus and the confidence of each object.
 //!
-//! When there are no more worlds than asked for, all are taken with their probabilities and nothing is drawn.
+//! If there are no more worlds than requested, all are used with their probabilities and nothing is
+//! drawn.
 //!
 //! Cost: `W` runs of the oracle, and `W n^2` to combine them.
 
@@ -18,12 +19,12 @@ use super::{Grouped, Method, Result, Tick, check_k};
 use crate::oracle::{Oracle, OracleError, Start};
 use crate::{Candidates, Partition, random};
 
-/// A choice of one candidate for every object, and how likely it is.
+/// A choice of one candidate for every object, and its probability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct World {
     /// The candidate of each object.
     pub choice: Vec<u32>,
-    /// Its probability: among all when enumerated, one of the number drawn when drawn.
+    /// Its probability: exact if enumerated, one over the number drawn otherwise.
     pub probability: f64,
 }
 
@@ -51,17 +52,17 @@ pub struct PossibleWorlds<'a> {
 }
 
 impl<'a> PossibleWorlds<'a> {
-    /// Each world clustered into `k` by `oracle`: 100 worlds, equal weights, average linkage.
+    /// Clusters each world into `k` with `oracle`: 100 worlds, equal weights, average linkage.
     pub fn new(oracle: &'a dyn Oracle, k: usize) -> Self {
         Self { oracle, k, worlds: 100 }
     }
 
     setters! {
-        /// How many worlds to draw; at least one is.
+        /// The number of worlds to draw; at least one.
         worlds: usize = worlds.max(1);
     }
 
-    /// The groupings of the worlds, for what the consensus does not tell: other cuts.
+    /// The groupings of the worlds, for analyses beyond the consensus, such as other cuts.
     pub fn ensemble(&self, candidates: &Candidates, seed: u64) -> Result<Ensemble> {
         check_k(self.k, candidates)?;
         if let Some(all) = enumerate(candidates, self.worlds) {
@@ -87,8 +88,8 @@ impl Method for PossibleWorlds<'_> {
     }
 }
 
-/// All worlds with their probabilities, the last object's candidate changing fastest; none when there are
-/// more than `limit`.
+/// All worlds with their probabilities, with the last object's candidate changing fastest; `None`
+/// if there are more than `limit`.
 pub fn enumerate(candidates: &Candidates, limit: usize) -> Option<Vec<World>> {
     let n = candidates.objects();
     let count = (0..n).try_fold(1usize, |product, i| product.checked_mul(candidates.count(i)));
@@ -107,7 +108,7 @@ pub fn enumerate(candidates: &Candidates, limit: usize) -> Option<Vec<World>> {
     Some(worlds)
 }
 
-/// `count` worlds drawn by their probabilities, each from its own stream.
+/// Draws `count` worlds by their probabilities, each from its own stream.
 pub fn draw(candidates: &Candidates, count: usize, seed: u64) -> Vec<World> {
     let equal = |i: usize| vec![1.0 / candidates.count(i) as f64; candidates.count(i)];
     let weights: Vec<Vec<f64>> = (0..candidates.objects()).map(equal).collect();
@@ -135,7 +136,7 @@ pub(super) fn cluster_worlds(
             oracle.cluster(&points, Start::K(k), &mut random::stream(seed, 2 * w as u64 + 1))
         })
         .collect();
-    // Gathered first, so that of several errors it is always the first world's.
+    // Collected first, so that of several errors it is always the first world's.
     Ok(answers.into_iter().collect::<Result<_, OracleError>>()?)
 }
 
@@ -210,7 +211,7 @@ mod tests {
             let sd = (p * (1.0 - p) / 4000.0).sqrt();
             assert!((a - p).abs() < 4.0 * sd + 1e-12, "{a} {p} {sd}");
         }
-        // 81 worlds but only 80 asked for: drawn.
+        // 81 worlds but only 80 requested: drawn.
         let method = PossibleWorlds::new(&oracle, 2).worlds(80);
         let ensemble = method.ensemble(&candidates, 1).unwrap();
         assert_eq!(ensemble.partitions().len(), 80);
@@ -237,7 +238,7 @@ mod tests {
         let oracle = KMeans::default().starts(10);
         let grouped = PossibleWorlds::new(&oracle, 2).group(&builder.build().unwrap(), 4).unwrap();
         assert_eq!(grouped.partition.canonical().labels(), [0, 0, 0, 1, 1, 1, 0]);
-        // In two worlds of three it is with its group: 2/3 but for the draw of 100 worlds, sd .047.
+        // In two worlds of three it is with its group: 2/3 up to the draw of 100 worlds, sd 0.047.
         assert!((grouped.confidence[6] - 2.0 / 3.0).abs() < 0.15, "{:?}", grouped.confidence);
         assert_eq!(grouped.confidence[3], 1.0);
     }
@@ -259,8 +260,8 @@ mod tests {
         let oracle = KMeans::default().starts(2);
         let one = PossibleWorlds::new(&oracle, 1).group(&one_object(), 1).unwrap();
         assert_eq!((one.partition.labels(), &one.confidence[..]), (&[0][..], &[1.0][..]));
-        // Equal sets are not equal worlds: the candidates drawn differ. K is kept or undercut, never
-        // exceeded.
+        // Equal sets do not give equal worlds: the candidates drawn differ. At most K clusters are
+        // found.
         let equal = PossibleWorlds::new(&oracle, 3).group(&identical(6), 1).unwrap();
         assert!(equal.partition.k() <= 3);
         let candidates = blobs(9, 4, 2, 0.5, 2);

@@ -1,26 +1,29 @@
-//! Representative possible worlds: cluster only worlds that stand for many (after Liu et al. 2021, "RPC").
+//! Representative possible worlds: cluster only worlds that represent many others (after Liu et al.
+//! 2021, "RPC").
 //!
-//! Some of the worlds drawn are marginal, unlike nearly all others, and an equal vote for each lets them
-//! disturb the consensus. Liu et al. choose few worlds such that the whole is well represented, measured
-//! between the distributions of worlds by the Jensen-Shannon divergence, and cluster these together.
+//! Some of the drawn worlds are marginal, i.e. unlike nearly all others, and an equal vote for each
+//! lets them disturb the consensus. Liu et al. choose a few worlds that represent the whole well,
+//! as measured by the Jensen-Shannon divergence between the distributions of worlds, and cluster
+//! these together.
 //!
-//! # What is built
-//! - A world's distribution: for every feature the shares of its `n` points in `B` bins, which are equally
-//!   full over all candidates together. The divergence of two worlds is the mean over features of `JS(p, r) =
-//!   (KL(p | mean) + KL(r | mean)) / 2`, between 0 and `ln 2`.
-//! - The loss of representatives `R`, `sum_w min_{r in R} JS(w, r)`, made small greedily: the world that
-//!   lowers it most, one after the other.
-//! - A representative weighs the share of worlds that it is nearest to, so a marginal world stands for itself
-//!   alone at most; then the consensus is that of [`super::ensemble`]: weighted co-association, average
-//!   linkage.
+//! # Implementation
+//! - A world's distribution: for every feature the shares of its `n` points in `B` bins, which are
+//!   equally full over all candidates together. The divergence of two worlds is the mean over
+//!   features of `JS(p, r) = (KL(p | mean) + KL(r | mean)) / 2`, between 0 and `ln 2`.
+//! - The loss of representatives `R`, `sum_w min_{r in R} JS(w, r)`, is minimised greedily: each
+//!   step adds the world that lowers it most.
+//! - A representative has the weight of the share of worlds that it is nearest to, so a marginal
+//!   world represents at most itself. The consensus is then that of [`super::ensemble`]: weighted
+//!   co-association, average linkage.
 //!
-//! # What is simplified
-//! The published method couples the chosen worlds in one spectral clustering with a consistency term that is
-//! learnt: that is [`super::consistent_worlds`]. Here each is clustered on its own, by any oracle, and the
-//! coupling is the weighted co-association.
-//! Its own loss and its search differ in detail: the idea is theirs, the numbers need not be.
+//! # Simplifications
+//! The published method couples the chosen worlds in one spectral clustering with a learned
+//! consistency term: for that see [`super::consistent_worlds`]. Here each world is clustered on its
+//! own, by any oracle, and the coupling is the weighted co-association. The original loss and
+//! search differ in detail: the idea is theirs, but the numbers need not agree.
 //!
-//! Cost: `W^2 q B` for divergences, `W^2 R` for the choice, then `R` runs of the oracle in place of `W`.
+//! Cost: `W^2 q B` for divergences, `W^2 R` for the choice, then `R` runs of the oracle instead of
+//! `W`.
 
 use rayon::prelude::*;
 
@@ -30,7 +33,7 @@ use super::{Grouped, Method, Result, Tick, check_k};
 use crate::Candidates;
 use crate::oracle::Oracle;
 
-/// Bins of a feature; fewer when there are few objects.
+/// The number of bins of a feature; fewer if there are few objects.
 const BINS: usize = 16;
 
 /// Clustering by representative worlds.
@@ -56,25 +59,25 @@ pub struct RepresentativeWorlds<'a> {
 }
 
 impl<'a> RepresentativeWorlds<'a> {
-    /// The representatives clustered into `k` by `oracle`: 20 of 200 worlds, equal weights.
+    /// Clusters the representatives into `k` with `oracle`: 20 of 200 worlds.
     pub fn new(oracle: &'a dyn Oracle, k: usize) -> Self {
         Self { oracle, k, worlds: 200, representatives: 20 }
     }
 
     setters! {
-        /// How many worlds to draw; at least one is.
+        /// The number of worlds to draw; at least one.
         worlds: usize = worlds.max(1);
-        /// How many of them to cluster; at least one is.
+        /// The number of them to cluster; at least one.
         representatives: usize = representatives.max(1);
     }
 
-    /// The chosen worlds, each with the share of all worlds drawn that it stands for.
+    /// The chosen worlds, each with the share of all drawn worlds that it represents.
     pub fn choose(&self, candidates: &Candidates, seed: u64) -> Vec<World> {
         representatives(candidates, self.worlds, self.representatives, seed)
     }
 }
 
-/// Up to `count` of so many worlds drawn, each with the share of them that it stands for.
+/// Up to `count` of this many drawn worlds, each with the share of them that it represents.
 pub(super) fn representatives(candidates: &Candidates, worlds: usize, count: usize, seed: u64) -> Vec<World> {
     let drawn = draw(candidates, worlds, seed);
     let divergences = divergences(candidates, &drawn);
@@ -137,7 +140,7 @@ fn divergences(candidates: &Candidates, worlds: &[World]) -> Vec<Vec<f64>> {
         .enumerate()
         .map(|(a, p)| {
             let between = |(b, r): (usize, &Vec<f64>)| {
-                // The lower number first, so that both halves of the matrix round alike.
+                // The lower index first, so that both halves of the matrix are rounded alike.
                 let js = if a <= b { jensen_shannon(p, r) } else { jensen_shannon(r, p) };
                 js / q as f64
             };
@@ -146,13 +149,14 @@ fn divergences(candidates: &Candidates, worlds: &[World]) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Jensen-Shannon divergence in nats, added over all features.
+/// Jensen-Shannon divergence in nats, summed over all features.
 fn jensen_shannon(p: &[f64], r: &[f64]) -> f64 {
     let part = |a: f64, b: f64| if a > 0.0 { 0.5 * a * (2.0 * a / (a + b)).ln() } else { 0.0 };
     p.iter().zip(r).map(|(&a, &b)| part(a, b) + part(b, a)).sum::<f64>().max(0.0)
 }
 
-/// Up to `count` worlds, each the one that lowers the loss most; it ends early when nothing is left to gain.
+/// Up to `count` worlds, each the one that lowers the loss most; stops early if nothing can be
+/// gained.
 fn greedy(divergences: &[Vec<f64>], count: usize) -> Vec<usize> {
     let mut nearest = vec![f64::INFINITY; divergences.len()];
     let mut chosen: Vec<usize> = Vec::new();
@@ -209,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_marginal_world_is_not_chosen_before_a_common_one() {
-        // Ten worlds alike, one unlike: distance 0 and .6.
+        // Ten worlds alike, one unlike: distance 0 and 0.6.
         let mut d = vec![vec![0.0; 11]; 11];
         for other in 0..10 {
             (d[other][10], d[10][other]) = (0.6, 0.6);

@@ -1,39 +1,42 @@
-//! Robust clustering of boxes: the centres that are best in the worst case (Vo, Le Thi & Pham Dinh 2016).
+//! Robust clustering of boxes: centres that minimise the worst case (Vo, Le Thi & Pham Dinh 2016).
 //!
-//! Each object may be anywhere in its box `B_i`, with middle `m_i` and half widths `h_i`. The centres
-//! minimise the sum of squares when every object takes the place worst for its own centre,
+//! Each object may be anywhere in its box `B_i`, with middle `m_i` and half-widths `h_i`. The
+//! centres minimise the sum of squares when every object takes the worst position for its own
+//! centre,
 //!
 //! ```text
 //! F(C) = sum_i min_k g_i(c_k),     g_i(c) = max_{x in B_i} |x - c|^2 = sum_f (|c_f - m_if| + h_if)^2
 //! ```
 //!
-//! `g_i` is convex, its minimum over centres is not. Writing the minimum as the sum of all less the greatest
-//! sum of all but one makes `F` a difference of two convex functions,
+//! `g_i` is convex, but its minimum over centres is not. Writing the minimum as the sum of all
+//! terms minus the largest sum of all but one makes `F` a difference of two convex functions,
 //!
 //! ```text
 //! F = G - H,     G(C) = sum_i sum_k g_i(c_k),     H(C) = sum_i max_k sum_{l != k} g_i(c_l)
 //! ```
 //!
-//! and the DC algorithm replaces `H` by its tangent. With `k_i` the centre of least `g_i`, a subgradient of
-//! `H` by `c_l` is `y_l = sum over i with k_i != l of g_i'(c_l)`, and the next centres minimise `G(C) - <y,
-//! C>`. That falls apart into one problem for each cluster and feature, `min_c sum_i (|c - m_i| + h_i)^2 - y
-//! c`: piecewise quadratic, solved exactly by one walk over the sorted middles. `F` never rises.
+//! and the DC algorithm linearises `H`. With `k_i` the centre of lowest `g_i`, a subgradient of `H`
+//! in `c_l` is `y_l = sum over i with k_i != l of g_i'(c_l)`, and the next centres minimise `G(C) -
+//! <y, C>`. This separates into one problem for each cluster and feature, `min_c sum_i (|c - m_i| +
+//! h_i)^2 - y c`, which is piecewise quadratic and solved exactly by one pass over the sorted
+//! middles. `F` never increases.
 //!
-//! As long as labels stand still these steps walk, a share `n_l / n` of the way each, towards the minimum of
-//! the members alone. When a step changed no label we go there at once (the same one-dimensional problem over
-//! the members with `y = 0`), which cannot raise `F` either; when that changes no label, the run has
-//! converged. The jump is more than a short cut: the kink of `g_i` at the middle of a box holds a centre fast
-//! also where that object belongs to another cluster, and plain DC steps stop there, short of the minimum.
+//! As long as the labels do not change, these steps move by a fraction `n_l / n` of the way towards
+//! the minimum over the members alone. When a step changes no label, the algorithm jumps there at
+//! once (the same one-dimensional problem over the members with `y = 0`), which cannot increase `F`
+//! either; if that changes no label, the run has converged. The jump is more than a shortcut: the
+//! kink of `g_i` at the middle of a box can hold a centre even if that object belongs to another
+//! cluster, and plain DC steps would stop there, short of the minimum.
 //!
-//! Cost of a round: `n K q`, after one sort of `n` middles for each feature; the number of candidates does
-//! not matter.
+//! The cost of a round is `n K q`, after one sort of `n` middles for each feature; the number of
+//! candidates does not matter.
 
 use super::alternating_minimisation::{DistanceCount, Model, Run, assign, best_of_starts, members_of};
 use super::bounding::BoundingBoxes;
 use super::{Grouped, Method, Result, Tick, check_k};
 use crate::{Candidates, Points};
 
-/// Clustering of boxes against the worst case.
+/// Clustering of boxes that minimises the worst case.
 ///
 /// ```
 /// use goc::baselines::{Method, robust_boxes::RobustBoxes};
@@ -55,15 +58,15 @@ pub struct RobustBoxes {
 }
 
 impl RobustBoxes {
-    /// For `k` clusters: 10 starts, at most 200 rounds.
+    /// For `k` clusters, with 10 starts and at most 200 rounds.
     pub fn new(k: usize) -> Self {
         Self { k, starts: 10, max_iterations: 200 }
     }
 
     setters! {
-        /// How many starts; at least one is made.
+        /// The number of starts; at least one is made.
         starts: usize = starts.max(1);
-        /// The limit on rounds of each start; at least one is made.
+        /// The maximum number of rounds of each start; at least one is made.
         max_iterations: usize = max_iterations.max(1);
     }
 }
@@ -73,7 +76,7 @@ impl Method for RobustBoxes {
         "robust-boxes"
     }
 
-    /// The places are the middles of the boxes, in scaled features.
+    /// The positions are the middles of the boxes, in scaled features.
     fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         check_k(self.k, candidates)?;
         let model = Worst::new(candidates);
@@ -84,7 +87,7 @@ impl Method for RobustBoxes {
     }
 }
 
-/// One side of a box: middle and half width.
+/// One side of a box: middle and half-width.
 #[derive(Clone, Copy, Debug)]
 struct Side {
     object: usize,
@@ -95,7 +98,7 @@ struct Side {
 struct Worst {
     boxes: BoundingBoxes,
     middles: Points,
-    /// For each feature all sides, sorted by their middles.
+    /// For each feature, all sides sorted by their middles.
     sorted: Vec<Vec<Side>>,
 }
 
@@ -201,7 +204,8 @@ fn least_worst(sides: &[Side], y: f64) -> f64 {
             return zero;
         }
         balance += 2.0 * side.half;
-        // Below the middle with this side's half width moved over: the jump at the middle crosses zero.
+        // Below the middle with this side's half-width switched over: the jump at the middle
+        // crosses zero.
         if (base - balance) / count <= side.middle {
             return side.middle;
         }
@@ -276,8 +280,8 @@ mod tests {
             assert!(now <= last * (1.0 + 1e-13), "{now} {last}");
             last = now;
         }
-        // Where the steps alone stop, the jump to the members' minimum still gains: they stick on middles of
-        // others.
+        // Where the steps alone stop, the jump to the members' minimum still improves: they get
+        // stuck at the middles of other boxes.
         let labels: Vec<u32> =
             (0..60).map(|i| model.nearest(i, &centres, &mut DistanceCount::default()) as u32).collect();
         for (l, members) in members_of(&labels, 5).iter().enumerate() {

@@ -1,18 +1,19 @@
 //! Clustering by distances between whole sets (paper, section 5.1, Discussion 1).
 //!
-//! The dissimilarity of two objects is a distance between their candidate sets ([`SetDistance`]); affinity propagation,
-//! k-medoids or linkage does the rest. The paper prints affinity propagation over s1, s2 and s3
-//! (`tests/affinity_on_paper.rs`). Nothing is chosen or averaged for an object beforehand, and penalties are not looked at: each
-//! candidate is as good as another.
+//! The dissimilarity of two objects is a distance between their candidate sets ([`SetDistance`]);
+//! affinity propagation, k-medoids or linkage then clusters the objects. The paper reports affinity
+//! propagation with s1, s2 and s3 (`tests/affinity_on_paper.rs`). No candidates are chosen or
+//! averaged in advance, and penalties are not used: all candidates count equally.
 //!
-//! Cost: O(n^2 m^2 q) for the distances, then that of the [`Clusterer`], which no longer depends on m.
+//! Cost: O(n^2 m^2 q) for the distances, then that of the [`Clusterer`], which does not depend on
+//! m.
 
 use super::clusterer::{Clusterer, not_computed};
 use super::{Grouped, Method, Result, Tick};
 use crate::Candidates;
 use crate::set_distance::SetDistance;
 
-/// A set distance and what clusters by it.
+/// A set distance and the method that clusters by it.
 ///
 /// ```
 /// use goc::baselines::{Method, clusterer::Clusterer, set_distances::SetDistanceClustering};
@@ -35,7 +36,7 @@ use crate::set_distance::SetDistance;
 pub struct SetDistanceClustering {
     /// The distance between sets.
     pub distance: SetDistance,
-    /// What clusters by it.
+    /// The method that clusters by it.
     pub clusterer: Clusterer,
 }
 

@@ -1,32 +1,35 @@
-//! Single linkage, and the significance of every merger against a smooth background (Lövdal et al. 2022).
+//! Single linkage, with the significance of every merger against a smooth background (Lövdal et al.
+//! 2022).
 //!
-//! Made for clumps of stars in integrals of motion. Single linkage joins the objects one merger after the
-//! other; each cluster on the way, of some size at least, is a candidate:
+//! It was designed for clumps of stars in integrals of motion. Single linkage merges the objects
+//! step by step; each intermediate cluster of at least a minimum size is a candidate:
 //!
-//! 1. an ellipsoid is fitted to its members, of their mean and covariance, that holds 95.4 % of a normal
-//!    cloud: `(x - mean)' C^-1 (x - mean) <= chi2_q(.954)`, whose axes are the principal components;
-//! 2. the objects within it are counted: `N`, of all objects, members or not;
-//! 3. so are those of many artificial backgrounds without clumps: their mean is `<N_art>`, their standard
-//!    deviation `sigma_art`;
+//! 1. an ellipsoid is fitted to its members, with their mean and covariance, that contains 95.4 %
+//!    of a normal cloud: `(x - mean)' C^-1 (x - mean) <= chi2_q(0.954)`, whose axes are the
+//!    principal components;
+//! 2. the objects within it are counted: `N`, members or not;
+//! 3. the same is done for many artificial backgrounds without clumps: their mean is `<N_art>`,
+//!    their standard deviation `sigma_art`;
 //! 4. its significance is
 //!
 //! ```text
 //! (N - <N_art>) / sqrt(N + sigma_art^2).
 //! ```
 //!
-//! Of nested candidates the most significant one is taken: from the best down, a candidate above 3 is a
-//! cluster if it shares no member with one that is taken already. So an object is in the most significant
-//! candidate on its way up the tree, unless that holds a still more significant clump. All other objects are
-//! in no cluster.
+//! Of nested candidates the most significant one is selected: in descending order, a candidate
+//! above 3 becomes a cluster if it shares no member with one already selected. So an object belongs
+//! to the most significant candidate on its way up the tree, unless that contains a still more
+//! significant clump. All other objects are in no cluster.
 //!
-//! # What is not theirs
-//! They make backgrounds by shuffling velocities before energies and angular momenta are computed. Here there
-//! are features only, so the background is one of [`Background`]: places blurred, or uncorrelated
-//! combinations of features shuffled. Their last step, which gives clusters more members by Mahalanobis
-//! distance, is left out. Errors enter by the means of the candidates only, as in the original.
+//! # Differences from the original
+//! The authors generate backgrounds by shuffling velocities before energies and angular momenta are
+//! computed. Here only features are available, so the background is one of [`Background`]: blurred
+//! positions, or shuffled uncorrelated combinations of features. Their last step, which adds
+//! members to clusters by Mahalanobis distance, is omitted. As in the original, errors enter only
+//! through the means of the candidates.
 //!
-//! Cost: `n^2 q` for the tree and up to `n^2 B q^2` for the counts with B backgrounds, of which a search
-//! along the first feature spares much; `n^2 / 2 + B n q` numbers.
+//! Cost: `n^2 q` for the tree and up to `n^2 B q^2` for the counts with B backgrounds, much of
+//! which a search along the first feature saves; memory `n^2 / 2 + B n q` numbers.
 
 use rand::RngExt;
 use rayon::prelude::*;
@@ -38,7 +41,7 @@ use crate::matrix::{cholesky, lower_inverse};
 use crate::oracle::linkage::{Dendrogram, Linkage, Method as LinkageMethod};
 use crate::{Candidates, Partition, Points, random};
 
-/// The share of a normal cloud that an ellipsoid holds.
+/// The share of a normal cloud that an ellipsoid contains.
 const HELD: f64 = 0.954;
 
 /// Single linkage with the significance of mergers.
@@ -65,44 +68,44 @@ pub struct SignificantLinkage {
 }
 
 impl Default for SignificantLinkage {
-    /// Clusters of ten members and three sigma at least, 100 blurred backgrounds.
+    /// Clusters of at least ten members and three sigma, 100 blurred backgrounds.
     fn default() -> Self {
         let (backgrounds, background) = (Self::BACKGROUNDS, Background::default());
         Self { least_members: 10, significance: 3.0, backgrounds, background }
     }
 }
 
-/// A cluster on the way of the mergers.
+/// An intermediate cluster of the linkage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clump {
-    /// Its merger, from 0.
+    /// The index of its merger, from 0.
     pub merger: usize,
-    /// Its members, ascending.
+    /// Its members, in ascending order.
     pub members: Vec<usize>,
-    /// Objects within its ellipsoid.
+    /// The number of objects within its ellipsoid.
     pub inside: usize,
     /// The mean and standard deviation of that number in the backgrounds.
     pub expected: (f64, f64),
-    /// How much it stands out, in standard deviations.
+    /// Its significance, in standard deviations.
     pub significance: f64,
 }
 
 impl SignificantLinkage {
-    /// Backgrounds unless told.
+    /// Default number of backgrounds.
     pub const BACKGROUNDS: usize = 100;
 
     setters! {
-        /// Members of a cluster at least; two is the least that is taken.
+        /// The minimum number of members of a cluster; at least two.
         least_members: usize = least_members.max(2);
-        /// The significance from which on a cluster is one.
+        /// The minimum significance of a cluster.
         significance: f64;
-        /// How many backgrounds to draw; at least one is.
+        /// The number of backgrounds to draw; at least one.
         backgrounds: usize = backgrounds.max(1);
         /// How they are drawn.
         background: Background;
     }
 
-    /// Every candidate, by its merger, against these backgrounds.
+    /// All candidates, by merger, evaluated against these backgrounds.
     pub fn clumps(&self, points: &Points, backgrounds: &[Points], tick: Tick) -> Result<Vec<Clump>> {
         let tree = Linkage::new(LinkageMethod::Single).fit(points)?;
         let (order, firsts) = leaves(&tree, points.len());
@@ -129,7 +132,7 @@ impl SignificantLinkage {
         found.into_iter().collect()
     }
 
-    /// Those that are taken, the most significant first.
+    /// The selected candidates, the most significant first.
     pub fn taken<'c>(&self, clumps: &'c [Clump], objects: usize) -> Vec<&'c Clump> {
         let mut order: Vec<&Clump> = clumps.iter().filter(|c| c.significance > self.significance).collect();
         order.sort_by(|a, b| b.significance.total_cmp(&a.significance).then(a.merger.cmp(&b.merger)));
@@ -177,7 +180,8 @@ fn failed(reason: &str) -> MethodError {
     MethodError::Failed { method: "significant-linkage", reason: reason.into() }
 }
 
-/// The objects in an order in which the members of every merger stand together, and where those begin.
+/// The objects in an order in which the members of every merger are contiguous, and the start of
+/// each.
 fn leaves(tree: &Dendrogram, n: usize) -> (Vec<usize>, Vec<usize>) {
     let merges = tree.merges();
     let size = |node: usize| if node < n { 1 } else { merges[node - n].size };
@@ -201,20 +205,20 @@ fn spreads(points: &Points) -> Vec<f64> {
     (0..points.features()).map(variance).collect()
 }
 
-/// All within a Mahalanobis distance of a mean.
+/// All points within a Mahalanobis distance of a mean.
 struct Ellipsoid {
     mean: Vec<f64>,
     /// `L^-1` of the covariance `L L'`.
     white: Vec<f64>,
     /// The largest squared distance.
     limit: f64,
-    /// How far it reaches along the first feature.
+    /// Its extent along the first feature.
     reach: f64,
 }
 
 impl Ellipsoid {
-    /// With the mean and covariance of the members; where they have no extent in some direction, that of a
-    /// billionth of the variance of all objects.
+    /// With the mean and covariance of the members; in a direction without extent, a billionth of
+    /// the variance of all objects.
     fn around(points: &Points, members: &[usize], limit: f64, floor: &[f64]) -> Result<Self> {
         let (m, q) = (members.len() as f64, points.features());
         let mean: Vec<f64> =
@@ -235,9 +239,9 @@ impl Ellipsoid {
             cholesky(&covariance, q)
         });
         let low = low.ok_or_else(|| {
-            failed("the covariance of a cluster is too large or too small for numbers; scale the features")
+            failed("the covariance of a cluster overflows or underflows; scale the features")
         })?;
-        // A little more than it reaches, so that rounding leaves nobody out.
+        // Slightly more than its extent, so that rounding excludes nobody.
         let reach = (limit * covariance[0]).sqrt() * (1.0 + 1e-9);
         Ok(Self { mean, white: lower_inverse(&low, q), limit, reach })
     }
@@ -253,7 +257,7 @@ impl Ellipsoid {
     }
 }
 
-/// Points by their first feature, so that few are looked at.
+/// Points sorted by their first feature, so that few need to be examined.
 struct Sorted {
     points: Points,
 }
@@ -286,7 +290,8 @@ mod tests {
     use super::*;
     use crate::baselines::testing::{blobs, identical, one_object};
 
-    /// Without pattern, between -.5 and .5; Python's `math.fmod(s * s * 0.618033988749895, 1) - .5`.
+    /// Pseudo-random, between -0.5 and 0.5; Python's `math.fmod(s * s * 0.618033988749895, 1) -
+    /// 0.5`.
     fn step(s: usize) -> f64 {
         ((s * s) as f64 * 0.618_033_988_749_895) % 1.0 - 0.5
     }
@@ -312,7 +317,7 @@ mod tests {
 
     #[test]
     fn significances_are_those_of_scipy_and_numpy() {
-        // scipy 1.17.1 linkage(x, "single"), numpy 2.4.6 cov and eigh, scipy.stats.chi2.ppf(.954, 2): size, objects inside,
+        // scipy 1.17.1 linkage(x, "single"), numpy 2.4.6 cov and eigh, scipy.stats.chi2.ppf(0.954, 2): size, objects inside,
         // mean and deviation in the backgrounds, significance of every merger of ten members at least.
         let golden = [
             (10, 10, 0.0, 0.0, 3.162277660168379),

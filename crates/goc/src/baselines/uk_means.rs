@@ -1,9 +1,10 @@
 //! UK-means, the paper's baseline (Chau et al. 2006).
 //!
-//! UK-means puts an object where the *expected* squared distance to a centre is least. That expectation is
-//! the squared distance to the object's mean plus the object's own variance, which no centre can change
-//! (Lee, Kao & Cheng 2007), so UK-means is k-means on the means of the sets (paper, eq. 10). With
-//! another oracle than k-means it is the paper's baseline for that oracle.
+//! UK-means assigns an object to the centre with the lowest *expected* squared distance. That
+//! expectation is the squared distance to the object's mean plus the object's own variance, which
+//! does not depend on the centre (Lee, Kao & Cheng 2007), so UK-means is k-means on the means of
+//! the sets (paper, eq. 10). With an oracle other than k-means it is the paper's baseline for that
+//! oracle.
 
 use super::{Grouped, Method, Result, Tick};
 use crate::oracle::k_means::means as means_of;
@@ -39,9 +40,9 @@ pub fn uk_means(
 
 /// UK-means as a [`Method`].
 pub struct UkMeans<'a> {
-    /// Clusters the means.
+    /// The oracle that clusters the means.
     pub oracle: &'a dyn Oracle,
-    /// Clusters asked for.
+    /// Clusters requested.
     pub k: usize,
 }
 

@@ -1,4 +1,5 @@
-//! UK-medians: centres of least expected distance, not squared (Cormode & McGregor 2008, the discrete case).
+//! UK-medians: centres that minimise the expected distance, not its square (Cormode & McGregor
+//! 2008, the discrete case).
 //!
 //! Minimises over labels and centres
 //!
@@ -6,20 +7,21 @@
 //! sum_i mean_j |x_ij - c_{l_i}|
 //! ```
 //!
-//! by turns: every object to the centre of least expected distance, every centre to the geometric median of
-//! all candidates of its members (each weighing `1 / m_i`). Without the square the spread of a set no longer
-//! drops out, so there is no shortcut over means as for UK-means, and one far object or candidate pulls a
-//! centre by its direction only. (Cormode & McGregor give approximation algorithms with guarantees by
-//! reducing to points; this is the usual local descent on their objective.)
+//! alternately: every object is assigned to the centre of lowest expected distance, and every
+//! centre moves to the geometric median of all candidates of its members (each with weight `1 /
+//! m_i`). Without the square the spread of a set no longer cancels, so there is no shortcut over
+//! means as for UK-means, and a distant object or candidate pulls a centre by its direction only.
+//! (Cormode & McGregor give approximation algorithms with guarantees by reduction to points; this
+//! is the usual local descent on their objective.)
 //!
-//! The geometric median is found by Weiszfeld's rounds `y <- sum w x / |x - y|  /  sum w / |x - y|`. At a
-//! candidate that formula divides by zero; there the step of Vardi & Zhang (2000) is taken, which stays
-//! exactly when the candidate is the median and else leaves it downhill. Weiszfeld's rounds are slow near a
-//! candidate, so Newton's step is tried first and kept where it goes down. Every step lowers the sum or keeps
-//! it.
+//! The geometric median is found by Weiszfeld's iteration `y <- sum w x / |x - y|  /  sum w / |x -
+//! y|`. At a candidate that formula divides by zero; there the step of Vardi & Zhang (2000) is
+//! used, which stays if the candidate is the median and otherwise leaves it downhill. Weiszfeld's
+//! iteration is slow near a candidate, so a Newton step is tried first and kept if it goes
+//! downhill. No step increases the sum.
 //!
-//! Cost of a round: `n m K q` for the expected distances, most of which the pruning of Ngai et al. saves, and
-//! some ten to a hundred passes of `n m q` for the medians.
+//! Cost of a round: `n m K q` for the expected distances, most of which are saved by the pruning of
+//! Ngai et al., and some ten to a hundred passes of `n m q` for the medians.
 
 use super::alternating_minimisation::{DistanceCount, Model, best_of_starts, descend};
 use super::expected::{Expected, Power};
@@ -27,11 +29,13 @@ use super::{Grouped, Method, Result, Tick, check_k};
 use crate::points::squared_distance;
 use crate::{Candidates, Points};
 
-/// Moves below this share of the distance between the median and the candidates end Weiszfeld's rounds.
+/// Weiszfeld's iteration ends at moves below this share of the distance between the median and the
+/// candidates.
 const STANDS: f64 = 1e-11;
-/// Newton ends in some ten rounds; this is for candidates on one line, where there are Weiszfeld's alone.
+/// Newton's method ends in some ten rounds; this limit is for collinear candidates, for which only
+/// Weiszfeld's iteration works.
 const WEISZFELD_ROUNDS: usize = 300;
-/// With more features than this the Hessian costs more than it saves.
+/// With more features than this, computing the Hessian costs more than it saves.
 const NEWTON_FEATURES: usize = 16;
 
 /// UK-medians.
@@ -57,17 +61,18 @@ pub struct UkMedians {
 }
 
 impl UkMedians {
-    /// For `k` clusters: 10 starts, at most 100 rounds, with pruning.
+    /// For `k` clusters, with 10 starts, at most 100 rounds and pruning.
     pub fn new(k: usize) -> Self {
         Self { k, starts: 10, max_iterations: 100, pruning: true }
     }
 
     setters! {
-        /// How many starts; at least one is made.
+        /// The number of starts; at least one is made.
         starts: usize = starts.max(1);
-        /// The limit on rounds of each start; at least one is made.
+        /// The maximum number of rounds of each start; at least one is made.
         max_iterations: usize = max_iterations.max(1);
-        /// Whether bounding boxes rule out distances; the labels are the same either way.
+        /// Whether bounding boxes are used to rule out distances; the labels are the same either
+        /// way.
         pruning: bool;
     }
 }
@@ -77,7 +82,7 @@ impl Method for UkMedians {
         "uk-medians"
     }
 
-    /// The places are the geometric medians of the sets, in scaled features.
+    /// The positions are the geometric medians of the sets, in scaled features.
     fn group_watched(&self, candidates: &Candidates, seed: u64, _: Tick) -> Result<Grouped> {
         check_k(self.k, candidates)?;
         let model = Medians::new(candidates, self.pruning);
@@ -123,7 +128,7 @@ impl Model for Medians<'_> {
     }
 }
 
-/// Points with weights, row after row.
+/// Weighted points, in row-major order.
 struct Weighted {
     rows: Points,
     weights: Vec<f64>,
@@ -144,7 +149,8 @@ fn weighted_candidates(candidates: &Candidates, members: &[usize]) -> Weighted {
     Weighted { rows: Points::trusted(values, q), weights }
 }
 
-/// Weiszfeld's rounds from `start` with the step of Vardi & Zhang at a vertex; never worse than `start`.
+/// Weiszfeld's iteration from `start` with the step of Vardi & Zhang at a vertex; never worse than
+/// `start`.
 fn geometric_median(points: &Weighted, start: &[f64]) -> Vec<f64> {
     let weight: f64 = points.weights.iter().sum();
     let mut y = start.to_vec();
@@ -153,8 +159,8 @@ fn geometric_median(points: &Weighted, start: &[f64]) -> Vec<f64> {
         if at.is_median() {
             return y;
         }
-        // A median on a candidate is only approached, slower and slower: ask the nearest candidate now and
-        // then.
+        // A median at a candidate is approached ever more slowly, so the nearest candidate is
+        // tested from time to time.
         if round % 16 == 3 {
             let vertex = points.rows.row(at.nearest);
             if Resultant::at(points, vertex).is_median() {
@@ -182,15 +188,15 @@ fn geometric_median(points: &Weighted, start: &[f64]) -> Vec<f64> {
     if total_distance(points, &y) <= total_distance(points, start) { y } else { start.to_vec() }
 }
 
-/// The resultant of the unit vectors from a place `y` to all candidates, and what goes with it.
+/// The resultant of the unit vectors from a position `y` to all candidates, and related quantities.
 struct Resultant {
     /// `sum w |x - y|`.
     sum: f64,
-    /// `sum w / |x - y|` over the candidates elsewhere.
+    /// `sum w / |x - y|` over the candidates that are not at `y`.
     inverse: f64,
-    /// The weight that sits at `y` itself.
+    /// The weight located at `y` itself.
     here: f64,
-    /// `sum w (x - y) / |x - y|` over the candidates elsewhere.
+    /// `sum w (x - y) / |x - y|` over the candidates that are not at `y`.
     vector: Vec<f64>,
     /// Its length.
     norm: f64,
@@ -222,8 +228,9 @@ impl Resultant {
         at
     }
 
-    /// Newton's step on `sum w |x - y|`, whose Hessian is `sum w/d (I - u u^T)`, `u` the unit vector to the
-    /// candidate; none where that is singular (all candidates on one line) or `y` sits on a candidate.
+    /// The Newton step on `sum w |x - y|`, whose Hessian is `sum w/d (I - u u^T)`, with `u` the
+    /// unit vector to the candidate; `None` if that is singular (all candidates on one line) or `y`
+    /// coincides with a candidate.
     fn newton_step(&self, points: &Weighted, y: &[f64]) -> Option<Vec<f64>> {
         let q = y.len();
         if self.here > 0.0 || q > NEWTON_FEATURES {
@@ -244,15 +251,15 @@ impl Resultant {
         Some(y.iter().zip(step).map(|(y, s)| y + s).collect())
     }
 
-    /// True when the resultant of all others is not longer than the weight that sits here.
+    /// True if the resultant of all others is not longer than the weight located here.
     fn is_median(&self) -> bool {
         // The sum of unit vectors that cancel is rounded.
         self.norm <= self.here * (1.0 + 1e-12) || self.inverse == 0.0
     }
 }
 
-/// Solves `A s = b` by Cholesky for the lower triangle of `A`, which is overwritten; none when it is not
-/// positive definite.
+/// Solves `A s = b` by Cholesky for the lower triangle of `A`, which is overwritten; `None` if it
+/// is not positive definite.
 fn solve_positive(a: &mut [f64], b: &[f64]) -> Option<Vec<f64>> {
     let q = b.len();
     let mut s = b.to_vec();
@@ -314,7 +321,7 @@ mod tests {
             values in prop::collection::vec(-5i32..5, 14),
             first in 0usize..7,
         ) {
-            // Whole numbers give repeated points and collinear sets; the start is one of the points.
+            // Integers give repeated points and collinear sets; the start is one of the points.
             let rows = Points::new(values.into_iter().map(f64::from).collect(), 2).unwrap();
             let points = Weighted { weights: (0..7).map(|i| 1.0 + f64::from(i % 3)).collect(), rows };
             let y = geometric_median(&points, points.rows.row(first));

@@ -1,26 +1,27 @@
-//! How near a clustering is to the draws of the marginal mixture: the expected adjusted Rand index.
+//! How close a clustering is to the draws of the marginal mixture: the expected adjusted Rand
+//! index.
 //!
-//! With `I_ij` = 1 where the clustering has i and j together and `p_ij` the probability that the
-//! mixture gives to that, both summed over the pairs i < j, and N pairs in all (PEAR; Fritsch &
-//! Ickstadt 2009),
+//! Let `I_ij` be 1 if the clustering has i and j together, and `p_ij` the probability of that under
+//! the mixture, both summed over the pairs i < j, with N pairs in all. Then (PEAR; Fritsch &
+//! Ickstadt 2009)
 //!
 //! ```text
 //! (sum I p - sum I sum p / N) / ((sum I + sum p) / 2 - sum I sum p / N).
 //! ```
 //!
-//! The number of clusters of the mixture itself is no number for another method. Its clusters are
-//! normal, so that a group with long tails is to it one large cluster and many of one or two stray
-//! objects, which count as much as groups do; a method with clusters of like size would cut the
-//! large ones up to have so many. Pairs count instead: strays are in few of them. One is perfect
-//! agreement, zero what chance has at any K.
+//! The mixture's own number of clusters is not suitable for another method. Its clusters are
+//! normal, so a group with long tails becomes one large cluster and many clusters of one or two
+//! stray objects, which count as much as groups do. A method with clusters of similar size would
+//! split the large ones to reach this number. Pairs are counted instead, because strays are in few
+//! of them. One is perfect agreement, zero is the chance level at any K.
 //!
-//! Cost: the pairs that were ever together.
+//! The cost is linear in the number of pairs that were ever together.
 
 use crate::Partition;
 use crate::marginal::CoClustering;
 
-/// The expected adjusted Rand index of `partition`; none where both have all objects in one place
-/// or each by itself, so that there is nothing to agree on.
+/// The expected adjusted Rand index of `partition`; `None` if both have all objects in one cluster,
+/// or each object alone, so that there is no agreement to measure.
 pub(super) fn expected_rand(together: &CoClustering, partition: &Partition) -> Option<f64> {
     let n = partition.len();
     let pairs = 0.5 * n as f64 * (n as f64 - 1.0);

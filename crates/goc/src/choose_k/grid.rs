@@ -1,9 +1,10 @@
-//! Coarse to fine: the K with the largest criterion without trying every K.
+//! Coarse-to-fine search for the K with the largest criterion, without trying every K.
 //!
-//! First a geometric ladder over the range, each step about a third more than the one before; then, around
-//! the best, the middles of the gaps to its tried neighbours, again and again until the neighbours are next
-//! to it. That is `O(log K)` clusterings. A criterion with several peaks closer than the ladder's steps may
-//! hide one: what is found is the top of the highest peak the ladder saw.
+//! First comes a geometric ladder over the range, with steps of about a third. Then the midpoints
+//! of the gaps between the best K and its tried neighbours are tried repeatedly, until the
+//! neighbours are adjacent. That takes `O(log K)` clusterings. If a criterion has several peaks
+//! closer than the ladder's steps, one may be missed: the result is the top of the highest peak
+//! that the ladder hit.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -11,15 +12,15 @@ use std::ops::RangeInclusive;
 /// Ratio of the ladder.
 const STEP: f64 = 1.35;
 
-/// Which of several K with the same value is taken.
+/// Which of several K with the same value is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ties {
     Smaller,
     Larger,
 }
 
-/// The K of the largest value, and every value there is, by K. A K for which `value` gives none is passed
-/// over; an error ends the search. None when no K had a value.
+/// The K with the largest value, and all values by K. A K for which `value` returns `None` is
+/// skipped; an error ends the search. The best is `None` if no K had a value.
 pub(crate) fn peak<E>(
     range: RangeInclusive<usize>,
     ties: Ties,
@@ -54,7 +55,7 @@ pub(crate) fn peak<E>(
     Ok(Peak { best, values: values.into_iter().filter_map(|(k, v)| Some((k, v?))).collect() })
 }
 
-/// What [`peak`] found.
+/// The result of [`peak`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peak {
     /// The K with the largest value.

@@ -1,32 +1,33 @@
-//! The weight of the penalties from the data: the likelihood's own.
+//! The weight of the penalties derived from the likelihood.
 //!
-//! GOC minimises `|x - mu|^2 + lambda P`, the soft model `|x - mu|^2 / (2 sigma^2) + penalty_strength P`: the same
-//! where `lambda = 2 penalty_strength sigma^2` ([`super::soft`]). The variance within clusters follows from a
-//! clustering, and the clustering from lambda, so both are found in turn, a few times. It is a weight for the
-//! squared distance; the unsquared one has no such likelihood.
+//! GOC minimises `|x - mu|^2 + lambda P`, and the soft model `|x - mu|^2 / (2 sigma^2) +
+//! penalty_strength P`. These are equivalent for `lambda = 2 penalty_strength sigma^2`
+//! ([`super::soft`]). The variance within clusters follows from a clustering, and the clustering
+//! from lambda, so the two are updated alternately, a few times. This weight applies to the squared
+//! distance; the unsquared one has no such likelihood.
 
 use super::soft::{ROUGHLY, Soft, SoftError};
 use super::{ChooseError, Solution};
 use crate::Candidates;
 
-/// Rounds at most.
+/// Maximum number of rounds.
 const ROUNDS: usize = 6;
-/// A change below this share is no change.
+/// Relative changes below this count as converged.
 const SETTLED: f64 = 0.02;
 
 /// The lambda found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LambdaFound {
-    /// The last of the rounds.
+    /// The value after the last round.
     pub lambda: f64,
     /// Lambda after each round.
     pub rounds: Vec<f64>,
-    /// False when the limit of rounds came first.
+    /// False if the limit of rounds was reached first.
     pub settled: bool,
 }
 
-/// Clusters with `first`, fits the soft model, takes its lambda, and so on until it stays. Penalties that
-/// say nothing leave `first`.
+/// Clusters with `first`, fits the soft model, takes its lambda, and repeats until it converges.
+/// Uninformative penalties leave `first` unchanged.
 pub fn lambda<E: From<ChooseError>>(
     candidates: &Candidates,
     penalty_strength: f64,
@@ -59,8 +60,8 @@ mod tests {
 
     #[test]
     fn a_fixed_clustering_gives_twice_strength_times_variance() {
-        // Two clusters of plain points with variance 1 and 4 about their means; penalties alike, so that
-        // they do not matter.
+        // Two clusters of plain points with variances 1 and 4 around their means; all penalties are
+        // equal, so they do not matter.
         let mut builder = CandidatesBuilder::new(1);
         for x in [-1.0, 1.0, 98.0, 102.0] {
             builder.push(&[x], &[0.5]).unwrap();

@@ -1,14 +1,16 @@
-//! Choosing K and lambda: what the paper asks for and nobody knows.
+//! Choosing K and lambda, which the paper's method needs but which are rarely known.
 //!
-//! A [`Criterion`] gives every number of clusters a value, the larger the better, from a clustering with that
-//! number by whatever method: [`silhouette`] of the places, BIC and ICL of the [`soft`] model, [`stability`]
-//! under resampled candidates; a search from coarse to fine finds the largest. The default compares
-//! the clusterings with the draws of the marginal mixture ([`crate::marginal`]), which finds groups
-//! without being told K: the largest expected adjusted Rand index is taken.
-//! [`lambda`](lambda::lambda) takes the weight of the penalties from the soft model.
+//! A [`Criterion`] assigns every number of clusters a score, the larger the better, based on a
+//! clustering with that many clusters by any method: the [`silhouette`] of the positions, BIC and
+//! ICL of the [`soft`] model, or [`stability`] under resampling of the candidates. A coarse-to-fine
+//! search finds the maximum. The default compares the clusterings with the draws of the marginal
+//! mixture ([`crate::marginal`]), which does not need K, and takes the K with the largest expected
+//! adjusted Rand index. [`lambda`](lambda::lambda) derives the weight of the penalties from the
+//! soft model.
 //!
-//! None of them looks past half as many clusters as objects. Silhouette and stability cannot see one cluster.
-//! Where no K has a value (one object, all alike) the answer is one cluster.
+//! No criterion considers more than half as many clusters as objects. Silhouette and stability
+//! cannot assess a single cluster. If no K has a score (one object, or all objects alike), the
+//! answer is one cluster.
 //!
 //! ```
 //! use goc::choose_k::{ChooseError, Chooser, Criterion, Solution};
@@ -41,32 +43,32 @@ use crate::{Candidates, Partition, Points};
 pub(crate) use grid::{Ties, peak};
 use soft::{ROUGHLY, Soft, SoftError};
 
-/// How many times the clusters of the marginal mixture are looked at, at most.
+/// The search goes up to this multiple of the number of clusters of the marginal mixture.
 const FARTHER: usize = 2;
 
-/// What a number of clusters is judged by.
+/// The criterion for the number of clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Criterion {
     /// Agreement with the draws of the marginal mixture.
     #[default]
     Marginal,
-    /// Mean silhouette of the places.
+    /// Mean silhouette of the positions.
     Silhouette,
-    /// Schwarz's criterion of the soft model.
+    /// The Bayesian information criterion (Schwarz) of the soft model.
     Bic,
-    /// The same with the entropy of the memberships taken off.
+    /// The same minus the entropy of the memberships.
     Icl,
-    /// Agreement under resampled candidates.
+    /// Agreement between clusterings of resampled candidates.
     Stability,
 }
 
-/// A clustering with a given K: what criteria judge.
+/// A clustering with a given K, as evaluated by the criteria.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
     /// The clusters.
     pub partition: Partition,
-    /// Where each object is taken to be, in scaled features.
+    /// The assumed position of each object, in scaled features.
     pub places: Points,
 }
 
@@ -83,28 +85,28 @@ pub enum ChooseError {
     /// Resampling failed.
     #[error(transparent)]
     Resampled(#[from] CandidatesError),
-    /// The clusters have no extent that lambda could follow from.
+    /// The clusters have no extent from which lambda could be derived.
     #[error("lambda cannot be found: the clusters have no extent in some direction; give lambda")]
     NoLambda,
 }
 
-/// One K that was looked at.
+/// One K that was evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
-    /// Clusters asked for.
+    /// Clusters requested.
     pub k: usize,
-    /// The criterion.
+    /// The value of the criterion.
     pub value: f64,
-    /// The clusters, where there was a clustering with this K.
+    /// The clusters, if a clustering with this K was computed.
     pub partition: Option<Partition>,
 }
 
-/// The number of clusters and how it came about.
+/// The chosen number of clusters and the scores behind it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chosen {
-    /// The number.
+    /// The chosen number of clusters.
     pub k: usize,
-    /// Every K that has a value, ascending.
+    /// Every K that has a score, in ascending order.
     pub curve: Vec<Trial>,
 }
 
@@ -117,7 +119,7 @@ pub struct Chooser {
 }
 
 impl Chooser {
-    /// By this criterion.
+    /// Chooses K by this criterion.
     pub fn new(criterion: Criterion) -> Self {
         Self { criterion, penalty_strength: PENALTY_STRENGTH, repeats: stability::REPEATS }
     }
@@ -125,12 +127,12 @@ impl Chooser {
     setters! {
         /// The weight of a penalty in the log likelihood of the soft model.
         penalty_strength: f64;
-        /// Clusterings of resampled candidates, for the stability; at least two.
+        /// The number of clusterings of resampled candidates for the stability; at least two.
         repeats: usize = repeats.max(2);
     }
 
-    /// The K of the largest criterion. `solve` clusters candidates into so many clusters; whatever is random
-    /// follows from the seed it gets.
+    /// The K that maximises the criterion. `solve` clusters candidates into the given number of
+    /// clusters; all its randomness must derive from the seed it receives.
     pub fn choose<E: From<ChooseError>>(
         &self,
         candidates: &Candidates,
@@ -148,12 +150,12 @@ impl Chooser {
             }
             _ => None,
         };
-        // With one group there is nothing to agree on.
+        // With one group there is no agreement to measure.
         if draws.as_ref().is_some_and(|draws| draws.groups() <= 1) {
             return Ok(Chosen { k: 1, curve: Vec::new() });
         }
-        // Strays aside, another method needs about as many clusters as the mixture; looking farther
-        // is dear.
+        // Apart from stray objects, another method needs about as many clusters as the mixture;
+        // searching further is expensive.
         let most = draws.as_ref().map_or(n, |draws| FARTHER * draws.groups()).min(n.div_ceil(2));
         let least = match self.criterion {
             Criterion::Bic | Criterion::Icl | Criterion::Marginal => 1,
@@ -233,7 +235,7 @@ mod tests {
         Ok(Solution { places: candidates.chosen(&found.chosen), partition: found.partition })
     }
 
-    /// Groups far apart, on a grid; candidates along a short line.
+    /// Well-separated groups on a grid; candidates along a short line.
     fn groups(groups: usize, members: usize, m: usize) -> Candidates {
         let mut rng = stream(4, 0);
         let mut builder = CandidatesBuilder::new(2);
@@ -267,7 +269,8 @@ mod tests {
     fn well_separated_groups_are_perfectly_stable_and_the_largest_such_number_is_taken() {
         let chosen = Chooser::new(Criterion::Stability).choose(&groups(6, 9, 7), 1, greedy).unwrap();
         let stable: Vec<usize> = chosen.curve.iter().filter(|t| t.value == 1.0).map(|t| t.k).collect();
-        // A group that happens to have a gap may come out again in two as well: that is all the criterion can see.
+        // A group that happens to have a gap may be split in two again on resampling; the criterion
+        // cannot tell.
         assert!(stable.contains(&6), "{:?}", chosen.curve);
         assert_eq!(stable.last(), Some(&chosen.k));
         assert!(chosen.curve.iter().filter(|t| t.k > 9).all(|t| t.value < 0.95), "{:?}", chosen.curve);
@@ -293,8 +296,8 @@ mod tests {
 
     #[test]
     fn strays_of_groups_with_long_tails_are_no_groups() {
-        // Three groups of forty by Student's t with two degrees of freedom: the normal mixture sets
-        // strays apart.
+        // Three groups of forty from Student's t with two degrees of freedom: the normal mixture
+        // separates the strays.
         let mut rng = stream(8, 0);
         let mut builder = CandidatesBuilder::new(2);
         for i in 0..120 {

@@ -1,23 +1,23 @@
-//! The silhouette of a clustering (Rousseeuw 1987): how much nearer the objects are to their own cluster
-//! than to the next.
+//! The silhouette of a clustering (Rousseeuw 1987): how much closer objects are to their own
+//! cluster than to the next one.
 //!
-//! With `a_i` the mean distance of an object's place to the others of its cluster and `b_i` the least, over
-//! the other clusters, of the mean distance to their members,
+//! Let `a_i` be the mean distance of an object's position to the others of its cluster, and `b_i`
+//! the lowest mean distance to the members of another cluster. Then
 //!
 //! ```text
 //! s_i = (b_i - a_i) / max(a_i, b_i),        s_i = 0 for an object alone in its cluster
 //! ```
 //!
-//! and the mean over the objects is the criterion. It needs two clusters and fewer clusters than objects. The
-//! places are the chosen candidates (GOC) or what else stands for an object, so it is optimistic where GOC
-//! is. `O(n^2 q)`.
+//! and the criterion is the mean over the objects. It requires at least two clusters and fewer
+//! clusters than objects. The positions are the chosen candidates (GOC) or whatever else represents
+//! an object, so the silhouette is optimistic where GOC is. The cost is `O(n^2 q)`.
 
 use rayon::prelude::*;
 
 use crate::points::squared_distance;
 use crate::{Partition, Points};
 
-/// The mean silhouette; none for one cluster or as many clusters as objects.
+/// The mean silhouette; `None` for one cluster or as many clusters as objects.
 ///
 /// ```
 /// use goc::choose_k::silhouette::silhouette;

@@ -1,24 +1,25 @@
 //! The soft model: a mixture of K normal clusters with one covariance, summed over the candidates.
 //!
-//! Where GOC gives every object one candidate and one cluster, this has
+//! Where GOC assigns every object one candidate and one cluster, the soft model has the likelihood
 //!
 //! ```text
 //! ln L = sum_i ln sum_k pi_k sum_j w_ij N(x_ij; mu_k, Sigma),      w_ij ~ exp(-penalty_strength * penalty_ij), sum_j w_ij = 1
 //! ```
 //!
-//! maximised by EM (Dempster, Laird & Rubin 1977) from a clustering that is there already. One full
-//! covariance for all clusters keeps clusters of one object possible and is what k-means and GOC assume, but
-//! for the shape. From it follow
+//! maximised by EM (Dempster, Laird & Rubin 1977) from an existing clustering. A full covariance
+//! shared by all clusters permits clusters of one object and is, apart from the shape, what k-means
+//! and GOC assume. It provides
 //!
-//! - `BIC = 2 ln L - p ln n` with `p = K - 1 + K q + q (q + 1) / 2` (Schwarz 1978) and `ICL = BIC - 2 sum_i
-//!   H_i`, `H_i` the entropy of an object's
-//!   memberships (Biernacki, Celeux & Govaert 2000); the larger the better, as in mclust;
-//! - the weight of the penalties that the likelihood itself has: `|x - mu|^2 / (2 sigma^2) + penalty_strength P` is
-//!   least where
-//!   `|x - mu|^2 + lambda P` is, with `lambda = 2 penalty_strength sigma^2` and `sigma^2` the mean variance.
+//! - `BIC = 2 ln L - p ln n` with `p = K - 1 + K q + q (q + 1) / 2` (Schwarz 1978) and `ICL = BIC -
+//!   2 sum_i H_i`, where `H_i` is the entropy of an object's memberships (Biernacki, Celeux &
+//!   Govaert 2000); the larger the better, as in mclust;
+//! - the weight of the penalties implied by the likelihood: `|x - mu|^2 / (2 sigma^2) +
+//!   penalty_strength P` has the same minimum as `|x - mu|^2 + lambda P` for `lambda = 2
+//!   penalty_strength sigma^2`, with `sigma^2` the mean variance.
 //!
-//! One round costs `n m K q`; exponentials only of the pairs that are not lost to rounding in an object's
-//! sum. Sums run over fixed chunks of objects in order: the same bytes at any number of threads.
+//! One round costs `n m K q`; exponentials are computed only for pairs that are not lost to
+//! rounding in an object's sum. Sums run over fixed chunks of objects in order, so the result is
+//! byte-identical for any number of threads.
 
 use rayon::prelude::*;
 
@@ -26,32 +27,32 @@ use crate::matrix::{cholesky, ln_det, lower_inverse};
 use crate::oracle::k_means::means;
 use crate::{Candidates, Partition, Points};
 
-/// Objects whose sums are made by one task.
+/// Objects whose sums are computed by one task.
 const CHUNK: usize = 32;
-/// Rounds at most.
+/// Maximum number of rounds.
 const ROUNDS: usize = 200;
-/// Rounds end when the log likelihood of an object rises by less than this, on average: BIC is then right to a few
-/// hundredths for some hundred objects.
+/// EM stops when the mean log likelihood per object increases by less than this: BIC is then
+/// accurate to a few hundredths for some hundred objects.
 pub(super) const ROUGHLY: f64 = 1e-4;
-/// A pair this far below an object's largest, in log density, adds less than one unit of rounding even if
-/// all pairs did.
+/// A pair this far below an object's largest, in log density, contributes less than one unit of
+/// rounding even if all pairs did.
 const LOST: f64 = 60.0;
 
-/// Why there is no soft model.
+/// Why the soft model cannot be fitted.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SoftError {
-    /// A covariance without an inverse.
+    /// A singular covariance.
     #[error(
         "the clusters have no extent in some direction; take fewer clusters or drop features that depend on others"
     )]
     Flat,
-    /// The clustering is one of other objects.
+    /// The clustering is for a different number of objects.
     #[error("a clustering of {labels} objects for {n}")]
     Objects {
         /// Objects clustered.
         labels: usize,
-        /// Objects there are.
+        /// The number of objects.
         n: usize,
     },
     /// A strength that is negative or not a number.
@@ -69,22 +70,23 @@ pub struct Soft {
     pub shares: Vec<f64>,
     /// The clusters' means.
     pub means: Points,
-    /// The covariance of all clusters, row after row.
+    /// The covariance of all clusters, in row-major order.
     pub covariance: Vec<f64>,
     /// `ln L` of these parameters.
     pub log_likelihood: f64,
-    /// `ln L` before each round and after the last.
+    /// `ln L` before each round and after the last one.
     pub history: Vec<f64>,
     /// Entropy of the memberships, summed over the objects.
     pub entropy: f64,
-    /// The likeliest cluster of each object, gaps closed.
+    /// The most likely cluster of each object, with empty clusters removed.
     pub partition: Partition,
-    /// False when the limit of rounds came first.
+    /// False if the limit of rounds was reached first.
     pub converged: bool,
 }
 
 impl Soft {
-    /// EM from a clustering and the places of its objects, until the log likelihood of an object rises by less than `enough`.
+    /// Runs EM from a clustering and the positions of its objects, until the mean log likelihood
+    /// per object increases by less than `enough`.
     pub fn fit(
         candidates: &Candidates,
         partition: &Partition,
@@ -110,8 +112,9 @@ impl Soft {
                 }
             }
         }
-        // The optimistic choice makes clusters tighter than they are, to nothing where every object is alone:
-        // begin no narrower than a small share of the whole extent, which EM is free to leave.
+        // The optimistic choice makes clusters tighter than they are, down to zero if every object
+        // is alone. The start is therefore no narrower than a small share of the whole extent,
+        // which EM is free to change.
         let whole = extent(places);
         for f in 0..q {
             covariance[f * q + f] = covariance[f * q + f].max(1e-4 * whole[f]);
@@ -158,7 +161,7 @@ impl Soft {
         (0..q).map(|f| self.covariance[f * q + f]).sum::<f64>() / q as f64
     }
 
-    /// The weight of the penalties in the squared joint objective that this likelihood has.
+    /// The weight of the penalties in the squared joint objective that this likelihood implies.
     pub fn lambda(&self, penalty_strength: f64) -> f64 {
         2.0 * penalty_strength * self.mean_variance()
     }
@@ -189,16 +192,16 @@ fn extent(places: &Points) -> Vec<f64> {
         .collect()
 }
 
-/// What the E step leaves.
+/// The result of the E step.
 struct Sums {
     log_likelihood: f64,
     entropy: f64,
     labels: Vec<u32>,
     /// Responsibility of each cluster.
     weight: Vec<f64>,
-    /// Of each cluster and feature, the responsible deviations from the old mean.
+    /// For each cluster and feature, the responsibility-weighted deviations from the old mean.
     first: Vec<f64>,
-    /// Of all clusters together, their products.
+    /// For all clusters together, their products.
     second: Vec<f64>,
 }
 
@@ -233,7 +236,7 @@ struct Step<'a> {
     centres: &'a Points,
     /// `ln pi_k` and the constant of the density.
     log_shares: Vec<f64>,
-    /// The inverse of the covariance's lower triangle: it makes the metric Euclidean.
+    /// The inverse of the covariance's lower triangle, which makes the metric Euclidean.
     whiten: Vec<f64>,
     /// The centres in that metric.
     white: Points,
@@ -336,7 +339,7 @@ fn expect_chunk(step: &Step<'_>, from: usize, to: usize) -> Sums {
     sums
 }
 
-/// The M step. A cluster that nothing is responsible for keeps its mean and has no share.
+/// The M step. A cluster with zero responsibility keeps its mean and has no share.
 fn maximise(sums: &Sums, old: &Points, n: usize) -> (Vec<f64>, Points, Vec<f64>) {
     let q = old.features();
     let mut centres = old.clone();
@@ -359,11 +362,11 @@ fn maximise(sums: &Sums, old: &Points, n: usize) -> (Vec<f64>, Points, Vec<f64>)
     (sums.weight.iter().map(|w| w / n as f64).collect(), centres, covariance)
 }
 
-/// The inverse of the lower triangle L with `L L' = a`, and `ln det a`; none when `a` is not positive
-/// definite.
+/// The inverse of the lower triangle L with `L L' = a`, and `ln det a`; `None` if `a` is not
+/// positive definite.
 fn whitening(a: &[f64], q: usize) -> Option<(Vec<f64>, f64)> {
     let l = cholesky(a, q)?;
-    // What is left of a variance after the other features may not be mere rounding.
+    // The residual variance after the other features must exceed rounding.
     let flat = (0..q).any(|f| l[f * q + f] * l[f * q + f] <= 1e-14 * a[f * q + f]);
     (!flat).then(|| (lower_inverse(&l, q), ln_det(&l, q)))
 }

@@ -1,11 +1,13 @@
-//! Stability: a number of clusters is good if the clusters come out again (Ben-Hur, Elisseeff & Guyon 2002;
-//! von Luxburg 2010).
+//! Stability: a number of clusters is good if the clusters are recovered on resampling (Ben-Hur,
+//! Elisseeff & Guyon 2002; von Luxburg 2010).
 //!
-//! Each repetition leaves out a fifth of the objects, draws every other object's candidates anew from its own set, with
-//! replacement (a bootstrap of the uncertainty), and clusters with a seed of its own. The criterion is the adjusted Rand
-//! index on the objects that two repetitions share, averaged over all pairs: chance agreement is 0 at any K, so that K can
-//! be compared. Coarse clusters come out again more easily than fine ones, so of equally stable numbers the largest is
-//! taken. It needs two clusters: one cluster always comes out again. `repeats` clusterings a K.
+//! Each repetition leaves out a fifth of the objects, resamples the candidates of every other
+//! object from its own set with replacement (a bootstrap of the uncertainty), and clusters with its
+//! own seed. The criterion is the adjusted Rand index on the objects that two repetitions share,
+//! averaged over all pairs. The chance level is 0 at any K, so values for different K are
+//! comparable. Coarse clusters are recovered more easily than fine ones, so among equally stable
+//! numbers the largest is chosen. At least two clusters are required, since a single cluster is
+//! always recovered. The cost is `repeats` clusterings per K.
 
 use rand::RngExt;
 use rayon::prelude::*;
@@ -14,21 +16,21 @@ use crate::metrics::Contingency;
 use crate::resample::{candidates_of_each, subset};
 use crate::{Candidates, Partition, random};
 
-/// Repetitions unless told.
+/// Default number of repetitions.
 pub const REPEATS: usize = 6;
 
-/// The stream of the resampling, apart from those of starts and moves.
+/// The stream of the resampling, separate from those of starts and moves.
 const STREAM: u64 = 1 << 60;
 
-/// Objects kept in a repetition, of five.
+/// The number of objects kept in a repetition, out of five.
 const KEPT_OF_FIVE: usize = 4;
 
-/// Objects drawn for a repetition, and their candidates drawn anew.
+/// The objects drawn for a repetition, with resampled candidates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resampled {
     /// The objects, ascending.
     pub objects: Vec<usize>,
-    /// Their candidates: each one's drawn with replacement from its own, as many as it has.
+    /// Their candidates: for each object, as many as it has, drawn with replacement from its own.
     pub candidates: Candidates,
 }
 
@@ -47,8 +49,8 @@ pub fn resample(candidates: &Candidates, seed: u64, repeat: u64) -> Resampled {
     Resampled { objects, candidates }
 }
 
-/// The adjusted Rand index on shared objects, averaged over all pairs of clusterings, each of ascending objects; none for
-/// fewer than two clusterings, or two that share nothing.
+/// The adjusted Rand index on shared objects, averaged over all pairs of clusterings, each with
+/// ascending objects; `None` for fewer than two clusterings, or two that share nothing.
 pub fn agreement(clusterings: &[(&[usize], Partition)]) -> Option<f64> {
     let pairs: Vec<(usize, usize)> =
         (0..clusterings.len()).flat_map(|a| (0..a).map(move |b| (a, b))).collect();

@@ -1,20 +1,23 @@
-//! A background without groups: the same objects, their sets kept, their places made anew.
+//! A background without groups: the same objects with the same sets, at new positions.
 //!
-//! What a method finds there is what it finds by chance. The background must be like the data in all but the groups: the
-//! same extent and tails of every feature, the same dependence between features (actions are correlated), the same sets
-//! (an object's errors depend on where it is). Dependence is measured by *normal scores*: feature by feature an object's rank
-//! among all, as a quantile of the normal law. With `z` the scores of an object, `R = L L'` their correlations, `x` its mean place, `m` and `S` the
-//! median and the spread (half the range of the middle 68 %) of each feature, and `e` standard normal,
+//! What a method finds there, it finds by chance. The background must resemble the data in
+//! everything but the groups: the same extent and tails of every feature, the same dependence
+//! between features (actions are correlated), and the same sets (an object's errors depend on its
+//! position). Dependence is measured by *normal scores*: feature by feature, an object's rank among
+//! all objects is converted to a quantile of the normal distribution. Let `z` be the scores of an
+//! object, `R = L L'` their correlations, `x` its mean position, `m` and `S` the median and the
+//! spread (half the range of the middle 68 %) of each feature, and `e` standard normal. Then
 //!
 //! ```text
 //! smooth     x' = m + (x - m + h S L e) / sqrt(1 + h^2)
 //! shuffled   z' = L u',   u = L^-1 z, each component of u permuted among the objects; back to x' by smoothed quantiles
 //! ```
 //!
-//! Smooth blurs on the scale `h` and keeps an object near where it was, so that errors that grow along a feature still do. Shuffled keeps the law
-//! of every feature and the correlations of the scores, nothing else; a group that is more than a tenth of all objects shows in a feature's
-//! law and comes back as a false group, so that its p-values are too large there. The object's set is moved as a whole by the change of its
-//! mean place.
+//! Smooth blurs on the scale `h` and keeps an object near its original position, so that errors
+//! that grow along a feature still do. Shuffled preserves only the marginal distribution of every
+//! feature and the correlations of the scores. A group with more than a tenth of all objects shows
+//! in a feature's marginal distribution and reappears as a false group, so its p-values are too
+//! large there. The object's set is shifted as a whole by the change of its mean position.
 //!
 //! Cost: O(n m q + n q log n).
 
@@ -27,11 +30,12 @@ use crate::resample::moved;
 use crate::scale::median;
 use crate::{Candidates, Stream};
 
-/// How places are made anew.
+/// How new positions are generated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Background {
-    /// Blurred on this scale, in spreads of all objects; [`Background::default`] has [`BLUR`].
+    /// Blurred on this scale, in units of the spread of all objects; [`Background::default`] uses
+    /// [`BLUR`].
     Smooth {
         /// The scale `h`.
         blur: f64,
@@ -40,8 +44,8 @@ pub enum Background {
     Shuffled,
 }
 
-/// The default blur: several times the spread of a group that could be told from its neighbours, and less than the extent
-/// of the whole.
+/// The default blur: several times the spread of a group that could be distinguished from its
+/// neighbours, and less than the extent of the whole.
 pub const BLUR: f64 = 0.5;
 
 impl Default for Background {
@@ -51,7 +55,7 @@ impl Default for Background {
 }
 
 impl Background {
-    /// The objects without their groups.
+    /// Draws a background: the objects without their groups.
     pub fn draw(self, candidates: &Candidates, rng: &mut Stream) -> Candidates {
         let (n, q) = (candidates.objects(), candidates.features());
         let means = candidates.means();
@@ -103,7 +107,7 @@ impl Background {
     }
 }
 
-/// The normal quantile of each value's rank, equal values sharing their mean rank.
+/// The normal quantile of each value's rank; equal values share their mean rank.
 fn normal_scores(values: &[f64], law: &Normal) -> Vec<f64> {
     let n = values.len();
     let mut order: Vec<usize> = (0..n).collect();
@@ -121,8 +125,9 @@ fn normal_scores(values: &[f64], law: &Normal) -> Vec<f64> {
     scores
 }
 
-/// The values in ascending order, each the mean of its neighbours up to a twentieth of all on either side, as many on both. A group is a step in
-/// every feature; left as it is, the steps of several features would cross in new groups.
+/// The values in ascending order, each replaced by the mean of its neighbours: up to a twentieth of
+/// all values on either side, equally many on both. A group is a step in every feature; without
+/// smoothing, the steps of several features would combine into new groups.
 fn smooth_quantiles(values: &[f64]) -> Vec<f64> {
     let n = values.len();
     let mut sorted = values.to_vec();
@@ -136,7 +141,7 @@ fn smooth_quantiles(values: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Back from scores to values: the smoothed quantile, linear between the values that occur.
+/// Converts scores back to values: the smoothed quantile, linear between the values that occur.
 fn values_of(scores: &[f64], values: &[f64]) -> Vec<f64> {
     let n = values.len();
     let sorted = smooth_quantiles(values);
@@ -150,8 +155,8 @@ fn values_of(scores: &[f64], values: &[f64]) -> Vec<f64> {
     scores.iter().map(|&score| at(score)).collect()
 }
 
-/// The lower triangle of the scores' correlations. They are drawn together a little, so that features that depend on one another,
-/// or very few objects, have one too.
+/// The lower triangle of the scores' correlations. They are shrunk slightly, so that the triangle
+/// exists for dependent features or very few objects too.
 fn correlation_root(scores: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let q = scores.len();
     let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
@@ -175,7 +180,7 @@ mod tests {
     use crate::points::squared_distance;
     use crate::random::stream;
 
-    /// Groups of ten around places with correlated features, one of them skew.
+    /// Groups of ten around positions with correlated features, one of them skewed.
     fn grouped(groups: usize) -> Candidates {
         let mut rng = stream(5, 5);
         let mut draw = || -> f64 { StandardNormal.sample(&mut rng) };
@@ -228,9 +233,10 @@ mod tests {
                 };
                 let (a, b) = (sorted(&before), sorted(&after));
                 let (range, kept) = (a[300] - a[100], b[300] - b[100]);
-                // Between the quartiles: 40 independent groups know their range to about 15 %.
+                // Interquartile range: 40 independent groups determine their range to about 15 %.
                 assert!((kept / range - 1.0).abs() < 0.3, "{background:?} {f}: {kept} {range}");
-                // The median of 400 correlated values moves by a few per cent of the range between quartiles.
+                // The median of 400 correlated values moves by a few per cent of the interquartile
+                // range.
                 assert!((a[200] - b[200]).abs() < 0.2 * (a[300] - a[100]), "{background:?} {f}");
             }
         }
@@ -253,7 +259,7 @@ mod tests {
 
     #[test]
     fn scores_go_back_to_the_values_they_came_from() {
-        // Too few to be smoothed.
+        // Too few values to be smoothed.
         let values = [3.0, -1.0, 3.0, 10.0, 0.0];
         let law = Normal::standard();
         let back = values_of(&normal_scores(&values, &law), &values);

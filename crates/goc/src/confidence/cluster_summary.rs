@@ -1,11 +1,12 @@
-//! How far a cluster extends, and means over its members: what a table of clusters has beside how sure they are.
+//! The extent of a cluster, and means over its members, for the table of clusters.
 //!
 //! Cost: O(n q).
 
 use crate::oracle::k_means::means;
 use crate::{Partition, Points};
 
-/// The standard deviation of each feature among each cluster's members, `n - 1` below; 0 for a cluster of one. A row a cluster.
+/// The standard deviation of each feature over each cluster's members, with divisor `n - 1`; 0 for
+/// a cluster of one. One row per cluster.
 ///
 /// ```
 /// use goc::confidence::cluster_summary::spreads;

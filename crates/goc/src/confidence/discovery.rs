@@ -1,11 +1,13 @@
-//! From many tests to discoveries: p-values by counting, and the false-discovery rate.
+//! From many tests to discoveries: empirical p-values and the false-discovery rate.
 //!
-//! A p-value is the share of null values at least as large, both with one added (Phipson & Smyth 2010): the value itself belongs to
-//! the distribution it is compared with, so a p-value is never 0 and a test of level `a` has level at most `a`.
+//! A p-value is the share of null values at least as large, with one added to both counts (Phipson
+//! & Smyth 2010): under the null, the value itself belongs to the distribution it is compared with,
+//! so a p-value is never 0 and a test of level `a` has level at most `a`.
 //!
-//! The q-value of Benjamini & Hochberg (1995) is the least rate of false discoveries at which a test would be called
-//! one: `q_(r) = min over s >= r of p_(s) n / s`, p in ascending order. It holds for independent tests and for those that depend
-//! on each other positively, as clusters of one data set do.
+//! The q-value of Benjamini & Hochberg (1995) is the lowest false-discovery rate at which a test
+//! would be called a discovery: `q_(r) = min over s >= r of p_(s) n / s`, with p in ascending
+//! order. It is valid for independent tests and for positively dependent ones, such as clusters of
+//! one data set.
 //!
 //! Cost: O(n log n).
 
@@ -21,7 +23,7 @@ pub fn p_value(value: f64, null: &[f64]) -> f64 {
     (1 + as_large) as f64 / (1 + null.len()) as f64
 }
 
-/// The q-value of each p-value. NaN is no test: it stays NaN and is not counted.
+/// The q-value of each p-value. NaN marks a missing test: it stays NaN and is not counted.
 ///
 /// ```
 /// use goc::confidence::discovery::q_values;
@@ -45,8 +47,8 @@ mod tests {
 
     #[test]
     fn q_values_are_those_of_r() {
-        // The 15 p-values of Benjamini & Hochberg (1995), section 4; expected: p n / rank and its minimum from
-        // the right, by hand, which is what R's p.adjust(p, "BH") does.
+        // The 15 p-values of Benjamini & Hochberg (1995), section 4. Expected: p n / rank and its
+        // minimum from the right, computed by hand, as in R's p.adjust(p, "BH").
         let p = [
             0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719,
             0.6528, 0.7590, 1.0,
@@ -71,7 +73,7 @@ mod tests {
         for (q, want) in q_values(&p).iter().zip(want) {
             assert!((q - want).abs() < 1e-11, "{q} {want}");
         }
-        // Four are discoveries at .05, as the paper finds.
+        // Four are discoveries at 0.05, as in the paper.
         assert_eq!(q_values(&p).iter().filter(|q| **q <= 0.05).count(), 4);
     }
 

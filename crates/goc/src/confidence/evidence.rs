@@ -1,24 +1,32 @@
-//! Evidence for a cluster: how much better its members explain one another than the background explains them.
+//! Evidence for a cluster: how much better its members are explained by each other than by the
+//! background.
 //!
-//! The same number for every method, since it needs the candidates and the partition only. With weights
-//! `w_ij ~ exp(-penalty_strength * penalty_ij)` that sum to 1 for each object, and a smooth density `b` of all objects, a member `i` of a cluster of `n` has the log odds
+//! It is the same number for every method, since it needs only the candidates and the partition.
+//! With weights `w_ij ~ exp(-penalty_strength * penalty_ij)` that sum to 1 for each object, and a
+//! smooth density `b` of all objects, a member `i` of a cluster of `n` has the log odds
 //!
 //! ```text
 //! s_i = ln sum_j w_ij t(x_ij; c_i, v_i (1 + 1/(n-1)) W)  -  ln sum_j w_ij b(x_ij),    t with q (n - 1) degrees of freedom.
 //! ```
 //!
-//! Clusters are normal, of one shape `W` and each of its own size `v`, known from `q (n - 2)` degrees of freedom and `nu = q` of a prior around 1;
-//! the t is what follows for the next member. `c_i` and `v_i` are those of the *other* members, so that nobody vouches for himself: the
-//! predictive (pseudo) Bayes factor of Geisser & Eddy (1979). The evidence for a cluster is the median over its members.
+//! Clusters are normal with a common shape `W` and an individual size `v`, estimated with `q (n -
+//! 2)` degrees of freedom plus `nu = q` from a prior around 1; the t is the resulting predictive
+//! density of the next member. `c_i` and `v_i` are computed from the *other* members, so that no
+//! object vouches for itself: this is the predictive (pseudo) Bayes factor of Geisser & Eddy
+//! (1979). The evidence for a cluster is the median over its members.
 //!
-//! A method may put a stray into a good cluster, and one far member would hide the tightness of all others. So middles are taken, not
-//! means: `c` is the median place, `v` follows from the median squared distance, and `W` weighs objects as a t law does.
+//! A method may put a stray object into a good cluster, and one distant member would hide the
+//! tightness of all others. Medians are therefore used instead of means: `c` is the median
+//! position, `v` follows from the median squared distance, and `W` weights objects as a t
+//! distribution does.
 //!
-//! Places, centres, `v` and `W` come from rounds of expectation-maximisation with the labels held fixed, much as in extreme deconvolution
-//! (Bovy et al. 2011) with sets in place of normal errors. `b` is a kernel density of the objects' mean places with a wide, heavy-tailed kernel:
-//! t with three degrees of freedom, so that a lone far object is not a discovery.
+//! Positions, centres, `v` and `W` are fitted by rounds of expectation-maximisation with fixed
+//! labels, much as in extreme deconvolution (Bovy et al. 2011) with sets in place of normal errors.
+//! `b` is a kernel density of the objects' mean positions with a wide, heavy-tailed kernel: t with
+//! three degrees of freedom, so that a lone distant object is not a discovery.
 //!
-//! Cost: O(rounds * total * q^2) and O(total * min(n, 1000) * q^2) for the background; total = sum of m_i.
+//! Cost: O(rounds * total * q^2) and O(total * min(n, 1000) * q^2) for the background; total = sum
+//! of m_i.
 
 use rayon::prelude::*;
 
@@ -29,7 +37,7 @@ use crate::{Candidates, Partition, Points};
 
 /// Rounds of expectation-maximisation.
 const ROUNDS: usize = 30;
-/// Objects that make the background density, at most.
+/// The maximum number of objects that make up the background density.
 const KERNELS: usize = 1000;
 /// Width of a kernel in standard deviations of all objects.
 const WIDTH: f64 = 0.5;
@@ -39,21 +47,23 @@ const DF: f64 = 3.0;
 /// The evidence in a partition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
-    /// Log odds of each object to belong to its cluster rather than the background; minus infinity for one alone.
+    /// Log odds of each object for its cluster against the background; minus infinity for an object
+    /// alone.
     pub objects: Vec<f64>,
     /// The median over each cluster's members; minus infinity for a cluster of one.
     pub clusters: Vec<f64>,
-    /// Members of each cluster.
+    /// The number of members of each cluster.
     pub sizes: Vec<usize>,
-    /// Where each object is expected to be if it belongs to its cluster, in scaled features.
+    /// The expected position of each object if it belongs to its cluster, in scaled features.
     pub places: Points,
 }
 
-/// Judges `partition`, which must have as many objects as `candidates`; features are scaled ones.
+/// Computes the evidence for `partition`, which must have as many objects as `candidates`, in
+/// scaled features.
 ///
-/// `penalty_strength` is what a penalty of 1 costs in log likelihood, a finite number not below 0:
-/// [`PENALTY_STRENGTH`](crate::candidates::PENALTY_STRENGTH) for the paper's penalties, 1 for penalties that
-/// are minus log densities.
+/// `penalty_strength` is the cost of a penalty of 1 in log likelihood, a finite non-negative
+/// number: [`PENALTY_STRENGTH`](crate::candidates::PENALTY_STRENGTH) for the paper's penalties, 1
+/// for penalties that are negative log densities.
 ///
 /// ```
 /// use goc::candidates::PENALTY_STRENGTH;
@@ -107,7 +117,7 @@ pub fn evidence(candidates: &Candidates, partition: &Partition, penalty_strength
     Evidence { objects, clusters, sizes, places: Points::trusted(fit.places, q) }
 }
 
-/// Log weights of an object's candidates by their penalties; their weights sum to 1.
+/// Log weights of an object's candidates from their penalties; the weights sum to 1.
 fn ln_weights(penalties: &[f64], penalty_strength: f64) -> Vec<f64> {
     let raw: Vec<f64> = penalties.iter().map(|p| -penalty_strength * p).collect();
     let total = ln_sum_exp(&raw);
@@ -119,14 +129,15 @@ fn ln_sum_exp(values: &[f64]) -> f64 {
     most + libm::log(values.iter().map(|v| libm::exp(v - most)).sum())
 }
 
-/// A variance below which no feature's is taken to be: of a ten-thousandth of the objects' own spread; at least 1e-12.
+/// The lower limit of each feature's variance: a ten-thousandth of the objects' own spread, and at
+/// least 1e-12.
 fn floor_of(means: &Points) -> Vec<f64> {
     let spread = robust_spreads(means);
     spread.iter().map(|s| (1e-4 * s).powi(2).max(1e-12)).collect()
 }
 
-/// The spread of each feature: the range that holds the middle 68 %, halved, which for a normal law is its standard deviation. One far
-/// object does not change it.
+/// The spread of each feature: half the range of the middle 68 %, which for a normal distribution
+/// is its standard deviation. A single outlier does not affect it.
 pub(super) fn robust_spreads(means: &Points) -> Vec<f64> {
     let n = means.len();
     (0..means.features())
@@ -140,7 +151,8 @@ pub(super) fn robust_spreads(means: &Points) -> Vec<f64> {
         .collect()
 }
 
-/// To begin with: round, as wide as the typical set, which is wider than any cluster worth the name needs.
+/// The initial covariance: round, and as wide as the typical set, which is wider than any real
+/// cluster needs.
 fn first_covariance(candidates: &Candidates, floor: &[f64]) -> Vec<f64> {
     let (n, q) = (candidates.objects(), candidates.features());
     let wide = robust_spreads(&candidates.means());
@@ -159,7 +171,8 @@ fn first_covariance(candidates: &Candidates, floor: &[f64]) -> Vec<f64> {
     within
 }
 
-/// The middle of each feature among the members' places: a stray in a cluster does not move it.
+/// The median of each feature over the members' positions: a stray object in a cluster does not
+/// move it.
 fn centres_of(places: &[f64], members: &[Vec<usize>], q: usize) -> Vec<f64> {
     members.iter().flat_map(|own| centre_of(places, own.iter().copied(), q)).collect()
 }
@@ -168,23 +181,24 @@ fn centre_of(places: &[f64], own: impl Iterator<Item = usize> + Clone, q: usize)
     (0..q).map(|f| median(own.clone().map(|i| places[i * q + f]).collect())).collect()
 }
 
-/// Clusters of one shape, each with its own centre and size.
+/// Clusters of a common shape, each with its own centre and size.
 struct Fit {
-    /// The shape `W`, row after row.
+    /// The shape `W`, in row-major order.
     shape: Vec<f64>,
     centres: Vec<f64>,
     /// The factor `v` of each cluster's covariance.
     factors: Vec<f64>,
     places: Vec<f64>,
-    /// Squared distance of each object from its centre in units of the shape, its candidates' blur around its place included.
+    /// Squared distance of each object from its centre in units of the shape, including the scatter
+    /// of its candidates around its position.
     distances: Vec<f64>,
     members: Vec<Vec<usize>>,
 }
 
-/// What the other members of an object's cluster say of it.
+/// The summary of the other members of an object's cluster.
 struct Others {
     centre: Vec<f64>,
-    /// The factor of the covariance, that of their mean included.
+    /// The factor of the covariance, including the uncertainty of the mean.
     factor: f64,
     df: f64,
 }
@@ -218,7 +232,8 @@ impl Fit {
             .collect();
         self.places = found.iter().flat_map(|(place, _)| place.iter().copied()).collect();
         self.centres = centres_of(&self.places, &self.members, q);
-        // Each cluster counts as if it had the common size, and a stray in it for little: the weights of a t law.
+        // Each cluster contributes as if it had the common size, with stray objects downweighted:
+        // the weights of a t distribution.
         let (nu, mut shape, mut freedom) = (q as f64, vec![0.0; q * q], 0.0);
         for (c, own) in self.members.iter().enumerate().filter(|(_, own)| own.len() > 1) {
             let share = 1.0 - 1.0 / own.len() as f64;
@@ -253,11 +268,11 @@ impl Fit {
         }
     }
 
-    /// Object `i` taken out of its cluster `c`, which has two or more members.
+    /// The summary without object `i` of its cluster `c`, which has two or more members.
     fn without(&self, i: usize, c: usize, q: usize) -> Others {
         let others = self.members[c].iter().copied().filter(move |&j| j != i);
         let left = (self.members[c].len() - 1) as f64;
-        // Distances from the centre of all: one member moves the middle by little.
+        // Distances from the centre of all members: one member hardly moves the median.
         let factor = factor_of(others.clone().map(|j| self.distances[j]).collect(), q);
         Others {
             centre: centre_of(&self.places, others, q),
@@ -267,7 +282,8 @@ impl Fit {
     }
 }
 
-/// `v`: what the middle one of the members' squared distances tells, as much as their degrees of freedom weigh beside the prior's.
+/// `v`: the estimate from the median squared distance of the members, weighted by their degrees of
+/// freedom against the prior's.
 fn factor_of(distances: Vec<f64>, q: usize) -> f64 {
     let (nu, freedom) = (q as f64, (q * distances.len().saturating_sub(1)) as f64);
     // The median of chi-square with q degrees of freedom (Wilson & Hilferty), over q.
@@ -275,7 +291,7 @@ fn factor_of(distances: Vec<f64>, q: usize) -> f64 {
     (nu + freedom * median(distances) / (nu * typical)) / (nu + freedom)
 }
 
-/// An object's expected place within its cluster, and the covariance of that place.
+/// An object's expected position within its cluster, and the covariance of that position.
 fn expectation(
     candidates: &Candidates,
     i: usize,
@@ -301,7 +317,7 @@ fn expectation(
     (place, spread)
 }
 
-/// `ln sum_j w_j t(x_j)`, the t of the other members.
+/// `ln sum_j w_j t(x_j)`, with the t of the other members.
 fn ln_t_of_set(candidates: &Candidates, i: usize, ln_w: &[f64], others: &Others, metric: &Whiten) -> f64 {
     let (q, df) = (candidates.features() as f64, others.df);
     let metric = metric.widened(others.factor);
@@ -318,7 +334,7 @@ fn ln_t_of_set(candidates: &Candidates, i: usize, ln_w: &[f64], others: &Others,
 
 /// The smooth density of all objects.
 struct Kernels {
-    /// Which object each kernel is, and where.
+    /// The object at which each kernel is centred, and its position.
     at: Vec<(usize, Vec<f64>)>,
     metric: Whiten,
     ln_scale: f64,
@@ -341,7 +357,8 @@ impl Kernels {
         Self { at, metric, ln_scale }
     }
 
-    /// `ln sum_j w_j b(x_j)` of the candidates of object `i`, feature after feature; an object is not part of its own background.
+    /// `ln sum_j w_j b(x_j)` of the candidates of object `i`, feature after feature; an object is
+    /// not part of its own background.
     fn ln_of_set(&self, values: &[f64], i: usize, ln_w: &[f64]) -> f64 {
         let q = values.len() / ln_w.len();
         let mut sums = vec![0.0; ln_w.len()];
@@ -349,13 +366,13 @@ impl Kernels {
         for (_, centre) in self.at.iter().filter(|(of, _)| *of != i) {
             kernels += 1;
             self.metric.distances(values, ln_w.len(), centre, |j, d| {
-                // (1 + d / 3)^-(3 + q) / 2 by a root and multiplications.
+                // (1 + d / 3)^-(3 + q) / 2 by a square root and multiplications.
                 let x = 1.0 / (1.0 + d / DF);
                 let whole = x.powi((DF as i32 + q as i32) / 2);
                 sums[j] += if (DF as usize + q).is_multiple_of(2) { whole } else { whole * x.sqrt() };
             });
         }
-        // Alone in the world: its own kernel is all there is.
+        // A single object: only its own kernel exists.
         if kernels == 0 {
             return self.ln_scale;
         }
@@ -383,7 +400,7 @@ mod tests {
         let rows = [[0.0], [1.0], [10.0], [12.0]];
         let c = Candidates::from_points(&Points::from_rows(&rows).unwrap()).unwrap();
         let found = evidence(&c, &Partition::from_labels(&[0, 0, 1, 1]), PENALTY_STRENGTH);
-        // The middle 68 % by nearest ranks .16 * 3 -> 0 and .84 * 3 -> 3: spread 6, kernel 3 wide.
+        // The middle 68 % by nearest ranks 0.16 * 3 -> 0 and 0.84 * 3 -> 3: spread 6, kernel 3 wide.
         let t = |d: f64| {
             // Density of t with 3 degrees of freedom: 2 / (pi sqrt 3 (1 + x^2 / 3)^2).
             2.0 / (std::f64::consts::PI * 3_f64.sqrt() * (1.0 + d * d / 27.0).powi(2)) / 3.0
@@ -457,7 +474,7 @@ mod tests {
             // A power of two, so that not a bit is rounded.
             let other = candidates.clone().divide_penalties(1.0 / c);
             assert_eq!(evidence(&other, &partition, PENALTY_STRENGTH / c), found);
-            // The strength does matter.
+            // The strength matters.
             assert_ne!(evidence(&other, &partition, PENALTY_STRENGTH), found);
         }
     }

@@ -1,11 +1,12 @@
-//! How sure are we: does a cluster come back, is it more than chance, which objects are in none.
+//! Confidence: whether a cluster is recovered on resampling, whether it is more than chance, and
+//! which objects are in no cluster.
 //!
-//! Every method that answers with a partition can be asked, since it is only ever called: on the same candidates with
-//! another seed, on resampled ones ([`stability`]), and on a background that has no groups ([`significance`]). The numbers are
-//! explained for users in docs/confidence.md.
+//! It works for every method that returns a partition, because it only calls the method: on the
+//! same candidates with another seed, on resampled candidates ([`stability`]), and on a background
+//! without groups ([`significance`]). docs/explanation/confidence.md explains the numbers to users.
 //!
-//! All repeats run side by side, each from a random stream of its own number, so the result has the same bytes at any
-//! number of threads.
+//! All repeats run in parallel, each with its own numbered random stream, so the result is
+//! identical to the byte for any number of threads.
 
 pub mod background;
 pub mod cluster_summary;
@@ -22,14 +23,14 @@ pub use significance::{Significance, Verdict};
 pub use stability::{Repeats, Stability};
 pub use tightness::Tightness;
 
-/// Why there is no measure of confidence. `E` is the method's own error.
+/// Why confidence cannot be measured. `E` is the method's own error.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfidenceError<E> {
-    /// No repeats were asked for.
+    /// No repeats were requested.
     #[error("no repeats were asked for; ask for at least 1")]
     NoRepeats,
-    /// The partition is not one of the candidates' objects.
+    /// The partition is for a different number of objects than the candidates.
     #[error("the partition has {partition} objects, the candidates have {candidates}")]
     Objects {
         /// Objects of the partition.
@@ -44,12 +45,12 @@ pub enum ConfidenceError<E> {
         repeat: usize,
         /// What was done to the candidates.
         what: &'static str,
-        /// What the method said.
+        /// The method's error.
         error: E,
     },
 }
 
-/// That the partition is one of these objects.
+/// Checks that the partition has as many objects as the candidates.
 fn check_objects<E>(partition: &crate::Partition, objects: usize) -> Result<(), ConfidenceError<E>> {
     if partition.len() == objects {
         return Ok(());

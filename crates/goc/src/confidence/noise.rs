@@ -1,16 +1,17 @@
 //! Noise: which objects are in no group, by significance.
 //!
-//! The members of a cluster that is not significant ([`super::significance`]) are noise, and so is a
-//! member of a significant one whose own log odds ([`super::evidence`]) are below [`ODDS`]. One that
-//! would be left alone in its cluster is noise as well: one object is no group.
+//! The members of a cluster that is not significant ([`super::significance`]) are noise. So is a
+//! member of a significant cluster whose own log odds ([`super::evidence`]) are below [`ODDS`], and
+//! an object that would then be left alone in its cluster: a single object is not a group.
 //!
-//! The marginal mixture needs none of this: it has a field of its own ([`crate::marginal`]).
+//! The marginal mixture needs none of this: it models the field explicitly ([`crate::marginal`]).
 
 use super::significance::Verdict;
 use crate::Partition;
 use crate::marginal::Posterior;
 
-/// Log odds below which a member of a significant cluster is noise: even odds, not tuned on any set.
+/// Log odds below which a member of a significant cluster is noise: even odds, not tuned on any
+/// data.
 pub const ODDS: f64 = 0.0;
 
 /// Noise by significance at a false-discovery rate, and by log odds below `least`.
@@ -25,12 +26,12 @@ pub fn by_significance(partition: &Partition, verdict: &Verdict, rate: f64, leas
     without_single(partition, noise)
 }
 
-/// Objects that are noise by either; one that is left alone is noise too.
+/// Objects that are noise by either criterion; an object left alone is noise too.
 pub fn either(partition: &Partition, a: &[bool], b: &[bool]) -> Vec<bool> {
     without_single(partition, a.iter().zip(b).map(|(a, b)| *a || *b).collect())
 }
 
-/// Whoever is left alone in a cluster is noise.
+/// An object left alone in a cluster is noise.
 pub(crate) fn without_single(partition: &Partition, mut noise: Vec<bool>) -> Vec<bool> {
     let mut left = vec![0_usize; partition.k()];
     for (&label, noise) in partition.labels().iter().zip(&noise) {
@@ -42,7 +43,7 @@ pub(crate) fn without_single(partition: &Partition, mut noise: Vec<bool>) -> Vec
     noise
 }
 
-/// The partition with every noise object in a cluster of its own, behind the others.
+/// The partition with every noise object in a cluster of its own, after the others.
 pub fn set_apart(partition: &Partition, noise: &[bool]) -> Partition {
     let k = partition.k();
     let labels: Vec<usize> = partition
@@ -55,9 +56,10 @@ pub fn set_apart(partition: &Partition, noise: &[bool]) -> Partition {
     Partition::from_labels(&labels)
 }
 
-/// How sure each label is when noise is set apart: the mean probability of being together with the others of the cluster as it is left, that of
-/// being in the field or alone for noise; and the next best cluster by its number now, none where that is gone or the object's own. `partition` is what
-/// [`set_apart`] left of the posterior's.
+/// The certainty of each label when noise is set apart: for a member, the mean probability of being
+/// together with the remaining members of its cluster; for noise, that of being in the field or
+/// alone. Also the second-best cluster by its new number, or none if it no longer exists or is the
+/// object's own. `partition` is the result of [`set_apart`] on the posterior's partition.
 pub fn memberships(
     found: &Posterior,
     partition: &Partition,

@@ -1,17 +1,20 @@
 //! Significance: is a cluster more than what the method finds where there are no groups?
 //!
-//! The method is run on backgrounds made from the data ([`super::background`]), and the clusters it finds there are judged by the same
-//! number as those of the data ([`super::evidence`]). A cluster's p-value is the share of background clusters of comparable size with at least its
-//! evidence, one added to both counts; q-values are those of Benjamini & Hochberg ([`super::discovery`]). Of the clusters with
-//! `q <= Q`, about a share `Q` is expected to be chance.
+//! The method is run on backgrounds generated from the data ([`super::background`]), and the
+//! clusters it finds there are scored in the same way as those of the data ([`super::evidence`]). A
+//! cluster's p-value is the share of background clusters of comparable size with at least its
+//! evidence, with one added to both counts; q-values are those of Benjamini & Hochberg
+//! ([`super::discovery`]). Of the clusters with `q <= Q`, a share of about `Q` is expected to be
+//! due to chance.
 //!
-//! Comparable are background clusters of at least half and at most twice the size; where there are fewer than [`ENOUGH`] of them, the
-//! nearest in size are added until there are as many. A cluster of one is no test: its p and q are NaN, and it is never
-//! significant.
+//! Background clusters of at least half and at most twice the size are comparable. If there are
+//! fewer than [`ENOUGH`] of them, the nearest in size are added until there are enough. A cluster
+//! of one is not tested: its p and q are NaN, and it is never significant.
 //!
-//! It asks whether *there is* a group, not whether every member is of it: [`super::noise`] looks at members.
+//! This tests whether *there is* a group, not whether every member belongs to it; for members, see
+//! [`super::noise`].
 //!
-//! Cost: the method's own, once a run, and the evidence once a run.
+//! The cost per run is that of the method plus that of the evidence.
 
 use rand::RngExt;
 use rayon::prelude::*;
@@ -25,24 +28,24 @@ use crate::method::Tick;
 use crate::random::stream;
 use crate::{Candidates, Partition};
 
-/// The streams of significance, apart from those of methods and of stability.
+/// The streams of significance, separate from those of methods and of stability.
 const STREAMS: u64 = 0x5349_0000_0000_0000;
 
-/// Background clusters that a p-value is counted from, at least, where there are as many.
+/// The minimum number of background clusters behind a p-value, if that many exist.
 pub const ENOUGH: usize = 50;
 
-/// How clusters are tested.
+/// Parameters of the significance test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Significance {
-    /// Runs of the method on backgrounds.
+    /// The number of runs of the method on backgrounds.
     pub runs: usize,
-    /// What those are.
+    /// How the backgrounds are generated.
     pub background: Background,
-    /// What a penalty of 1 costs in log likelihood, a finite number not below 0.
+    /// The cost of a penalty of 1 in log likelihood, a finite non-negative number.
     pub penalty_strength: f64,
 }
 
-/// What the tests found, by cluster.
+/// The test results, by cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// Evidence of clusters and objects.
@@ -51,7 +54,7 @@ pub struct Verdict {
     pub p: Vec<f64>,
     /// q-value of each cluster; NaN for a cluster of one.
     pub q: Vec<f64>,
-    /// Clusters of two and more found in the backgrounds.
+    /// The number of clusters with at least two members found in the backgrounds.
     pub null_clusters: usize,
 }
 
@@ -63,13 +66,13 @@ impl Verdict {
 }
 
 impl Significance {
-    /// So many runs on smooth backgrounds, with the paper's penalties.
+    /// This many runs on smooth backgrounds, with the paper's penalties.
     pub fn new(runs: usize) -> Self {
         Self { runs, background: Background::default(), penalty_strength: PENALTY_STRENGTH }
     }
 
-    /// Runs `method`, a function of candidates and seed, on backgrounds and judges `partition`; `tick` is called after every run, from
-    /// any thread.
+    /// Runs `method`, a function of candidates and seed, on backgrounds and tests `partition`;
+    /// `tick` is called after every run, from any thread.
     ///
     /// ```
     /// use goc::confidence::Significance;
@@ -168,7 +171,8 @@ mod tests {
         }
     }
 
-    /// `loose` objects of a correlated normal law, and groups of `members` each that are tight.
+    /// `loose` objects of a correlated normal distribution, and groups of `members` each that are
+    /// tight.
     fn sky(seed: u64, loose: usize, groups: usize, members: usize) -> Candidates {
         let mut rng = stream(seed, 77);
         let mut draw = || -> f64 { StandardNormal.sample(&mut rng) };
@@ -202,7 +206,8 @@ mod tests {
             p.sort_by(f64::total_cmp);
             let n = p.len() as f64;
             let off = p.iter().enumerate().map(|(at, p)| (p - at as f64 / n).abs()).fold(0.0, f64::max);
-            // Kolmogorov-Smirnov at 1 % for independent values is 1.63 / sqrt n = .11; clusters of a set depend on one another.
+            // Kolmogorov-Smirnov at 1 % for independent values is 1.63 / sqrt n = 0.11; clusters of
+            // one data set are dependent.
             assert!(off < 0.14, "{background:?}: {off} of {n}");
             assert!(discoveries <= 3, "{background:?}: {discoveries} of 12 sets");
         }
@@ -221,7 +226,8 @@ mod tests {
                 (from..to).filter(|&i| partition.labels()[i] as usize == label).count()
             };
             let most = (0..5).map(|g| members(80 + 8 * g, 88 + 8 * g)).max().unwrap();
-            // k-means may put loose objects into a group's cluster; it is the group's as long as they are few.
+            // k-means may put loose objects into a group's cluster; it still counts as the group's
+            // if they are few.
             if 10 * most >= 8 * size && most >= 6 {
                 groups += 1;
                 assert!(significant[label], "{most} of {size}: {} {}", verdict.p[label], verdict.q[label]);

@@ -1,19 +1,21 @@
-//! Stability: does the same cluster come back when the method is repeated?
+//! Stability: is the same cluster found again when the method is repeated?
 //!
-//! The method is repeated in three ways: with other seeds, with each object's candidates resampled, and on a bootstrap of the
-//! objects (`resample` says how). Every repeat uses a seed of its own. Its partition is compared with the one
-//! that is to be judged, over the objects that both have:
+//! The method is repeated in three ways: with other seeds, with each object's candidates resampled,
+//! and on a bootstrap of the objects (see `resample`). Every repeat uses its own seed. Its
+//! partition is compared with the one under assessment, over the objects that both contain:
 //!
 //! ```text
 //! cluster C   max over clusters D of the repeat   |C and D| / |C or D|          (Hennig 2007, eq. 1)
 //! object i    |A and B| / |A or B|,   A, B the other members of its cluster in the two partitions
 //! ```
 //!
-//! and averaged, first over the repeats of one kind, then over the kinds. An object that is alone in both
-//! partitions agrees fully. Hennig reads a mean above .75 as a valid cluster and below .5 as dissolved.
+//! and averaged, first over the repeats of one kind, then over the kinds. An object that is alone
+//! in both partitions agrees fully. Hennig interprets a mean above 0.75 as a valid cluster and one
+//! below 0.5 as dissolved.
 //!
-//! Source: C. Hennig, "Cluster-wise assessment of cluster stability", Computational Statistics & Data Analysis 52 (2007) 258.
-//! Cost: the method's own, once a repeat, and O(n log n) a repeat for the comparison.
+//! Source: C. Hennig, "Cluster-wise assessment of cluster stability", Computational Statistics &
+//! Data Analysis 52 (2007) 258. The cost per repeat is that of the method plus O(n log n) for the
+//! comparison.
 
 use rand::RngExt;
 use rayon::prelude::*;
@@ -24,17 +26,17 @@ use crate::random::{Stream, stream};
 use crate::resample::{candidates_of_each, distinct_objects, subset};
 use crate::{Candidates, Partition};
 
-/// The streams of stability, apart from those of methods that are given the same seed.
+/// The streams of stability, separate from those of methods that are given the same seed.
 const STREAMS: u64 = 0x5741_0000_0000_0000;
 
-/// How often each kind of repeat is done.
+/// The number of repeats of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeats {
-    /// Other seeds, nothing else.
+    /// With other seeds, everything else unchanged.
     pub seeds: usize,
-    /// Candidates of each object resampled.
+    /// With the candidates of each object resampled.
     pub candidates: usize,
-    /// Objects resampled.
+    /// With the objects resampled.
     pub bootstrap: usize,
 }
 
@@ -56,30 +58,31 @@ impl Kind {
     }
 }
 
-/// Stability from 0 to 1. NaN where no repeat had the object, or any member of the cluster.
+/// Stability from 0 to 1. NaN if no repeat contained the object, or any member of the cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stability {
     /// Of each object.
     pub objects: Vec<f64>,
     /// Of each cluster.
     pub clusters: Vec<f64>,
-    /// Of each cluster by kind of repeat: seeds, candidates, bootstrap.
+    /// Of each cluster, by kind of repeat: seeds, candidates, bootstrap.
     pub by_kind: Vec<[f64; 3]>,
 }
 
 impl Repeats {
-    /// So many of each kind.
+    /// This many repeats of each kind.
     pub fn each(repeats: usize) -> Self {
         Self { seeds: repeats, candidates: repeats, bootstrap: repeats }
     }
 
-    /// All of them together.
+    /// The total number of repeats.
     pub fn total(&self) -> usize {
         self.seeds + self.candidates + self.bootstrap
     }
 
-    /// Repeats `method`, a function of candidates and seed, and compares with `partition`; `tick` is called after every repeat,
-    /// from any thread. A method with a fixed K must accept that the bootstrap has fewer objects.
+    /// Repeats `method`, a function of candidates and seed, and compares the results with
+    /// `partition`; `tick` is called after every repeat, from any thread. A method with a fixed K
+    /// must cope with the smaller number of objects in a bootstrap sample.
     ///
     /// ```
     /// use goc::confidence::Repeats;
@@ -125,7 +128,8 @@ impl Repeats {
             .collect();
         let mut sums = Sums::new(partition);
         for (at, (result, &(kind, _))) in found.into_iter().zip(&runs).enumerate() {
-            // In the order of the repeats, so that of several failures always the same one is told.
+            // In the order of the repeats, so that of several failures always the same one is
+            // reported.
             let compared = result.map_err(|error| ConfidenceError::Repeat {
                 repeat: at + 1,
                 what: kind.name(),
@@ -137,7 +141,7 @@ impl Repeats {
     }
 }
 
-/// One repeat beside the partition: NaN for what it does not have.
+/// One repeat compared with the partition: NaN for what the repeat does not contain.
 struct Comparison {
     objects: Vec<f64>,
     clusters: Vec<f64>,
@@ -165,7 +169,7 @@ fn once<E>(
     Ok(compare(partition, &objects, &found))
 }
 
-/// `found` has the label of each of `objects`, which are some or all of the partition's.
+/// `found` holds the label of each of `objects`, which are some or all of the partition's.
 fn compare(partition: &Partition, objects: &[usize], found: &Partition) -> Comparison {
     let pair = |at: usize| (partition.labels()[objects[at]], found.labels()[at]);
     let mut pairs: Vec<(u32, u32)> = (0..objects.len()).map(pair).collect();

@@ -1,31 +1,32 @@
-//! Are groups tighter than chance in a quantity that they were not found by?
+//! Are groups tighter than chance in a quantity that was not used to find them?
 //!
-//! Stars that were born together have like metallicities. Groups that were found by orbits alone can
-//! therefore be tested by them: are the members of a group more alike than stars of similar orbits are?
-//! The null hypothesis is that a star's value depends on its place only.
+//! Stars with a common origin have similar metallicities. Groups found from orbits alone can
+//! therefore be tested with them: are the members of a group more alike than stars on similar
+//! orbits? Under the null hypothesis a star's value depends only on its position.
 //!
 //! # The statistic
-//! How well members agree, given their errors `e`: the mean over pairs of
+//! The agreement of members, given their errors `e`, is the mean over pairs of
 //!
 //! ```text
 //! N(x_i - x_j; 0, e_i^2 + e_j^2 + (0.1 s)^2),
 //! ```
 //!
-//! the density of such a difference between members that are alike but for the errors. `s` is the
-//! robust spread of all values; its tenth keeps exact values comparable. A few members that do not
-//! belong leave the agreement of the others as it is: with a fifth of strangers in groups of ten, found
-//! in 95 of 100 cases at the level 0.05, where the variance finds 61. The scatter beyond the errors is
-//! told beside it, also by pairs, robust:
+//! the density of such a difference between members that are alike apart from their errors. `s` is
+//! the robust spread of all values; a tenth of it keeps exact values comparable. A few members that
+//! do not belong hardly affect the agreement of the others: with a fifth of interlopers in groups
+//! of ten, it detects 95 of 100 cases at the level 0.05, where the variance detects 61. The scatter
+//! in excess of the errors is reported too, also from pairs and robust:
 //!
 //! ```text
 //! scatter^2 = median over pairs of (x_i - x_j)^2 / 0.91 - (e_i^2 + e_j^2) / 2.
 //! ```
 //!
 //! # Random groups
-//! Each member is replaced by one of its nearest objects outside the group, picked at random, none
-//! twice: so a random group has the size and about the places of the group. The p-value is the share of
-//! random groups that agree at least as well, one added to both counts. For all groups together the sum
-//! of their agreements, weighted by size, is compared with the same sum of random groups.
+//! Each member is replaced by one of its nearest objects outside the group, chosen at random
+//! without repetition, so a random group has the size and approximately the positions of the group.
+//! The p-value is the share of random groups that agree at least as well, with one added to both
+//! counts. For all groups together, the sum of their agreements, weighted by size, is compared with
+//! the same sum over random groups.
 //!
 //! Cost: n N q for the neighbours, 40 n for each draw.
 
@@ -38,18 +39,23 @@ use crate::random::stream;
 use crate::scale::{median, robust_deviation};
 use crate::{Points, Stream};
 
-/// Random groups for each, unless told.
+/// Default number of random groups for each group.
 pub const DRAWS: usize = 999;
-/// Nearest objects that a member may be replaced by, unless told or the group is large.
+/// Default number of nearest objects that may replace a member, unless the group is large.
 pub const NEIGHBOURS: usize = 20;
-/// Members with a value that a group has at least.
+/// The minimum number of members with a value in a group.
 const FEWEST: usize = 2;
-/// Members are paired with so many others at most.
+/// The maximum number of partners with which each member is paired.
 const PARTNERS: usize = 40;
-/// Objects outside a group that neighbours are looked for among, at most.
+/// The maximum number of objects outside a group among which neighbours are searched.
 const MOST_OUTSIDE: usize = 20_000;
-/// The part of the spread of all values that differences have at least as their error.
+/// The minimum error of a difference, as a fraction of the spread of all values.
 const LEAST_ERROR: f64 = 0.1;
+/// The largest value or error that can be squared safely. Values are taken in units of their
+/// spread, so values that are small relative to it lose no precision.
+pub const LARGEST: f64 = 1e150;
+/// In these units, larger distances are clipped to this one, whose square is still finite.
+const FAR: f64 = 1e100;
 /// The median of a chi-square variable of one degree of freedom, times two.
 const MEDIAN_SQUARE: f64 = 0.909_872_9;
 
@@ -69,10 +75,10 @@ const MEDIAN_SQUARE: f64 = 0.909_872_9;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tightness {
-    /// Random groups for each.
+    /// The number of random groups for each group.
     pub draws: usize,
-    /// Nearest objects that a member may be replaced by, at least; twice as many as the group has members
-    /// where that is more.
+    /// The minimum number of nearest objects that may replace a member; twice the group's size if
+    /// that is larger.
     pub neighbours: usize,
 }
 
@@ -89,15 +95,21 @@ pub enum TightnessError {
     /// Lists of different lengths.
     #[error("{found} {what} for {expected} objects")]
     Length {
-        /// What there is another number of.
+        /// What the list contains.
         what: &'static str,
-        /// Objects.
+        /// The number of objects.
         expected: usize,
-        /// How many there are.
+        /// The number found.
         found: usize,
     },
-    /// An error that is negative or no number, where there is a value.
-    #[error("object {object}: the error is negative or not a finite number")]
+    /// A value that cannot be squared.
+    #[error("object {object}: the value is beyond {LARGEST:e}, too far out to be squared")]
+    BadValue {
+        /// The object, from 0.
+        object: usize,
+    },
+    /// An error that is negative, NaN or too large to be squared, where there is a value.
+    #[error("object {object}: the error is not from 0 to {LARGEST:e}")]
     BadError {
         /// The object, from 0.
         object: usize,
@@ -113,37 +125,39 @@ pub enum TightnessError {
     NoSpread,
 }
 
-/// What was found of one group.
+/// The result for one group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupTightness {
-    /// Members, with or without a value.
+    /// The number of members, with or without a value.
     pub members: usize,
-    /// Members with a value.
+    /// The number of members with a value.
     pub values: usize,
-    /// The median of their values; NaN without any.
+    /// The median of their values; NaN if there are none.
     pub middle: f64,
-    /// Their scatter beyond the errors; 0 where the errors explain it all, NaN for fewer than two.
+    /// Their scatter in excess of the errors; 0 if the errors explain it all, NaN for fewer than
+    /// two values.
     pub scatter: f64,
-    /// The scatter of random groups: the quantiles 0.05, 0.5 and 0.95; NaN where there are none.
+    /// The scatter of random groups: the quantiles 0.05, 0.5 and 0.95; NaN if there are none.
     pub random: [f64; 3],
-    /// The share of random groups that agree at least as well; NaN where there are none.
+    /// The share of random groups that agree at least as well; NaN if there are none.
     pub p_value: f64,
-    /// The least rate of false discoveries at which it would be called tight (Benjamini & Hochberg 1995).
+    /// The lowest false-discovery rate at which the group would be called tight (Benjamini &
+    /// Hochberg 1995).
     pub q_value: f64,
 }
 
-/// What was found of all groups.
+/// The result for all groups.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tight {
-    /// Each of them.
+    /// The result for each group.
     pub groups: Vec<GroupTightness>,
-    /// The p-value of all together.
+    /// The p-value of all groups together.
     pub p_value: f64,
 }
 
 impl Tightness {
-    /// Judges the groups, numbered from 0; an object without one is in none. `places` are in comparable units.
-    /// A value that is NaN is missing; its error is not looked at.
+    /// Tests the groups, numbered from 0; an object without a number is in no group. `places` must
+    /// be in comparable units. A NaN value is missing, and its error is ignored.
     pub fn judge(
         &self,
         places: &Points,
@@ -161,7 +175,10 @@ impl Tightness {
             return Err(TightnessError::NoDraws);
         }
         let known: Vec<usize> = (0..n).filter(|&i| values[i].is_finite()).collect();
-        if let Some(&object) = known.iter().find(|&&i| !(errors[i] >= 0.0 && errors[i].is_finite())) {
+        if let Some(&object) = known.iter().find(|&&i| values[i].abs() > LARGEST) {
+            return Err(TightnessError::BadValue { object });
+        }
+        if let Some(&object) = known.iter().find(|&&i| !(0.0..=LARGEST).contains(&errors[i])) {
             return Err(TightnessError::BadError { object });
         }
         let count = groups.iter().flatten().map(|group| *group as usize + 1).max().unwrap_or(0);
@@ -176,11 +193,22 @@ impl Tightness {
         if members.iter().all(|members: &Vec<usize>| members.len() < FEWEST) {
             return Err(TightnessError::NoGroups);
         }
-        let least = LEAST_ERROR * robust_deviation(&known.iter().map(|&i| values[i]).collect::<Vec<_>>());
+        let deviation = robust_deviation(&known.iter().map(|&i| values[i]).collect::<Vec<_>>());
+        let least = LEAST_ERROR * deviation;
         if least == 0.0 {
             return Err(TightnessError::NoSpread);
         }
-        let sample = Sample { places, values, errors, least };
+        // A power of two, so nothing is rounded.
+        let unit = libm::exp2(f64::from(libm::ilogb(deviation).max(-1000)));
+        let in_units = |all: &[f64]| all.iter().map(|v| (v / unit).clamp(-FAR, FAR)).collect();
+        let sample = Sample {
+            places,
+            values,
+            in_units: in_units(values),
+            errors: in_units(errors),
+            least: least / unit,
+            unit,
+        };
         let each: Vec<(GroupTightness, Option<Compared>)> = members
             .par_iter()
             .enumerate()
@@ -244,7 +272,7 @@ impl Tightness {
             used.clear();
             picked.clear();
             for near in &nearest {
-                // Twice as many as there are members, so one that is free is soon found.
+                // Twice as many as there are members, so that a free one is found soon.
                 let first = rng.random_range(0..near.len());
                 let mut at = near[first];
                 for _ in 0..near.len() {
@@ -264,7 +292,7 @@ impl Tightness {
         let quantile = |share: f64| scatters[((self.draws - 1) as f64 * share).round() as usize];
         found.random = [quantile(0.05), quantile(0.5), quantile(0.95)];
         found.p_value = p_value(agreement, &random);
-        // In units of what chance gives, so that no group speaks for all.
+        // In units of the chance level, so that no single group dominates.
         let mean = random.iter().sum::<f64>() / self.draws as f64;
         let weight = n as f64 / mean.max(f64::MIN_POSITIVE);
         (found, Some(Compared { weight, agreement, random }))
@@ -278,16 +306,19 @@ struct Compared {
     random: Vec<f64>,
 }
 
-/// What is known of all objects.
+/// The data on all objects.
 struct Sample<'a> {
     places: &'a Points,
     values: &'a [f64],
-    errors: &'a [f64],
+    /// The same, their errors and the least error of a difference, in units of the spread of the values.
+    in_units: Vec<f64>,
+    errors: Vec<f64>,
     least: f64,
+    unit: f64,
 }
 
 impl Sample<'_> {
-    /// The objects of `among` that are nearest to object `i`.
+    /// The objects of `among` nearest to object `i`.
     fn nearest(&self, i: usize, among: &[usize], count: usize) -> Vec<usize> {
         let place = self.places.row(i);
         let mut far: Vec<(f64, usize)> =
@@ -304,17 +335,18 @@ impl Sample<'_> {
     /// The mean over pairs of the density of their difference; the robust scatter beyond the errors.
     fn agreement_and_scatter(&self, members: &[usize]) -> (f64, f64) {
         let n = members.len();
-        // Each with the next ones in a circle; half of the way round is every pair.
+        // Each member is paired with the next ones in a circle; going half-way round gives every
+        // pair.
         let partners = PARTNERS.min(n / 2);
         let (mut sum, mut pairs, mut squares) = (0.0, 0, Vec::with_capacity(n * partners));
         for (at, &i) in members.iter().enumerate() {
             for step in 1..=partners {
-                // With an even number the opposite one would come twice.
+                // With an even number of members the opposite one would occur twice.
                 if 2 * step == n && at >= step {
                     continue;
                 }
                 let j = members[(at + step) % n];
-                let square = (self.values[i] - self.values[j]).powi(2);
+                let square = (self.in_units[i] - self.in_units[j]).powi(2);
                 let error = self.errors[i].powi(2) + self.errors[j].powi(2);
                 let width = error + self.least * self.least;
                 sum += libm::exp(-0.5 * square / width) / width.sqrt();
@@ -322,7 +354,7 @@ impl Sample<'_> {
                 pairs += 1;
             }
         }
-        (sum / f64::from(pairs), median(squares).max(0.0).sqrt())
+        (sum / f64::from(pairs), median(squares).max(0.0).sqrt() * self.unit)
     }
 }
 
@@ -337,8 +369,8 @@ mod tests {
     use super::*;
     use rand_distr::StandardNormal;
 
-    /// Objects in a square whose values follow a slope, and groups of seven of neighbours; the members
-    /// of a tight group have the value of the first.
+    /// Objects in a square whose values follow a gradient, and groups of seven neighbours; all
+    /// members of a tight group have the value of the first.
     fn sky(seed: u64, tight: bool) -> (Points, Vec<Option<u32>>, Vec<f64>, Vec<f64>) {
         let mut rng = stream(seed, 99);
         let n = 600;
@@ -392,6 +424,39 @@ mod tests {
     }
 
     #[test]
+    fn the_unit_of_the_values_changes_nothing_from_1e_minus_300_to_1e148() {
+        let (places, groups, values, errors) = sky(2, true);
+        let judge = Tightness { draws: 99, ..Tightness::default() };
+        let plain = judge.judge(&places, &groups, &values, &errors, 1).unwrap();
+        for power in [-996, -498, -33, 33, 491] {
+            let times =
+                |all: &[f64]| all.iter().map(|v| v * libm::exp2(f64::from(power))).collect::<Vec<_>>();
+            let found = judge.judge(&places, &groups, &times(&values), &times(&errors), 1).unwrap();
+            assert_eq!(found.p_value, plain.p_value);
+            for (own, plain) in found.groups.iter().zip(&plain.groups) {
+                assert_eq!((own.p_value, own.q_value), (plain.p_value, plain.q_value), "2^{power}");
+                let scale = libm::exp2(f64::from(power));
+                assert_eq!((own.middle, own.scatter), (plain.middle * scale, plain.scatter * scale));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_far_out_makes_no_group_tight() {
+        let (places, groups, values, errors) = sky(2, false);
+        let judge = Tightness { draws: 99, ..Tightness::default() };
+        let plain = judge.judge(&places, &groups, &values, &errors, 1).unwrap();
+        let mut far = values.clone();
+        far[5] = 1e150;
+        let found = judge.judge(&places, &groups, &far, &errors, 1).unwrap();
+        assert!(found.groups.iter().all(|group| group.scatter.is_finite() && group.p_value > 0.0));
+        assert!((found.p_value - plain.p_value).abs() < 0.2, "{} {}", found.p_value, plain.p_value);
+        // Uninformative errors: no group agrees better than another.
+        let found = judge.judge(&places, &groups, &values, &vec![LARGEST; 600], 1).unwrap();
+        assert!(found.p_value > 0.05, "{}", found.p_value);
+    }
+
+    #[test]
     fn the_scatter_beyond_the_errors_is_found() {
         let mut rng = stream(1, 1);
         let n = 4000;
@@ -421,7 +486,7 @@ mod tests {
         assert_eq!((found.groups[0].members, found.groups[0].values), (7, 0));
         assert!(found.groups[0].p_value.is_nan() && found.groups[0].q_value.is_nan());
         assert!(found.groups[1].p_value <= 1.0);
-        // As text, in which NaN is like NaN.
+        // Compared as text, in which NaN equals NaN.
         let again = judge.judge(&places, &groups, &values, &errors, 1).unwrap();
         assert_eq!(format!("{found:?}"), format!("{again:?}"));
         let refused = |groups: &[Option<u32>], values: &[f64], errors: &[f64]| {
@@ -430,7 +495,13 @@ mod tests {
         assert_eq!(refused(&vec![None; 600], &values, &errors), TightnessError::NoGroups);
         assert_eq!(refused(&groups, &vec![1.0; 600], &vec![0.0; 600]), TightnessError::NoSpread);
         assert!(matches!(refused(&groups[1..], &values, &errors), TightnessError::Length { .. }));
-        errors[1] = -1.0;
-        assert_eq!(refused(&groups, &values, &errors), TightnessError::BadError { object: 1 });
+        for error in [-1.0, 1e151, f64::INFINITY, f64::NAN] {
+            errors[1] = error;
+            assert_eq!(refused(&groups, &values, &errors), TightnessError::BadError { object: 1 });
+        }
+        for value in [1e151, -1e200, f64::MAX] {
+            values[3] = value;
+            assert_eq!(refused(&groups, &values, &errors), TightnessError::BadValue { object: 3 });
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! A covariance as what it is used for: distances in its units, and its determinant.
+//! A covariance in the form in which it is used: distances in its units, and its determinant.
 
 /// The inverse of the lower triangle `L` of a covariance `L L'`, and the log of the determinant.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,8 +9,8 @@ pub(super) struct Whiten {
 }
 
 impl Whiten {
-    /// Of a covariance, row after row. A variance given the features before it that is below `floor`'s is raised to that, so
-    /// every input has an answer.
+    /// From a covariance in row-major order. A conditional variance, given the features before it,
+    /// that is below the feature's `floor` is raised to it, so every input is valid.
     pub(super) fn new(covariance: &[f64], floor: &[f64]) -> Self {
         let q = floor.len();
         let mut l = vec![0.0; q * q];
@@ -43,7 +43,8 @@ impl Whiten {
         self.ln_det
     }
 
-    /// The trace of the inverse covariance times `other`: the mean squared distance of what has that covariance.
+    /// The trace of the inverse covariance times `other`: the mean squared distance of a variable
+    /// with covariance `other`.
     pub(super) fn trace(&self, other: &[f64]) -> f64 {
         let q = self.q;
         let mut sum = 0.0;
@@ -57,7 +58,8 @@ impl Whiten {
         sum
     }
 
-    /// The squared distance from `centre` of each of the `m` points of a block, which has feature after feature.
+    /// The squared distance from `centre` of each of the `m` points of a block, stored feature
+    /// after feature.
     pub(super) fn distances(
         &self,
         block: &[f64],

@@ -1,14 +1,15 @@
-//! The largest eigenvalues of a large symmetric matrix, which is only multiplied with.
+//! The largest eigenvalues of a large symmetric matrix that is accessed only through products.
 //!
-//! Block Lanczos with thick restarts (Wu & Simon 2000). Eight vectors at a time are multiplied by the
-//! matrix and made orthogonal to all before them; when the basis is full, the best combinations (Ritz
-//! vectors) are kept and the rest is built anew. A Krylov space of eight vectors can miss copies of an
-//! eigenvalue that occurs more often than that, and near-copies are common: every tight cluster gives one
-//! near 1. So when all residuals are small the search is begun once more from fresh random vectors, and only
-//! if that finds nothing larger is it done. A matrix hardly larger than the basis is taken apart whole.
+//! Block Lanczos with thick restarts (Wu & Simon 2000). Eight vectors at a time are multiplied by
+//! the matrix and orthogonalised against all previous ones; when the basis is full, the best
+//! combinations (Ritz vectors) are kept and the rest is rebuilt. A Krylov space of eight vectors
+//! can miss copies of an eigenvalue of higher multiplicity, and near-copies are common: every tight
+//! cluster gives one near 1. So when all residuals are small, the search is restarted once more
+//! from fresh random vectors, and ends only if that finds nothing larger. A matrix hardly larger
+//! than the basis is decomposed directly.
 //!
-//! Plain arithmetic in a fixed order, so the bytes are the same on any machine and any number of threads.
-//! Cost a restart: O(n m^2 + m^3) and m products, `m = 3 k + 64`.
+//! Plain arithmetic in a fixed order, so the bytes are the same on any machine with any number of
+//! threads. The cost per restart is O(n m^2 + m^3) and m products, `m = 3 k + 64`.
 
 use crate::Stream;
 use multiversion::multiversion;
@@ -22,7 +23,7 @@ pub(crate) const BLOCK: usize = 8;
 /// One row of a block of vectors.
 pub(crate) type Lane = [f64; BLOCK];
 
-/// Eigenvalues from the largest down, and their vectors.
+/// Eigenvalues in descending order, and their eigenvectors.
 #[derive(Clone, Debug)]
 pub(crate) struct Largest {
     pub(crate) values: Vec<f64>,
@@ -30,13 +31,13 @@ pub(crate) struct Largest {
     pub(crate) vectors: Vec<f64>,
     /// Restarts of the basis.
     pub(crate) restarts: usize,
-    /// False when the limit on restarts came before the residuals were small.
+    /// False if the limit on restarts was reached before the residuals were small.
     pub(crate) converged: bool,
 }
 
-/// The `k` largest eigenpairs of the symmetric matrix of side `n` that `apply(x, y)` multiplies with,
-/// `y = A x`. The residual `|A x - theta x|` of each is at most `tolerance` when converged. The matrix should
-/// have a norm of about 1: what is below 1e-12 counts as nothing.
+/// The `k` largest eigenpairs of the symmetric matrix of size `n` given by the product `apply(x,
+/// y)`, `y = A x`. If converged, the residual `|A x - theta x|` of each is at most `tolerance`. The
+/// matrix should have a norm of about 1: anything below 1e-12 counts as zero.
 pub(crate) fn largest(
     n: usize,
     k: usize,
@@ -69,7 +70,7 @@ pub(crate) fn largest(
         let residual = basis.largest_residual(k, &values, &apply);
         let sum: f64 = values[..k].iter().sum();
         let small = residual <= tolerance;
-        // A sum is known to its rounding only.
+        // A sum is known only up to rounding.
         let known = (tolerance * tolerance.sqrt()).max(4.0 * f64::EPSILON * sum.abs());
         let confirmed = small && settled.is_some_and(|before| sum - before <= known);
         if confirmed || restart >= max_restarts {
@@ -87,7 +88,7 @@ pub(crate) fn largest(
     }
 }
 
-/// All eigenpairs by the dense method, the best `k` returned.
+/// All eigenpairs by the dense method; returns the largest `k`.
 fn direct(n: usize, k: usize, apply: impl Fn(&[Lane], &mut [Lane])) -> Largest {
     let mut a = vec![0.0; n * n];
     let mut x = vec![[0.0; BLOCK]; n];
@@ -127,7 +128,7 @@ impl Basis {
         &self.columns[j * self.n..(j + 1) * self.n]
     }
 
-    /// Takes `block` into the basis and turns `product`, which is `A block`, into the next block.
+    /// Adds `block` to the basis and turns `product`, which is `A block`, into the next block.
     fn extend(&mut self, block: &[Lane], product: &mut [Lane], stream: &mut Stream) {
         let first = self.len;
         for l in 0..BLOCK {
@@ -144,12 +145,12 @@ impl Basis {
                 self.projected[(first + l) * self.room + j] = h[l];
             }
         }
-        // Once more: the first pass leaves what rounding put there.
+        // A second pass: the first leaves rounding errors behind.
         self.clear(product);
         self.orthonormalise(product, stream);
     }
 
-    /// Takes the part along the basis out of every vector of `block`.
+    /// Removes the component along the basis from every vector of `block`.
     fn clear(&self, block: &mut [Lane]) {
         for j in 0..self.len {
             take_out(self.column(j), block);
@@ -165,8 +166,8 @@ impl Basis {
         self.orthonormalise(block, stream);
     }
 
-    /// Gram and Schmidt within a block that is clear of the basis. A vector that depends on those before it,
-    /// as when the space is exhausted, is drawn anew.
+    /// Gram-Schmidt within a block that is orthogonal to the basis. A vector that depends on those
+    /// before it, for example because the space is exhausted, is redrawn.
     fn orthonormalise(&self, block: &mut [Lane], stream: &mut Stream) {
         for l in 0..BLOCK {
             loop {
@@ -248,7 +249,8 @@ fn norm(block: &[Lane], l: usize) -> f64 {
     block.iter().map(|row| row[l] * row[l]).sum::<f64>().sqrt()
 }
 
-/// Takes the part along the unit vector `column` out of each vector of `block`, and returns the parts.
+/// Removes the component along the unit vector `column` from each vector of `block`, and returns
+/// the components.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn take_out(column: &[f64], block: &mut [Lane]) -> Lane {
     let mut dot = [0.0; BLOCK];

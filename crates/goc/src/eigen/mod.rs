@@ -1,36 +1,38 @@
-//! Eigenvalues and eigenvectors of symmetric matrices, for all of the workspace.
+//! Eigenvalues and eigenvectors of symmetric matrices, for the whole workspace.
 //!
-//! - [`symmetric`]: all pairs of a matrix that is written out. Covariances and correlations of q features
-//!   (principal components, in `uncertainty` and in the report) go through it.
-//! - `lanczos`: the largest pairs of a large matrix that is only multiplied with (spectral clustering, kernel
-//!   PCA).
+//! - [`symmetric`]: all eigenpairs of an explicit matrix. Used for covariances and correlations of
+//!   q features (principal components, in `uncertainty` and in the report).
+//! - `lanczos`: the largest eigenpairs of a large matrix that is accessed only through products
+//!   (spectral clustering, kernel PCA).
 //!
-//! A matrix up to [`SMALL`] is made diagonal by Jacobi's rotations (Golub & Van Loan, *Matrix Computations*,
-//! section 8.5). Those of a covariance go on until each entry is below the rounding of the features that it
-//! mixes, so that small eigenvalues are found as precisely as large ones, whatever the units of the features
-//! (Demmel & Veselić 1992). Larger matrices go the faster way over a tridiagonal one (`ql`), whose errors are
-//! those of the largest eigenvalue.
+//! A matrix up to size [`SMALL`] is diagonalised by Jacobi rotations (Golub & Van Loan, *Matrix
+//! Computations*, section 8.5). For a covariance, they continue until each entry is below the
+//! rounding of the features that it combines, so that small eigenvalues are found as accurately as
+//! large ones, whatever the units of the features (Demmel & Veselić 1992). Larger matrices are
+//! reduced to tridiagonal form (`ql`), which is faster but has errors relative to the largest
+//! eigenvalue.
 //!
-//! Only sums, products, quotients and square roots in a fixed order, none of them fused, so that the bytes are
-//! the same on every machine, which a linear algebra library tuned to the processor does not promise.
+//! Only sums, products, quotients and square roots are used, in a fixed order and never fused, so
+//! that the bytes are the same on every machine. A linear algebra library tuned to the processor
+//! does not guarantee that.
 //!
-//! Cost: some 60 q^3 by rotations, 10 n^3 by the tridiagonal matrix.
+//! Cost: some 60 q^3 operations by rotations, 10 n^3 by the tridiagonal matrix.
 
 pub(crate) mod lanczos;
 pub(crate) mod ql;
 
-/// The largest side for which rotations are used. They take 10 ms there.
+/// The largest size for which rotations are used. They take 10 ms there.
 pub const SMALL: usize = 64;
 
-/// Sweeps of rotations at most. Convergence is quadratic: six to ten are usual.
+/// Maximum number of sweeps of rotations. Convergence is quadratic: six to ten are usual.
 const SWEEPS: usize = 60;
 
-/// What a symmetric matrix is made of.
+/// The eigendecomposition of a symmetric matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Eigenpairs {
-    /// Eigenvalues, in no order.
+    /// Eigenvalues, in no particular order.
     pub values: Vec<f64>,
-    /// Their vectors, one after another, each of unit length. Their signs are arbitrary.
+    /// Their eigenvectors, one after another, each of unit length. Their signs are arbitrary.
     pub vectors: Vec<f64>,
 }
 
@@ -41,7 +43,7 @@ impl Eigenpairs {
         &self.vectors[k * side..(k + 1) * side]
     }
 
-    /// The numbers of the pairs from the largest value down; of equals the first comes first.
+    /// The indices of the eigenpairs by descending eigenvalue; ties keep their order.
     pub fn largest_first(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.values.len()).collect();
         order.sort_by(|&a, &b| self.values[b].total_cmp(&self.values[a]));
@@ -49,8 +51,8 @@ impl Eigenpairs {
     }
 }
 
-/// All eigenpairs of the symmetric matrix of this side, given row after row; it must have `side * side`
-/// entries, all finite.
+/// All eigenpairs of the symmetric matrix of this size, given in row-major order; it must have
+/// `side * side` entries, all finite.
 ///
 /// ```
 /// let pairs = goc::eigen::symmetric(vec![2.0, 1.0, 1.0, 2.0], 2);
@@ -64,7 +66,7 @@ pub fn symmetric(matrix: Vec<f64>, side: usize) -> Eigenpairs {
     if side <= SMALL { jacobi(matrix, side) } else { ql::symmetric(matrix, side) }
 }
 
-/// By cyclic rotations, each of which makes one entry 0.
+/// By cyclic rotations, each of which zeroes one entry.
 fn jacobi(mut a: Vec<f64>, q: usize) -> Eigenpairs {
     let mut vectors: Vec<f64> = (0..q * q).map(|at| f64::from(u8::from(at / q == at % q))).collect();
     let spreads = spreads_of_features(&a, q);
@@ -98,23 +100,23 @@ fn jacobi(mut a: Vec<f64>, q: usize) -> Eigenpairs {
     Eigenpairs { values: (0..q).map(|i| a[i * q + i]).collect(), vectors }
 }
 
-/// Whether what is left beside the diagonal is nothing beside the whole.
+/// Whether the off-diagonal part is negligible relative to the whole.
 fn is_diagonal(a: &[f64], q: usize) -> bool {
     let off: f64 = below_diagonal(q).map(|(i, j)| a[i * q + j].powi(2)).sum();
     let all: f64 = (0..q).map(|i| a[i * q + i].powi(2)).sum();
     off <= all * 1e-30
 }
 
-/// The roots of the diagonal, if the matrix can be a covariance: none of its entries is above the product of
-/// two of them.
+/// The square roots of the diagonal, if the matrix can be a covariance: no entry exceeds the
+/// product of the two corresponding roots.
 fn spreads_of_features(a: &[f64], q: usize) -> Option<Vec<f64>> {
     let spreads: Vec<f64> = (0..q).map(|i| a[i * q + i].sqrt()).collect();
     let can_be = |(i, j): (usize, usize)| a[i * q + j].abs() <= 1.000_001 * (spreads[i] * spreads[j]);
     below_diagonal(q).all(can_be).then_some(spreads)
 }
 
-/// Whether each entry of a covariance in the directions `vectors` is below the rounding of the features that
-/// make up its two directions.
+/// Whether each entry of a covariance in the directions `vectors` is below the rounding of the
+/// features that make up its two directions.
 fn is_resolved(a: &[f64], q: usize, vectors: &[f64], spreads: &[f64]) -> bool {
     let reach: Vec<f64> = vectors
         .chunks_exact(q.max(1))
@@ -124,7 +126,7 @@ fn is_resolved(a: &[f64], q: usize, vectors: &[f64], spreads: &[f64]) -> bool {
     below_diagonal(q).all(|(i, j)| a[i * q + j].abs() <= rounding * reach[i] * reach[j])
 }
 
-/// The places below the diagonal, row after row.
+/// The positions below the diagonal, in row-major order.
 fn below_diagonal(q: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..q).flat_map(|i| (0..i).map(move |j| (i, j)))
 }
@@ -217,7 +219,7 @@ pub(crate) mod tests {
         let plain = [4.0, 1.0, 0.5, 0.2, 1.0, 3.0, 0.7, 0.3, 0.5, 0.7, 2.0, 0.4, 0.2, 0.3, 0.4, 1.0];
         let a: Vec<f64> = (0..16).map(|at| plain[at] * units[at / q] * units[at % q]).collect();
         let pairs = symmetric(a.clone(), q);
-        // The last feature given the others: 1 / (inverse of `plain`)_44 = .887..., by elimination.
+        // The last feature given the others: 1 / (inverse of `plain`)_44 = 0.887..., by elimination.
         let mut left = plain;
         for k in 0..3 {
             for i in k + 1..4 {

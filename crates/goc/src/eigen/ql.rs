@@ -1,22 +1,23 @@
-//! All eigenpairs of a symmetric matrix over a tridiagonal one.
+//! All eigenpairs of a symmetric matrix through a tridiagonal one.
 //!
-//! Householder's mirrors bring the matrix to tridiagonal form, then QL steps with implicit shifts make it
-//! diagonal (Golub & Van Loan, *Matrix Computations*, section 8.3). Plain arithmetic in a fixed order.
+//! Householder reflections bring the matrix to tridiagonal form, then QL steps with implicit shifts
+//! diagonalise it (Golub & Van Loan, *Matrix Computations*, section 8.3). Plain arithmetic in a
+//! fixed order.
 //!
-//! Cost: O(m^3), most of it the plane turns that the vectors follow.
+//! Cost: O(m^3), most of it for applying the plane rotations to the vectors.
 
 use multiversion::multiversion;
 
 use super::Eigenpairs;
 
-/// All eigenpairs of the symmetric matrix `a` of side `m`.
+/// All eigenpairs of the symmetric matrix `a` of size `m`.
 pub(crate) fn symmetric(mut a: Vec<f64>, m: usize) -> Eigenpairs {
     let (mut values, mut beside, mut vectors) = tridiagonal(&mut a, m);
     implicit_ql(&mut values, &mut beside, &mut vectors, m);
     Eigenpairs { values, vectors }
 }
 
-/// The same: values from the largest down, vectors one after another in their order.
+/// The same, with values in descending order and vectors one after another in their order.
 pub(crate) fn largest_first(a: Vec<f64>, m: usize) -> (Vec<f64>, Vec<f64>) {
     let pairs = symmetric(a, m);
     let order = pairs.largest_first();
@@ -25,11 +26,11 @@ pub(crate) fn largest_first(a: Vec<f64>, m: usize) -> (Vec<f64>, Vec<f64>) {
     (values, vectors)
 }
 
-/// Householder's reduction `A = Q T Q^T`: the diagonal of T, what stands beside it, and the columns of Q one
-/// after another.
+/// Householder's reduction `A = Q T Q^T`: the diagonal of T, its off-diagonal, and the columns of Q
+/// one after another.
 fn tridiagonal(a: &mut [f64], m: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let mut beside = vec![0.0; m];
-    // The mirrors: a normal vector each, and 2 over its squared length (0 for no mirror).
+    // The reflections: a normal vector each, and 2 over its squared length (0 for no reflection).
     let mut mirrors: Vec<(Vec<f64>, f64)> = Vec::with_capacity(m);
     for k in 0..m.saturating_sub(1) {
         let mut v: Vec<f64> = a[k * m + k + 1..(k + 1) * m].to_vec();
@@ -58,7 +59,7 @@ fn tridiagonal(a: &mut [f64], m: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         mirrors.push((v, scale));
     }
     let diagonal = (0..m).map(|k| a[k * m + k]).collect();
-    // Q = H_0 H_1 ...; its columns are kept as rows, where a mirror acts on the right.
+    // Q = H_0 H_1 ...; its columns are stored as rows, where a reflection acts on the right.
     let mut q = vec![0.0; m * m];
     (0..m).for_each(|k| q[k * m + k] = 1.0);
     for (k, (v, scale)) in mirrors.iter().enumerate().rev().filter(|(_, (_, scale))| *scale > 0.0) {
@@ -71,11 +72,11 @@ fn tridiagonal(a: &mut [f64], m: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     (diagonal, beside, q)
 }
 
-/// Makes the tridiagonal matrix diagonal by QL steps, each a chase of plane turns that the vectors (rows)
-/// follow.
+/// Diagonalises the tridiagonal matrix by QL steps, each a sequence of plane rotations that is also
+/// applied to the vectors (rows).
 fn implicit_ql(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], m: usize) {
     for low in 0..m {
-        // Three steps a value are usual; the limit is never met but for matrices that are not finite.
+        // Three steps per value are usual; only non-finite matrices reach the limit.
         for _ in 0..100 {
             let negligible = |i: &usize| e[*i].abs() <= f64::EPSILON * (d[*i].abs() + d[*i + 1].abs());
             let high = (low..m - 1).find(negligible).unwrap_or(m - 1);
@@ -116,7 +117,7 @@ fn implicit_ql(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], m: usize) {
     }
 }
 
-/// Turns two vectors by the angle of cosine `c` and sine `s`.
+/// Rotates two vectors by the angle with cosine `c` and sine `s`.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn turn(x: &mut [f64], y: &mut [f64], c: f64, s: f64) {
     for (x, y) in x.iter_mut().zip(y.iter_mut()) {

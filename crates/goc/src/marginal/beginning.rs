@@ -1,15 +1,15 @@
-//! Where a chain begins.
+//! Initial states of the chains.
 //!
-//! A sampler leaves a bad beginning only slowly: a large group in pieces teaches the metric that
-//! groups are small, and a group that begins as part of the field has no cluster that its members
-//! could join. So every chain tries two beginnings for a few sweeps, and the one whose state has the
-//! higher density goes on:
+//! A sampler leaves a bad initial state only slowly: a large group in pieces teaches the metric
+//! that groups are small, and a group that starts as part of the field has no cluster for its
+//! members to join. So every chain runs two starts for a few sweeps, and continues from the one
+//! whose state has the higher density:
 //!
-//! - few clusters by k-means, all of them groups: right where there is no field;
-//! - what HDBSCAN finds dense are groups, all else is field: right where groups
-//!   are small beside it. Chains differ in the least size of a group. Where no field is left after
-//!   those sweeps, the first goes on: its few large clusters are split more easily than many small
-//!   ones are merged.
+//! - few clusters by k-means, all of them groups: right when there is no field;
+//! - the dense regions found by HDBSCAN are groups, everything else is field: right when groups are
+//!   small compared with the field. Chains differ in the minimum group size. If no field is left
+//!   after those sweeps, the first start is used: its few large clusters are split more easily than
+//!   many small ones are merged.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -24,32 +24,34 @@ use crate::oracle::{OracleError, Start};
 use crate::random::stream;
 use crate::{Partition, Points, Stream};
 
-/// Sweeps of a beginning before it is judged, and those of them, the last, that are.
+/// Sweeps of a start before it is judged, and the number of final sweeps that are judged.
 const TRIED: usize = 20;
 pub(super) const JUDGED: usize = 5;
 
-/// Least sizes of dense groups, chain after chain, and the neighbour that says how dense.
+/// Minimum sizes of dense groups, for each chain in turn, and the neighbour whose distance measures
+/// density.
 const LEAST: [usize; 4] = [5, 3, 10, 5];
 const NEIGHBOUR: usize = 4;
 
-/// How far below the best a chain may be, in roots of the number of objects: chains of one law
-/// differ by about that much from sweep to sweep.
+/// How far below the best a chain may be, in units of the square root of the number of objects:
+/// chains in the same mode differ by about that much from sweep to sweep.
 const FAR: f64 = 5.0;
-/// Makes streams of their own for chains that go on from another's state.
+/// Derives separate streams for chains that continue from another's state.
 const RESAMPLED: u64 = 0x7265_7361_6d70_6c65;
 
-/// Objects up to which dense groups are looked for: the search takes the square of their number.
+/// The largest number of objects for which dense groups are searched: the search takes quadratic
+/// time.
 const DENSE_UP_TO: usize = 20_000;
 
-/// Sweeps of each beginning of a chain that is to have so many before its draws are kept.
+/// Sweeps of each start of a chain with `burn` burn-in sweeps.
 pub(super) fn tried(burn: usize) -> usize {
     TRIED.min(burn)
 }
 
-/// Who is in which dense group, by the least size of a group.
+/// The dense group of each object, by the minimum group size.
 pub(super) type Dense = BTreeMap<usize, Vec<Option<u32>>>;
 
-/// The dense groups that so many chains may begin from; none where that is not tried.
+/// The dense groups that the chains may start from; empty if that start is not tried.
 pub(super) fn dense_groups(
     data: &Data<'_>,
     points: &Points,
@@ -67,7 +69,7 @@ pub(super) fn dense_groups(
     Ok(dense)
 }
 
-/// What all beginnings share.
+/// What all starts share.
 pub(super) struct Beginnings<'a> {
     pub(super) data: &'a Data<'a>,
     pub(super) shape: &'a Shape,
@@ -75,17 +77,17 @@ pub(super) struct Beginnings<'a> {
     pub(super) likeliest: &'a [u32],
     pub(super) points: &'a Points,
     pub(super) dense: Dense,
-    /// Clusters by k-means at most, and whether fewer may be as well.
+    /// The largest number of k-means clusters, and whether fewer may be tried as well.
     pub(super) k: usize,
     pub(super) chooses_k: bool,
     /// Split and merge moves after every sweep.
     pub(super) moves: usize,
-    /// Sweeps before a beginning is judged.
+    /// Sweeps before a start is judged.
     pub(super) tried: usize,
 }
 
 impl<'a> Beginnings<'a> {
-    /// The state that chain `c` goes on from. `tick` is called after every sweep.
+    /// The state that chain `c` continues from. `tick` is called after every sweep.
     pub(super) fn best(&self, seed: u64, c: usize, tick: &dyn Fn()) -> Result<(f64, Chain<'a>), OracleError> {
         let mut rng = stream(seed, c as u64);
         let first = self.few_clusters(&mut rng)?;
@@ -104,10 +106,10 @@ impl<'a> Beginnings<'a> {
         })
     }
 
-    /// Clusters by k-means: of the numbers 1, 2, 4, ... up to the one that is told, the one whose
-    /// state is the likeliest. A chain leaves clusters that are too few by splits, and those that are
-    /// too many hardly ever: pieces of one cloud teach the metric to be narrow, and that asks for
-    /// more pieces.
+    /// Clusters by k-means: of the numbers 1, 2, 4, ... up to the given one, the number whose state
+    /// is the likeliest. A chain escapes from too few clusters by splits, but hardly ever from too
+    /// many: pieces of one cloud teach the metric to be narrow, and a narrow metric favours more
+    /// pieces.
     fn few_clusters(&self, rng: &mut Stream) -> Result<Partition, OracleError> {
         let k_means = KMeans::default().starts(3).seeding(Seeding::PlusPlus);
         let last = k_means.fit(self.points, Start::K(self.k), rng)?.partition;
@@ -137,7 +139,7 @@ impl<'a> Beginnings<'a> {
         chain
     }
 
-    /// A beginning after its sweeps, and the log density of the last of them.
+    /// The state after the sweeps of a start, and the log density of the last of them.
     fn tried(&self, labels: Vec<u32>, rng: Stream, tick: &dyn Fn()) -> (f64, Chain<'a>) {
         let mut chain = self.begun(labels, rng);
         let mut ln_density = 0.0;
@@ -152,12 +154,12 @@ impl<'a> Beginnings<'a> {
     }
 }
 
-/// Chains that are far less likely than the best go on from where that is, each by its own random
-/// numbers: what is left of a chain at a state that mixing would take ages to leave is only its
-/// weight, which is nothing.
+/// Chains that are far less likely than the best continue from the best chain's state, each with
+/// its own random numbers. A chain in a mode that it would leave only after a very long time
+/// contributes by the weight of that mode, which is negligible here.
 ///
-/// Whether there is a field, which no chain changes its mind about, is as most of them say, and where
-/// they are as many, the likeliest: the weights of both are estimates, and one chain may be misled.
+/// No chain changes its mind about whether there is a field. That is decided by majority and, on a
+/// tie, by the likeliest chain: both weights are estimates, and a single chain may be misled.
 pub(super) fn resample<'a>(mut chains: Vec<(f64, Chain<'a>)>, seed: u64) -> Vec<Chain<'a>> {
     let some = chains.first().map_or(0.0, |(_, chain)| (chain.labels.len() as f64).sqrt());
     let has_field = |chain: &Chain<'_>| chain.in_field as f64 > some;
@@ -185,7 +187,7 @@ pub(super) fn resample<'a>(mut chains: Vec<(f64, Chain<'a>)>, seed: u64) -> Vec<
     chains.into_iter().map(|(_, chain)| chain).collect()
 }
 
-/// Dense groups as groups, and what is in none as the field.
+/// Labels with the dense groups as groups and all other objects as the field.
 fn in_field(dense: &[Option<u32>]) -> Vec<u32> {
     dense.iter().map(|label| label.unwrap_or(FIELD)).collect()
 }

@@ -1,19 +1,20 @@
-//! The candidates as the sampler reads them: in blocks of eight that lie together.
+//! The candidates in the layout the sampler reads: blocks of eight neighbours.
 //!
 //! For every object and cluster the sampler sums a density over all candidates, and nearly all of
-//! that sum comes from the few candidates near the cluster. So the candidates of an object are cut
-//! into blocks of eight neighbours, each with a centre and a radius; how much a whole block can
-//! matter is bounded by one number, and most blocks need no more than that (`cluster`, `chain`).
-//! Bounds of eight blocks are computed at a time, which is why blocks are in groups of eight
-//! themselves.
+//! that sum comes from the few candidates near the cluster. The candidates of an object are
+//! therefore divided into blocks of eight neighbours, each with a centre and a radius. One number
+//! bounds how much a whole block can contribute, and most blocks need no more than that (`cluster`,
+//! `chain`). Bounds are computed for eight blocks at a time, so blocks are themselves arranged in
+//! groups of eight.
 //!
-//! A block that is not full repeats its last candidate with weight 0, and a group its last block.
+//! A partially filled block repeats its last candidate with weight 0, and a group repeats its last
+//! block.
 //!
-//! The features of all candidates, block by block, are as large as the candidates themselves. Where
-//! that is little they are kept. Where it is much, only the order of the candidates is kept, and a
-//! [`Reader`] loads an object and puts it in order when it is that object's turn. Centres and radii
-//! are made anew for each object whenever it is its turn: from features at hand that costs little
-//! (measured: `benches/marginal.rs`).
+//! The features of all candidates, block by block, take as much memory as the candidates
+//! themselves. If that is little, they are cached. If it is much, only the order of the candidates
+//! is kept, and a [`Reader`] loads and reorders an object when it is visited. Centres and radii are
+//! recomputed for each object on every visit: with the features at hand that is cheap (measured in
+//! `benches/marginal.rs`).
 
 use multiversion::multiversion;
 
@@ -23,29 +24,30 @@ use crate::objects::Objects;
 /// Candidates of a block, and blocks of a group.
 pub(super) const LANES: usize = 8;
 
-/// Features of all blocks are kept where they take at most so many bytes.
+/// The features of all blocks are cached if they take at most this many bytes.
 pub(super) const KEPT_BYTES: usize = 32 << 20;
 
 /// All candidates, in blocks.
 pub(super) struct Blocks<'a> {
     objects: &'a dyn Objects,
     q: usize,
-    /// The most blocks that an object has.
+    /// The largest number of blocks of any object.
     most: usize,
     /// The first block of each object.
     starts: Vec<usize>,
-    /// A block after another: eight values of a feature, feature after feature. Empty when they are
-    /// loaded when needed.
+    /// Block after block: eight values of a feature, feature after feature. Empty if they are
+    /// loaded on demand.
     values: Vec<f64>,
-    /// Under every law of the errors.
+    /// One vector per error model.
     weights: Vec<Vec<f64>>,
-    /// Which candidate of its object each is.
+    /// The candidate of the object that each lane holds.
     which: Narrow,
 }
 
 impl<'a> Blocks<'a> {
-    /// `weigh` puts the weights of an object's candidates into the vector it is given, under one law
-    /// of the errors after another. Features are kept where they take at most `kept` bytes, as a rule [`KEPT_BYTES`].
+    /// `weigh` writes the weights of an object's candidates into the vector it is given, for each
+    /// error model in turn. Features are cached if they take at most `kept` bytes, normally
+    /// [`KEPT_BYTES`].
     pub(super) fn new(
         objects: &'a dyn Objects,
         laws: usize,
@@ -112,12 +114,12 @@ impl<'a> Blocks<'a> {
         self.starts[i + 1] - self.starts[i]
     }
 
-    /// The most blocks that an object has.
+    /// The largest number of blocks of any object.
     pub(super) fn most(&self) -> usize {
         self.most
     }
 
-    /// Which candidate of object `i` is at a spot: which lane of all lanes of the object's blocks.
+    /// The candidate of object `i` at a spot, i.e. at a lane counted over all the object's blocks.
     pub(super) fn candidate(&self, i: usize, spot: u32) -> u32 {
         self.which.get(self.starts[i] * LANES + spot as usize)
     }
@@ -137,17 +139,17 @@ impl<'a> Blocks<'a> {
         self.numbers(i).position(|at| at == j).unwrap_or(0) as u32
     }
 
-    /// Which candidate of object `i` is at each of its spots.
+    /// The candidate of object `i` at each of its spots.
     fn numbers(&self, i: usize) -> impl Iterator<Item = u32> + '_ {
         self.which.range(self.starts[i] * LANES..self.starts[i + 1] * LANES)
     }
 
-    /// What is known of each lane of object `i`, in the order of its candidates, into `sorted`.
+    /// Copies the values of the lanes of object `i`, in the order of its candidates, into `sorted`.
     pub(super) fn in_order(&self, i: usize, lanes: &[f64], sorted: &mut Vec<f64>) {
         let m = self.objects.count(i);
         sorted.clear();
         sorted.resize(m, 0.0);
-        // Lanes beyond the last candidate repeat it, and count for nothing.
+        // Lanes beyond the last candidate repeat it and have no weight.
         for (j, value) in self.numbers(i).zip(lanes).take(m) {
             sorted[j as usize] = *value;
         }
@@ -190,19 +192,19 @@ impl<'a> Own<'a> {
     }
 }
 
-/// Loads one object after another, where the features of blocks are not kept.
+/// Loads one object after another if the features of blocks are not cached.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reader {
-    /// The law of the errors that weights are under.
+    /// The error model of the weights.
     pub(super) law: usize,
-    /// The object that is loaded.
+    /// The object currently loaded.
     object: Option<usize>,
     columns: Vec<f64>,
     values: Vec<f64>,
 }
 
 impl Reader {
-    /// Makes object `i` ready for [`Self::own`].
+    /// Prepares object `i` for [`Self::own`].
     pub(super) fn load(&mut self, blocks: &Blocks<'_>, i: usize) {
         if !blocks.values.is_empty() || self.object == Some(i) {
             return;
@@ -219,7 +221,7 @@ impl Reader {
         }
     }
 
-    /// The blocks of object `i`, which was the last to be loaded.
+    /// The blocks of object `i`, which must be the last one loaded.
     pub(super) fn own<'a>(&'a self, blocks: &'a Blocks<'_>, i: usize) -> Own<'a> {
         let lanes = blocks.starts[i] * LANES..blocks.starts[i + 1] * LANES;
         let values = match blocks.values.is_empty() {
@@ -242,18 +244,18 @@ fn arrange<T: Copy + Into<u32>>(which: &[T], columns: &[f64], m: usize, values: 
     }
 }
 
-/// Where the blocks of one object lie and how far they reach in some metric, in groups of eight.
+/// Positions and radii of the blocks of one object in some metric, in groups of eight.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extents {
     q: usize,
-    /// Eight centres of blocks, feature after feature.
+    /// Centres of eight blocks, feature after feature.
     centres: Vec<f64>,
     /// Sums of the weights of blocks.
     totals: Vec<[f64; LANES]>,
-    /// How far candidates are from the centre of their block.
+    /// The largest distance of candidates from the centre of their block.
     radii: Vec<[f64; LANES]>,
-    /// The centre of each group, in the metric's own coordinates, and how far candidates are from
-    /// it.
+    /// The centre of each group, in the metric's own coordinates, and the largest distance of
+    /// candidates from it.
     middles: Vec<f64>,
     reaches: Vec<f64>,
 }
@@ -269,7 +271,7 @@ pub(super) struct Group<'a> {
 }
 
 impl Extents {
-    /// Those of an object, in the metric with this inverse triangle.
+    /// Computes the extents of an object, in the metric with this inverse triangle.
     pub(super) fn measure(&mut self, own: Own<'_>, low: &[f64]) {
         let groups = own.len().div_ceil(LANES);
         self.q = own.q;
@@ -299,7 +301,7 @@ impl Extents {
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn measure(own: Own<'_>, low: &[f64], extents: &mut Extents) {
-    // A number of features that the compiler knows lets it unroll; the body is the same.
+    // A number of features known at compile time allows unrolling; the body is the same.
     match own.q {
         1 => measure_body(own, low, extents, &mut [[0.0; LANES]; 1]),
         2 => measure_body(own, low, extents, &mut [[0.0; LANES]; 2]),
@@ -325,7 +327,7 @@ fn measure_body(own: Own<'_>, low: &[f64], extents: &mut Extents, d: &mut [[f64;
             }
             totals[lane] = if lane < count { own.weights(block).iter().sum() } else { 0.0 };
         }
-        // The mean of the blocks' centres, without the last one repeated; whitened.
+        // The mean of the blocks' centres, without repetitions of the last one; whitened.
         let middle = &mut extents.middles[g * q..(g + 1) * q];
         for f in 0..q {
             let lanes = &centres[f * LANES..(f + 1) * LANES];
@@ -333,7 +335,7 @@ fn measure_body(own: Own<'_>, low: &[f64], extents: &mut Extents, d: &mut [[f64;
             d[f] = std::array::from_fn(|lane| lanes[lane] - mean);
             middle[f] = mean;
         }
-        // From the last coordinate on, so that those before it are still as they were.
+        // From the last coordinate backwards, so that earlier coordinates are still unmodified.
         for r in (0..q).rev() {
             middle[r] = (0..=r).map(|f| low[r * q + f] * middle[f]).sum();
         }
@@ -347,7 +349,7 @@ fn measure_body(own: Own<'_>, low: &[f64], extents: &mut Extents, d: &mut [[f64;
             for (f, column) in own.values(first + lane).chunks_exact(LANES).enumerate() {
                 d[f] = std::array::from_fn(|at| column[at] - centres[f * LANES + lane]);
             }
-            // A little more than the largest, for rounding.
+            // Slightly more than the largest, to allow for rounding.
             radii[lane] = squares(low, d).into_iter().fold(0.0, f64::max).sqrt() * (1.0 + 1e-9);
             reach = reach.max(apart[lane].sqrt() * (1.0 + 1e-9) + radii[lane]);
         }
@@ -375,7 +377,7 @@ pub(super) fn squares(low: &[f64], d: &[[f64; LANES]]) -> [f64; LANES] {
     sum
 }
 
-/// Weights that are known already, one a candidate.
+/// Weights that are known already, one per candidate.
 #[cfg(test)]
 pub(super) fn of_all<'a>(
     objects: &'a dyn Objects,
@@ -389,7 +391,7 @@ pub(super) fn of_all<'a>(
 }
 
 /// Orders the `m` candidates of an object, given feature after feature, so that every eight of them
-/// lie together: halves along the widest feature, and so on.
+/// are close together: recursive halving along the widest feature.
 fn neighbours_together(columns: &[f64], m: usize, order: &mut [u32]) {
     if order.len() <= LANES {
         return;
@@ -403,7 +405,7 @@ fn neighbours_together(columns: &[f64], m: usize, order: &mut [u32]) {
     let widest = (0..widths.len()).fold(0, |best, f| if widths[f] > widths[best] { f } else { best });
     let column = &columns[widest * m..(widest + 1) * m];
     order.sort_by(|a, b| column[*a as usize].total_cmp(&column[*b as usize]).then(a.cmp(b)));
-    // The left half has whole blocks.
+    // The left half consists of whole blocks.
     let half = order.len().div_ceil(LANES).div_ceil(2) * LANES;
     let (left, right) = order.split_at_mut(half);
     neighbours_together(columns, m, left);
@@ -416,7 +418,7 @@ mod tests {
     use crate::Candidates;
     use crate::candidates::CandidatesBuilder;
 
-    /// Objects with 1, 8, 9 and 101 candidates on curves, and one with 300 where asked.
+    /// Objects with 1, 8, 9 and 101 candidates on curves, and one with 300 on request.
     fn ragged(large: bool) -> (Candidates, Vec<f64>) {
         let mut builder = CandidatesBuilder::new(3);
         for m in [1, 8, 9, 101].into_iter().chain(large.then_some(300)) {
@@ -434,7 +436,7 @@ mod tests {
 
     #[test]
     fn every_candidate_is_in_one_block_with_its_weight_and_padding_weighs_nothing() {
-        // Kept or loaded, with numbers of one byte or more.
+        // Cached or loaded, with indices of one byte or more.
         for (large, kept) in [(false, KEPT_BYTES), (false, 0), (true, KEPT_BYTES), (true, 0)] {
             let (candidates, weights) = ragged(large);
             let blocks = Blocks::new(&candidates, 1, of_all(&candidates, &weights), kept);

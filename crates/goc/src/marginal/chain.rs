@@ -1,26 +1,26 @@
-//! One Markov chain over partitions and choices of candidates.
+//! One Markov chain over partitions and candidate choices.
 //!
-//! The state is a label and a candidate for every object, the metric `Psi` and what it is expected
-//! to be, and the prior's `alpha`, singleton weight `s` and power; everything else is integrated
-//! out. Its stationary law is, with the candidates' weights `w`,
+//! The state is a label and a candidate for every object, the metric `Psi` and its prior
+//! expectation, and the prior's `alpha`, singleton weight `s` and power; everything else is
+//! integrated out. Its stationary distribution is, with the candidates' weights `w`,
 //!
 //! ```text
 //! p(labels, choices, Psi, alpha, s | data)  ~  p(labels | alpha, s) p(Psi) prod_i w_{i, choice_i} prod_k M(members of k; Psi).
 //! ```
 //!
 //! A sweep takes each object out in random order, and draws its label and candidate from their
-//! exact conditional (Gibbs). [`super::split_merge`] moves many objects at once. After both, `Psi`
-//! is drawn by way of the covariances of all clusters with two members or more, and all else from
-//! grids.
+//! exact conditional (Gibbs). [`super::split_merge`] moves many objects at once. Then `Psi` is
+//! drawn through the covariances of all clusters with two or more members, and all other parameters
+//! are drawn from grids.
 //!
-//! # Exact, without looking at everything
+//! # Exact draws without a full evaluation
 //! The conditional is a sum over all clusters and candidates, nearly all of which are negligible.
-//! So first every cluster gets an upper bound of its share (`screening`), then every block of
-//! candidates in the clusters that are left (`cluster`), and only blocks that are not negligible
-//! beside the rest are weighed. With their sum `S` and the bound `U` of all others the whole is
-//! between `S` and `S + U`, and a number `u` drawn uniformly decides: if `u S` and `u (S + U)` fall
-//! on the same block, that is the draw whatever the others weigh; if not, which is rare, the others
-//! are weighed too. Nothing is approximated.
+//! So every cluster first gets an upper bound on its share (`screening`), then every block of
+//! candidates in the remaining clusters (`cluster`), and only blocks that are not negligible are
+//! evaluated. With their sum `S` and the bound `U` on all others, the total is between `S` and `S +
+//! U`, and a uniform random number `u` decides: if `u S` and `u (S + U)` fall on the same block,
+//! that block is drawn whatever the weights of the others. If not, which is rare, the others are
+//! evaluated too. Nothing is approximated.
 
 pub(super) mod kept;
 
@@ -34,50 +34,55 @@ use super::prior::{Cohesion, PartitionPrior};
 use super::screening::Screening;
 use super::shape::{Likeness, Shape};
 use crate::Stream;
+use crate::random::stream;
 
-/// Blocks whose bounds sum up to less than this share of the whole are not weighed at first. The
-/// less is weighed the more often the draw is not decided; between a twentieth and a half it makes
-/// no difference, at a thousandth a sweep takes a fifth longer.
+/// Blocks whose bounds add up to less than this share of the total are not evaluated at first. The
+/// fewer blocks are evaluated, the more often the draw is undecided. Between 0.05 and 0.5 it makes
+/// no difference; at 0.001 a sweep takes a fifth longer.
 const NEGLIGIBLE: f64 = 0.1;
 
-/// One near move for so many objects after every sweep, beside those that are told.
+/// One local move per this many objects after every sweep, in addition to the requested moves.
 const NEAR_EVERY: usize = 5;
 
-/// The law of the errors is drawn after every so many sweeps: it takes about a quarter of one.
+/// The number of sweeps between draws of the error model: such a draw takes about a quarter of a
+/// sweep.
 const LAW_EVERY: usize = 4;
 
-/// From so many objects on, candidates are not all in the cache, and objects that are neighbours in
-/// memory are visited in batches of so many. (One by one, a sweep of 10 000 objects takes twice as
-/// long.)
+/// From this many objects on, candidates do not all fit in the cache, and objects that are
+/// neighbours in memory are visited in batches of this size. (One by one, a sweep of 10 000 objects
+/// takes twice as long.)
 const MANY: usize = 2000;
 const BATCH: usize = 32;
 
-/// What all chains share and none changes.
+/// Streams for the orders in which field objects are processed when a state is judged.
+const ORDER: u64 = 0x6f72_6465_7273_6f66;
+
+/// Data that all chains share and none modifies.
 pub(super) struct Data<'a> {
     pub(super) blocks: &'a Blocks<'a>,
     pub(super) prior: &'a PartitionPrior,
     pub(super) field: &'a Field,
-    /// Under every law of the errors the sum over candidates of `w H(x)` for every object: what an
-    /// object alone has.
+    /// Under every error model, the sum over candidates of `w H(x)` for every object: the weight of
+    /// an object alone.
     pub(super) alone_sum: &'a [Vec<f64>],
-    /// The logarithms of the laws' probabilities beforehand.
+    /// The log prior probabilities of the error models.
     pub(super) ln_laws: &'a [f64],
-    /// How alike covariances may be, all alike beforehand.
+    /// The possible degrees of similarity of the covariances, with equal prior probabilities.
     pub(super) likenesses: &'a [Likeness],
     /// `Psi / (nu - q - 1) ~ Wishart(metric_df, a / metric_df I)`, and whether it is drawn at all.
     pub(super) metric_df: f64,
-    /// The values that `a` may have, ascending, and how many of them beside a field.
+    /// The values that `a` may take, ascending, and how many of them when there is a field.
     pub(super) scales: &'a [f64],
     pub(super) narrow_scales: usize,
     pub(super) learn: bool,
-    /// Objects that lie near each object: pairs that are worth trying to split or merge.
+    /// The neighbours of each object: pairs that are worth trying to split or merge.
     pub(super) near: &'a Near,
 }
 
-/// Objects near each that are tried together in splits and mergers.
+/// Neighbours of each object that are tried together in splits and mergers.
 const NEAREST: usize = 20;
 
-/// A list of objects for every object, the nearest first.
+/// A list of neighbours for every object, the nearest first.
 pub(super) struct Near {
     starts: Vec<u32>,
     objects: Vec<u32>,
@@ -105,7 +110,7 @@ impl Near {
         &around[..around.len().min(NEAREST)]
     }
 
-    /// All that are near it.
+    /// All neighbours of the object.
     pub(super) fn around(&self, i: usize) -> &[u32] {
         &self.objects[self.starts[i] as usize..self.starts[i + 1] as usize]
     }
@@ -116,8 +121,8 @@ pub(super) struct Chain<'a> {
     pub(super) data: &'a Data<'a>,
     pub(super) shape: Shape,
     pub(super) labels: Vec<u32>,
-    /// Where the chosen candidates are: which of all lanes of the object's blocks, and their
-    /// features. Side by side, as candidates come from far in memory.
+    /// The positions of the chosen candidates: the lane among all lanes of the object's blocks, and
+    /// their features. Stored contiguously, as candidates are scattered in memory.
     spots: Vec<u32>,
     places: Vec<f64>,
     pub(super) reader: Reader,
@@ -125,50 +130,47 @@ pub(super) struct Chain<'a> {
     pub(super) cohesion: Cohesion,
     /// `ln Z_m` of the cohesion, by the number of grouped objects.
     constants: &'a [f64],
-    /// How many objects are in the field, the shares of its densities, and what each object has in
-    /// the field with these shares.
+    /// The number of objects in the field, the shares of its densities, and the weight of each
+    /// object in the field with these shares.
     pub(super) in_field: usize,
     pub(super) field_shares: Vec<f64>,
-    /// How smooth the field is: which of its levels.
+    /// The smoothness level of the field.
     pub(super) level: usize,
     pub(super) field_sums: Vec<f64>,
-    /// What the metric is expected to be: `scale I`.
+    /// The prior expectation of the metric: `scale I`.
     pub(super) scale: f64,
-    /// The weights of joining a cluster, by its size.
+    /// The weights of joining a cluster, indexed by its size.
     joins: Vec<f64>,
     pub(super) rng: Stream,
-    /// Split and merge moves tried and taken.
+    /// The number of split and merge moves tried and accepted.
     pub(super) moves: [usize; 2],
-    /// Steps made.
+    /// The number of steps made.
     steps: usize,
-    /// Over the last sweep, the sum of `-ln p` of who was drawn to be field or alone, and of all
-    /// candidates that were drawn: an estimate of the entropy of each given all else. Not of which
-    /// cluster: ways that lead to the same partition are many where clusters are small, and would
-    /// count as many partitions.
+    /// The sum over the last sweep of `-ln p` of all draws of field or alone, and of all drawn
+    /// candidates: an estimate of the entropy of each given everything else. The choice of cluster
+    /// is excluded: with small clusters many paths lead to the same partition, and would count as
+    /// many partitions.
     entropy: f64,
-    /// A lower bound of what the objects in the field have with the shares of its densities
-    /// integrated out.
-    least_ln_field: f64,
-    /// How far the candidates of one object reach, in the metric of the moment.
+    /// The extents of one object's candidates, in the current metric.
     extents: Extents,
     screening: Screening,
-    /// Objects that a sweep visits one after another, and the order of such batches.
+    /// The number of objects that a sweep visits consecutively, and the order of such batches.
     batch: usize,
     order: Vec<usize>,
-    /// Clusters that may matter to one object, and bounds of its blocks in each.
+    /// Clusters that may matter to one object, and the bounds of its blocks in each.
     near: Vec<u32>,
     bounds: Vec<[f64; LANES]>,
-    /// Clusters and blocks that were weighed, and what they weigh.
+    /// Clusters and blocks that were evaluated, and their weights.
     listed: Vec<(u32, u32)>,
     sums: Vec<f64>,
-    /// What candidates of one object have alone, by lane and by candidate.
+    /// The weights of one object's candidates when alone, by lane and by candidate.
     alone: [Vec<f64>; 2],
 }
 
 /// The label of objects in the field.
 pub(super) const FIELD: u32 = u32::MAX - 1;
 
-/// An object that is nowhere for the moment.
+/// An object that is temporarily unassigned.
 const NOWHERE: u32 = u32::MAX;
 
 impl<'a> Chain<'a> {
@@ -203,7 +205,6 @@ impl<'a> Chain<'a> {
             moves: [0, 0],
             steps: 0,
             entropy: 0.0,
-            least_ln_field: 0.0,
             extents: Extents::default(),
             screening: Screening::new(Vec::new(), 0, 0),
             near: Vec::new(),
@@ -221,7 +222,7 @@ impl<'a> Chain<'a> {
         chain
     }
 
-    /// Object `i` is where this lane of its blocks is.
+    /// Moves object `i` to this lane of its blocks.
     pub(super) fn choose(&mut self, i: usize, spot: u32) {
         let (q, blocks) = (self.shape.q, self.data.blocks);
         self.spots[i] = spot;
@@ -229,22 +230,22 @@ impl<'a> Chain<'a> {
         self.reader.own(blocks, i).copy_place(spot, &mut self.places[i * q..(i + 1) * q]);
     }
 
-    /// The lane of its blocks where object `i` is.
+    /// The lane of object `i` within its blocks.
     pub(super) fn spot(&self, i: usize) -> u32 {
         self.spots[i]
     }
 
-    /// Which of its candidates object `i` is.
+    /// The chosen candidate of object `i`.
     pub(super) fn choice(&self, i: usize) -> u32 {
         self.data.blocks.candidate(i, self.spots[i])
     }
 
-    /// The features of object `i` where it is.
+    /// The features of the chosen candidate of object `i`.
     pub(super) fn place(&self, i: usize) -> &[f64] {
         &self.places[i * self.shape.q..(i + 1) * self.shape.q]
     }
 
-    /// All clusters anew from labels, choices, the metric and the cohesion.
+    /// Rebuilds all clusters from labels, choices, the metric and the cohesion.
     pub(super) fn rebuild(&mut self) {
         let q = self.shape.q;
         let k = self.clusters.len();
@@ -274,7 +275,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Gives cluster `k`, which is empty, the number of the last one, and drops it.
+    /// Removes cluster `k`, which is empty, and moves the last cluster to its index.
     fn drop_cluster(&mut self, k: usize) {
         let last = self.clusters.len() - 1;
         self.clusters.swap_remove(k);
@@ -286,7 +287,8 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Beside a field, members of groups that are too wide go to the field. To begin with.
+    /// When there is a field, moves members of groups that are too wide to the field. For initial
+    /// states.
     pub(super) fn without_wide_groups(&mut self) {
         if self.in_field == 0 {
             return;
@@ -302,7 +304,8 @@ impl<'a> Chain<'a> {
         self.rebuild();
     }
 
-    /// A sweep, split and merge moves, as many near ones, and all that the clusters share.
+    /// A sweep, split and merge moves, an equal number of local ones, and draws of all shared
+    /// parameters.
     pub(super) fn step(&mut self, moves: usize) {
         self.sweep();
         let near = if moves > 0 { moves + self.labels.len() / NEAR_EVERY } else { 0 };
@@ -311,8 +314,8 @@ impl<'a> Chain<'a> {
         self.steps += 1;
     }
 
-    /// Every object once, in an order that does not depend on the state: batches of neighbours in
-    /// memory, the batches shuffled.
+    /// Visits every object once, in an order that does not depend on the state: batches of
+    /// neighbours in memory, in shuffled order.
     pub(super) fn sweep(&mut self) {
         let mut order = std::mem::take(&mut self.order);
         for i in (1..order.len()).rev() {
@@ -328,9 +331,9 @@ impl<'a> Chain<'a> {
         self.order = order;
     }
 
-    /// The label and candidate of object `i` anew. Where that makes a group too wide beside the
-    /// field it stays where it was, which is Metropolis' rule for a proposal by the conditional
-    /// without that limit.
+    /// Redraws the label and candidate of object `i`. If that makes a group wider than a field
+    /// allows, the object stays where it was: a Metropolis rejection of a proposal from the
+    /// conditional without that limit.
     fn move_one(&mut self, i: usize) {
         let (label, spot) = (self.labels[i], self.spots[i]);
         let was = self.take_out(i);
@@ -362,12 +365,12 @@ impl<'a> Chain<'a> {
         self.screen(k);
     }
 
-    /// Whether a cluster is narrow enough beside a field.
+    /// Whether a cluster is narrow enough in the presence of a field.
     pub(super) fn is_narrow(&self, cluster: &Cluster) -> bool {
         self.data.field.levels()[self.level].narrow.holds(cluster.size, &cluster.scatter)
     }
 
-    /// Returns the cluster that it was in, if that is still there.
+    /// Returns the cluster that the object was in, if it still exists.
     fn take_out(&mut self, i: usize) -> Option<usize> {
         let (k, q) = (self.labels[i] as usize, self.shape.q);
         let was = std::mem::replace(&mut self.labels[i], NOWHERE);
@@ -385,21 +388,22 @@ impl<'a> Chain<'a> {
     }
 
     fn screen(&mut self, k: usize) {
-        let cluster = &self.clusters[k];
+        let cluster = &mut self.clusters[k];
+        cluster.sharpen(&self.shape);
         self.screening.set(k, cluster, self.joins[cluster.size]);
     }
 
-    /// The exact draw of a cluster and a block, of a new cluster or of the field. `was` is the
-    /// cluster it comes from.
+    /// Draws exactly a cluster and a block, a new cluster or the field. `was` is the cluster the
+    /// object comes from.
     fn draw(&mut self, i: usize, was: Option<usize>) -> Drawn {
         let blocks = self.data.blocks;
         self.reader.load(blocks, i);
         let in_field = self.field_join(self.in_field, 1) * self.field_sums[i];
         let alone = self.open_group() * self.data.alone_sum[self.reader.law][i];
-        // Both first, as if they were one cluster: what it weighs is known beforehand.
+        // Both come first, as if they were one cluster: their weight is already known.
         let first = alone + in_field;
-        // What is negligible is measured by what is known to be there: the object alone, and where
-        // it has been.
+        // What is negligible is measured against the known part: the object alone, and its previous
+        // cluster.
         let mut known = first;
         if let Some(k) = was {
             let own = self.reader.own(blocks, i);
@@ -446,7 +450,8 @@ impl<'a> Chain<'a> {
         self.drawn(at, alone, in_field, sum)
     }
 
-    /// What [`Self::reach`] says was drawn, where being alone, in the field and all weigh so much.
+    /// The outcome at the index from [`Self::reach`], given the weights of being alone, of the
+    /// field and in total.
     fn drawn(&mut self, at: usize, alone: f64, in_field: f64, sum: f64) -> Drawn {
         let drawn = match self.listed.get(at.wrapping_sub(1)) {
             Some(&(k, block)) => {
@@ -469,7 +474,7 @@ impl<'a> Chain<'a> {
         drawn
     }
 
-    /// Weighs the listed blocks of object `i` from `begin` on.
+    /// Evaluates the listed blocks of object `i`, starting with `begin`.
     fn weigh_listed(&mut self, i: usize, begin: usize) {
         let own = self.reader.own(self.data.blocks, i);
         weigh_listed(&self.clusters, own, &self.listed[begin..], &mut self.sums);
@@ -478,8 +483,8 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Where the running sum passes `target`: 0 for the object alone or in the field, then the
-    /// listed ones from 1; one more when it never does.
+    /// The index at which the running sum passes `target`: 0 for the object alone or in the field,
+    /// then the listed blocks from 1, and one more if it never does.
     fn reach(&self, first: f64, target: f64) -> usize {
         let mut left = target - first;
         let mut at = 0;
@@ -490,8 +495,8 @@ impl<'a> Chain<'a> {
         if left < 0.0 { at } else { self.sums.len() + 1 }
     }
 
-    /// Where it was drawn to; the candidate is drawn within the block. An object in the field keeps
-    /// the candidate it had, which nothing depends on.
+    /// Puts the object where it was drawn to; the candidate is drawn within the block. An object in
+    /// the field keeps its previous candidate, which nothing depends on.
     fn put(&mut self, i: usize, drawn: Drawn) {
         let blocks = self.data.blocks;
         let own = self.reader.own(blocks, i);
@@ -521,7 +526,7 @@ impl<'a> Chain<'a> {
         self.screen(to);
     }
 
-    /// A candidate of object `i`, which was the last to be loaded, if it is alone.
+    /// Draws a candidate for object `i` (the last one loaded) when it is alone.
     pub(super) fn spot_alone(&mut self, i: usize) -> u32 {
         let blocks = self.data.blocks;
         let [lanes, alone] = &mut self.alone;
@@ -535,8 +540,9 @@ impl<'a> Chain<'a> {
         self.cohesion.alpha * self.cohesion.singleton_weight
     }
 
-    /// What the field weighs for one more object, where a group weighs its `joins`: the ratio of
-    /// the constants of both, with `field` objects in the field and `out` objects in neither.
+    /// The weight of the field for one more object, comparable with the `joins` of a group: the
+    /// ratio of the normalising constants, with `field` objects in the field and `out` objects in
+    /// neither.
     pub(super) fn field_join(&self, field: usize, out: usize) -> f64 {
         if !self.data.field.is_open() {
             return 0.0;
@@ -555,15 +561,15 @@ impl<'a> Chain<'a> {
         self.joins[cluster.size]
     }
 
-    /// Draws the metric and the prior's cohesion. False when numbers ran out of range, which leaves
-    /// the metric as it was.
+    /// Draws the metric and the prior's cohesion. Returns false if numbers went out of range, which
+    /// leaves the metric unchanged.
     pub(super) fn draw_shape(&mut self) -> bool {
         let sizes = self.clusters.iter().map(|c| c.size);
         self.cohesion = self.data.prior.draw(sizes, &mut self.rng);
         self.constants = self.data.prior.constants(self.cohesion);
         if self.data.field.is_open() {
-            let members = (0..).zip(&self.labels).filter(|(_, label)| **label == FIELD).map(|(i, _)| i);
-            (self.field_shares, self.least_ln_field) =
+            let members = field_of(&self.labels);
+            self.field_shares =
                 self.data.field.draw(self.reader.law, self.level, members, &self.field_shares, &mut self.rng);
             self.draw_level();
         }
@@ -573,7 +579,7 @@ impl<'a> Chain<'a> {
         drawn
     }
 
-    /// Draws how smooth the field is, given who is in it and how wide the groups are.
+    /// Draws the smoothness of the field, given its members and the width of the groups.
     fn draw_level(&mut self) {
         let levels = self.data.field.levels();
         let ln_of = |level: usize| {
@@ -590,7 +596,8 @@ impl<'a> Chain<'a> {
         self.level = pick_ln(&ln, &mut self.rng);
     }
 
-    /// The metric and the cohesion that fit the labels, whatever they were before. To begin with.
+    /// Draws a metric and cohesion that fit the labels, whatever they were before. For initial
+    /// states.
     pub(super) fn fit_shape(&mut self) {
         for _ in 0..5 {
             let sizes = self.clusters.iter().map(|c| c.size);
@@ -602,7 +609,7 @@ impl<'a> Chain<'a> {
         self.rebuild();
     }
 
-    /// Draws how alike the covariances are, whose mean stays, with them integrated out.
+    /// Draws the similarity of the covariances at fixed mean, with the covariances integrated out.
     fn draw_likeness(&mut self) {
         let likenesses = self.data.likenesses;
         if likenesses.len() > 1 {
@@ -639,8 +646,8 @@ impl<'a> Chain<'a> {
         Some(())
     }
 
-    /// Draws what the metric is expected to be, given the metric: the Wishart density at every
-    /// scale of the grid.
+    /// Draws the prior expectation of the metric, given the metric, from the Wishart density at
+    /// every scale of the grid.
     fn draw_scale(&mut self) {
         let (q, df) = (self.shape.q, self.data.metric_df);
         if self.data.scales.len() > 1 {
@@ -652,36 +659,36 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// The trace of the covariance that is expected.
+    /// The trace of the expected covariance.
     fn trace_of_expected(&self) -> f64 {
         let q = self.shape.q;
         (0..q).map(|f| self.shape.psi[f * q + f]).sum::<f64>() / self.shape.expected_times()
     }
 
-    /// How many of the scales there may be with so many objects in the field.
+    /// The number of scales allowed with this many objects in the field.
     fn open_scales(&self, in_field: usize) -> usize {
         if in_field == 0 { self.data.scales.len() } else { self.data.narrow_scales }
     }
 
-    /// `ln p` of the scale with so many objects in the field.
+    /// `ln p` of the scale with this many objects in the field.
     fn ln_scale_prior(&self, in_field: usize) -> f64 {
         let open = &self.data.scales[..self.open_scales(in_field)];
         if open.contains(&self.scale) { -libm::log(open.len() as f64) } else { f64::NEG_INFINITY }
     }
 
-    /// The log of the stationary density but for constants and the prior of the metric: what a
-    /// trace plot shows.
+    /// The log of the stationary density, up to constants and the prior of the metric: the quantity
+    /// shown in a trace plot.
     pub(super) fn ln_density(&self) -> f64 {
         self.ln_groups() + self.ln_field()
     }
 
-    /// What the objects in the field have with the shares of the moment.
+    /// The log density of the objects in the field with the current shares.
     fn ln_field(&self) -> f64 {
         let field = self.labels.iter().zip(&self.field_sums).filter(|(label, _)| **label == FIELD);
         field.map(|(_, sum)| libm::log(*sum)).sum()
     }
 
-    /// The part of it that is not what field objects have.
+    /// The part of it that does not come from field objects.
     fn ln_groups(&self) -> f64 {
         let clusters: f64 = self.clusters.iter().map(|cluster| cluster.ln_density(&self.shape)).sum();
         let grouped = self.spots.iter().enumerate().filter(|(i, _)| self.labels[*i] != FIELD);
@@ -690,20 +697,21 @@ impl<'a> Chain<'a> {
         clusters + choices + self.ln_prior() + self.data.ln_laws[self.reader.law]
     }
 
-    /// An estimate of the log of the weight of all states that are like this one, to compare
-    /// beginnings: with the entropy of who is field or alone and of the candidates, and with the prior
-    /// of the metric, as a density of its logarithm, whatever the unit of the features.
+    /// An estimate of the log weight of all states similar to this one, for comparing initial
+    /// states. It includes the entropy of the assignments to field or alone and of the candidates,
+    /// and the prior of the metric as a density of its logarithm, so it does not depend on the unit
+    /// of the features.
     ///
-    /// The field's shares are to be integrated out, or hundreds of them would follow the data for
-    /// nothing. With shares drawn given the data the mean of `ln p(data | shares)` is above what is
-    /// sought, by their information; that of [`Field::draw`] is below; their middle is taken.
+    /// The field's shares are integrated out; otherwise hundreds of shares would fit the data
+    /// without paying for it.
     pub(super) fn ln_joint(&self) -> f64 {
         let (q, df) = (self.shape.q as f64, self.data.metric_df);
         let trace = self.trace_of_expected();
         let ln_det = self.shape.ln_det_psi() - q * libm::log(self.shape.expected_times());
         let a = self.scale;
         let prior = 0.5 * (df - q - 1.0) * ln_det - 0.5 * df * (q * libm::log(a) + trace / a);
-        let field = 0.5 * (self.ln_field() + self.least_ln_field);
+        let (members, rng) = (field_of(&self.labels).collect(), &mut stream(self.steps as u64, ORDER));
+        let field = self.data.field.ln_marginal(self.reader.law, self.level, members, rng);
         let level = self.data.field.levels()[self.level].ln_prior;
         self.ln_groups() + field + level + prior + 0.5 * (q + 1.0) * ln_det + self.entropy
     }
@@ -714,19 +722,24 @@ impl<'a> Chain<'a> {
         each + self.ln_prior_field(self.in_field)
     }
 
-    /// What one cluster adds to it.
+    /// The contribution of one cluster.
     pub(super) fn ln_prior_of(&self, size: usize) -> f64 {
         self.data.prior.ln_weight(std::iter::once(size), self.cohesion)
     }
 
-    /// What so many objects in the field add to it.
+    /// The contribution of this many objects in the field.
     pub(super) fn ln_prior_field(&self, field: usize) -> f64 {
         self.data.field.ln_share(field) + self.ln_scale_prior(field)
             - self.constants[self.labels.len() - field]
     }
 }
 
-/// Where an object was drawn to.
+/// The objects in the field.
+fn field_of(labels: &[u32]) -> impl Iterator<Item = usize> {
+    labels.iter().enumerate().filter(|(_, label)| **label == FIELD).map(|(i, _)| i)
+}
+
+/// The outcome of a draw for an object.
 enum Drawn {
     Alone,
     Field,

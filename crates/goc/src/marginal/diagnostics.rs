@@ -1,35 +1,36 @@
 //! Whether the chains can be trusted.
 //!
-//! Chains that began apart should tell the same. Three numbers: how alike their co-clustering
-//! probabilities are, and how many independent draws their traces of K and of the log density are
-//! worth (autocorrelations summed while pairs of them are positive, Geyer 1992).
+//! Chains with different initial states should agree. The diagnostics are how similar the company
+//! is that the chains give each object, and the effective number of independent draws in their
+//! traces of K and of the log density (autocorrelations summed while pairs of them are positive,
+//! Geyer 1992).
 
 use super::Trace;
 
-/// Effective draws of K below which more sweeps are advised.
+/// Effective draws of K below which more sweeps are recommended.
 pub const ENOUGH_DRAWS: f64 = 30.0;
 /// Agreement of the chains below which groups differ from chain to chain.
 pub const ENOUGH_AGREEMENT: f64 = 0.7;
 
-/// Recurrence of a cluster from which on it can be believed whatever the chains say of others.
+/// Recurrence from which on a cluster is credible, whatever the chains say about others.
 pub const ENOUGH_RECURRENCE: f64 = 0.7;
 
-/// How far the chains agree, and how much their draws are worth.
+/// The agreement between the chains, and the effective number of draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Diagnostics {
-    /// The mean over pairs of chains of the shared part of their co-clustering probabilities, 0 to
-    /// 1; 1 for a single chain.
+    /// The overlap between two chains in the company they give an object, averaged over objects and
+    /// pairs of chains: 0 to 1; 1 for a single chain.
     pub agreement: f64,
-    /// Independent draws that those of K are worth, all chains together.
+    /// The effective number of independent draws of K, over all chains.
     pub effective_k: f64,
-    /// The same of the log density.
+    /// The same for the log density.
     pub effective_ln_density: f64,
-    /// The share of split and merge moves that were taken.
+    /// The share of split and merge moves that were accepted.
     pub moves_taken: f64,
 }
 
 impl Diagnostics {
-    /// Of chains whose co-clustering agrees so far.
+    /// From chains with this agreement of their co-clustering.
     pub(super) fn new(traces: &[Trace], agreement: f64) -> Self {
         let clusters =
             |t: &Trace| -> Vec<f64> { t.draws.iter().map(|draw| draw.clusters() as f64).collect() };
@@ -43,18 +44,18 @@ impl Diagnostics {
         }
     }
 
-    /// True when nothing speaks against the draws.
+    /// True if no diagnostic speaks against the draws.
     pub fn converged(&self) -> bool {
         self.agrees() && self.effective_k >= ENOUGH_DRAWS
     }
 
-    /// True when the chains tell the same: from [`ENOUGH_AGREEMENT`] on.
+    /// True if the chains agree: at least [`ENOUGH_AGREEMENT`].
     pub fn agrees(&self) -> bool {
         self.agreement >= ENOUGH_AGREEMENT
     }
 }
 
-/// Independent draws that a trace is worth.
+/// The effective number of independent draws in a trace.
 pub(super) fn effective(trace: &[f64]) -> f64 {
     let n = trace.len();
     let mean = trace.iter().sum::<f64>() / n.max(1) as f64;

@@ -1,4 +1,5 @@
-//! Drawn partitions, kept small: there are hundreds of them, each with a label for every object.
+//! Drawn partitions in compact form: there are hundreds of them, each with a label for every
+//! object.
 
 use super::narrow::Narrow;
 use crate::Partition;
@@ -19,7 +20,7 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// From labels that begin at 0, and who is in the field: those have no label.
+    /// From labels that start at 0, and the set of field objects, which have no label.
     pub(super) fn with_field(labels: &[u32], field: &[bool]) -> Self {
         let grouped: Vec<u32> =
             labels.iter().zip(field).filter(|(_, field)| !**field).map(|(label, _)| *label).collect();
@@ -34,13 +35,13 @@ impl Draw {
         Self { labels: narrow, clusters }
     }
 
-    /// The field as one more cluster, behind the others.
+    /// Turns the field into one more cluster, after the others.
     pub(super) fn with_field_as_cluster(mut self) -> Self {
         self.clusters += usize::from((0..self.len()).any(|i| self.in_field(i)));
         self
     }
 
-    /// From labels that begin at 0.
+    /// From labels that start at 0.
     pub fn new(labels: &[u32]) -> Self {
         let most = labels.iter().max().copied();
         let mut narrow = Narrow::with_capacity(labels.len(), most.unwrap_or(0) as usize);
@@ -58,13 +59,13 @@ impl Draw {
         self.len() == 0
     }
 
-    /// One more than the largest label: the number of clusters where every label is used, as in the
+    /// One more than the largest label: the number of clusters if every label is used, as in the
     /// draws of a [`Posterior`](super::Posterior).
     pub fn clusters(&self) -> usize {
         self.clusters
     }
 
-    /// The label of object `i`; in the field, one more than the last of the clusters.
+    /// The label of object `i`; for an object in the field, one more than the last cluster's.
     pub fn label(&self, i: usize) -> u32 {
         self.labels.get(i)
     }
@@ -74,12 +75,12 @@ impl Draw {
         self.label(i) as usize == self.clusters
     }
 
-    /// The labels of all objects, as [`Self::label`] has them.
+    /// The labels of all objects, as returned by [`Self::label`].
     pub fn labels(&self) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
         self.labels.range(0..self.len())
     }
 
-    /// Members of each cluster.
+    /// The number of members of each cluster.
     pub fn sizes(&self) -> Vec<usize> {
         let mut sizes = vec![0; self.clusters + 1];
         self.labels().for_each(|label| sizes[label as usize] += 1);
@@ -87,14 +88,14 @@ impl Draw {
         sizes
     }
 
-    /// Who has no company: those in the field, and those alone in their cluster.
+    /// The objects without company: those in the field, and those alone in their cluster.
     pub(super) fn without_company(&self) -> impl Iterator<Item = bool> + '_ {
         let sizes = self.sizes();
         self.labels().map(move |label| sizes.get(label as usize).is_none_or(|size| *size == 1))
     }
 }
 
-/// The members of each cluster of one draw: object numbers, cluster after cluster.
+/// The members of each cluster of one draw: object indices, cluster after cluster.
 pub(super) struct Members {
     starts: Vec<u32>,
     objects: Narrow,
@@ -119,7 +120,7 @@ impl Members {
     /// The members of cluster `k`, ascending; none for the field.
     pub(super) fn of_cluster(&self, k: u32) -> impl Iterator<Item = u32> + '_ {
         let k = k as usize;
-        // Those in the field have not met.
+        // Objects in the field are not together.
         let in_field = k + 2 == self.starts.len();
         let range = self.starts[k] as usize..self.starts[k + 1] as usize;
         self.objects.range(if in_field { 0..0 } else { range })

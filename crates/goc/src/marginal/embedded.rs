@@ -1,9 +1,10 @@
-//! Whether a field is one, and whether groups without one would be better described by it.
+//! Whether a field is a real field, and whether groups drawn without one would be better described
+//! with one.
 //!
-//! The field's density is that of all objects, seen smoothly. One wide group beside others fits that
-//! as well. What makes a field of it is that groups lie within it. So where most of what else there
-//! is lies within the field it is the field, and where not, it is a wide group. It changes no draw
-//! of the chain, only what is said of it.
+//! The field's density is a smooth density of all objects. One wide group next to others fits that
+//! as well. What distinguishes a field is that groups lie within it. So if most of the other groups
+//! lie within the field, it is the field; if not, it is a wide group. This changes no draw of the
+//! chain, only how the draws are reported.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
@@ -11,22 +12,22 @@ use super::chain::{Chain, FIELD};
 use super::matrix::{cholesky, ln_det, lower_inverse};
 use super::smooth::Smooth;
 
-/// Another cluster lies within the field where the field is at least as dense as for all but this
+/// Another cluster lies within the field if the field is at least as dense there as at all but this
 /// share of its own members.
 const OUTSKIRTS: f64 = 0.05;
 
-/// A cluster lies within another only where its variances are this much less.
+/// A cluster lies within another only if its variances are smaller by this factor.
 const NARROWER: f64 = 4.0;
 
-/// The share of objects within others' clusters from which on there is a field. (On made sets without
-/// a field it was 0, on one with a field of a few wide pieces one half.)
+/// The share of objects in nested clusters from which on there is a field. (On synthetic sets
+/// without a field it was 0, on one whose field consists of a few wide pieces 0.5.)
 const NESTED: f64 = 0.25;
 
-/// The least size of a cluster that counts: pairs come and go anywhere.
+/// The minimum size of a cluster that counts: pairs appear by chance anywhere.
 const TELLING: usize = 3;
 
 impl Chain<'_> {
-    /// Whether the objects in the field are a field, or one wide group.
+    /// Whether the objects in the field form a field, or one wide group.
     pub(super) fn has_field(&self, smooth: &Smooth) -> bool {
         let members = self.labels.iter().zip(&self.field_sums).filter(|(label, _)| **label == FIELD);
         let mut own: Vec<f64> = members.map(|(_, sum)| *sum).collect();
@@ -45,16 +46,16 @@ impl Chain<'_> {
         2 * embedded >= others
     }
 
-    /// Whether a field is the better description of groups without one: where all is one cluster, in
-    /// which small groups would be lost, and where groups lie within groups, a good part of what is in
-    /// clusters that have none within them being within another.
+    /// Whether groups without a field are better described with one. This is so if everything is
+    /// one cluster, in which small groups would be lost; or if groups are nested, i.e. a good part
+    /// of the objects in clusters that contain no others lie within another cluster.
     pub(super) fn is_a_field(&self) -> bool {
         let q = self.shape.q;
         let telling: Vec<_> = self.clusters.iter().filter(|cluster| cluster.size >= TELLING).collect();
         if telling.len() < 2 {
             return true;
         }
-        // Of each the inverse triangle of the covariance that is expected, and its log determinant.
+        // For each, the inverse triangle of the expected covariance, and its log determinant.
         let forms: Option<Vec<(Vec<f64>, f64)>> = telling
             .iter()
             .map(|cluster| {

@@ -1,32 +1,34 @@
-//! How far quoted errors hold: the law of the errors, learned.
+//! How far quoted errors can be trusted: learning the error model.
 //!
 //! Real errors are often larger than quoted, and some stars, such as those in crowded fields or
-//! binaries with their radial velocities, are far off. Where some candidates are drawn with heavy
-//! tails ([`Sampler::Tails`](crate::uncertainty::Sampler)) they reach far enough to show it. Half of a
-//! candidate's squared distance from what was measured, in quoted errors, is its penalty `p`, and
-//! under a law of the errors it weighs
+//! binaries with their radial velocities, are far off. If some candidates are drawn with heavy
+//! tails ([`Sampler::Tails`](crate::uncertainty::Sampler)), they reach far enough to reveal it. A
+//! candidate's penalty `p` is half its squared distance from the measured value, in units of the
+//! quoted errors. Under a given error model (a `Law` in the code) its weight is
 //!
 //! ```text
 //! w ~ law(p) / drawn(p),
 //! ```
 //!
-//! which makes draws from the one law count as draws from the other; the weights of an object have
-//! the sum 1. The laws are normal, with all quoted errors times a factor, and with those of a share of
-//! the objects times another one ([`LAWS`]). Errors as quoted have half of the prior.
+//! This importance weight makes draws from one distribution count as draws from the other; the
+//! weights of an object sum to 1. The error models are normal: either all quoted errors are
+//! multiplied by one factor, or those of a share of the objects are multiplied by a second factor
+//! as well ([`LAWS`]). Errors as quoted have half of the prior probability.
 //!
-//! # Drawing the law
-//! Candidates that were drawn under one law hold the chain there: a hundred of them are ever so
-//! unlikely under another. So law and candidates are drawn together. A mean `mu` and a covariance
-//! `Sigma` are drawn for every cluster of two or more members from their conditional law; given
-//! those the members are independent, and
+//! # Drawing the error model
+//! Candidates drawn under one error model hold the chain there: a hundred of them are extremely
+//! unlikely under another. So the error model and the candidates are drawn jointly. For every
+//! cluster of two or more members, a mean `mu` and a covariance `Sigma` are drawn from their
+//! conditional distribution. Given those the members are independent, and
 //!
 //! ```text
 //! p(law | mu, Sigma, labels)  ~  p(law) prod_grouped sum_j w_ij N(x_ij; mu, Sigma) prod_alone sum_j w_ij H(x_ij) prod_field sum_j w_ij f(x_ij)
 //! ```
 //!
-//! is a sum over candidates that is exact. Then come the candidates of all members. `mu` and `Sigma`
-//! are forgotten. The density `H` of where the cluster's mean lies is not in this, nor is the limit
-//! of width beside a field: both come in by the rule of Metropolis.
+//! is an exact sum over candidates. The candidates of all members are drawn next, and `mu` and
+//! `Sigma` are discarded. This leaves out the density `H` of the location of the cluster's mean,
+//! and the width limit that applies when there is a field. Both enter through a Metropolis
+//! acceptance step.
 
 use rand::RngExt;
 use rand_distr::StandardNormal;
@@ -39,19 +41,19 @@ use super::matrix::{cholesky, inverse, pick, wishart};
 use super::smooth::Normal;
 use crate::uncertainty::{STUDENT_DF, TAIL_FACTOR, TAIL_SHARE};
 
-/// A law of the errors: normal, with the quoted errors times a factor, which is another one for some
+/// An error model: normal, with the quoted errors multiplied by a factor, which is larger for some
 /// of the objects.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Law {
-    /// What the quoted errors are multiplied by.
+    /// The factor that multiplies the quoted errors.
     factor: f64,
-    /// The share of objects for which that is not enough, and what theirs are multiplied by once more.
+    /// The share of objects for which that is not enough, and the further factor for theirs.
     bad: f64,
     by: f64,
 }
 
-/// The laws that are tried; the first is what the errors are quoted for. Steps are small: between laws
-/// that are far apart a chain stays at the one where what lies far off is alone.
+/// The error models considered; in the first, errors are as quoted. Steps are small: if the models
+/// were far apart, a chain would stay at the one under which outlying objects are alone.
 const LAWS: [Law; 8] = [
     Law { factor: 1.0, bad: 0.0, by: 1.0 },
     Law { factor: 1.25, bad: 0.0, by: 1.0 },
@@ -63,18 +65,18 @@ const LAWS: [Law; 8] = [
     Law { factor: 1.6, bad: 0.2, by: 4.0 },
 ];
 
-/// The probability beforehand of the first.
+/// The prior probability of the first.
 const AS_QUOTED: f64 = 0.5;
 
-/// The logarithms of the probabilities of all laws beforehand.
+/// The log prior probabilities of all error models.
 pub(super) fn ln_prior() -> Vec<f64> {
     let other = (1.0 - AS_QUOTED) / (LAWS.len() - 1) as f64;
     (0..LAWS.len()).map(|law| libm::log(if law == 0 { AS_QUOTED } else { other })).collect()
 }
 
 impl Law {
-    /// The log density of errors of `values` quantities at half the squared distance `p`, up to what
-    /// all laws have in common.
+    /// The log density of errors of `values` quantities at half the squared distance `p`, up to a
+    /// term that all error models share.
     fn ln_density(self, p: f64, values: usize) -> f64 {
         let good = ln_normal(p, values as f64, self.factor);
         if self.bad == 0.0 {
@@ -84,8 +86,8 @@ impl Law {
     }
 }
 
-/// The log density of normal errors in `d` dimensions, `factor` times as large as quoted, at half the
-/// squared distance `p` in quoted errors.
+/// The log density of normal errors in `d` dimensions, `factor` times as large as quoted, at half
+/// the squared distance `p` in units of the quoted errors.
 fn ln_normal(p: f64, d: f64, factor: f64) -> f64 {
     -0.5 * d * libm::log(2.0 * std::f64::consts::PI) - p / (factor * factor) - d * libm::log(factor)
 }
@@ -111,7 +113,7 @@ fn ln_student(p: f64, d: f64) -> f64 {
         - 0.5 * (df + d) * libm::log1p(2.0 * p / df)
 }
 
-/// The weights of an object's candidates under all laws, law after law, each with the sum 1.
+/// The weights of an object's candidates under every error model in turn, each set summing to 1.
 pub(super) fn weigh(penalties: &[f64], strength: f64, values: usize, weights: &mut Vec<f64>) {
     weights.clear();
     for law in LAWS {
@@ -129,20 +131,21 @@ pub(super) fn weigh(penalties: &[f64], strength: f64, values: usize, weights: &m
     }
 }
 
-/// What was learned of the errors.
+/// The inferred error model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Errors {
-    /// How many quantities were measured of each object.
+    /// The number of quantities measured of each object.
     pub values: usize,
-    /// The probability of each law, in the order of their list.
+    /// The probability of each error model, in the order of the list.
     pub shares: Vec<f64>,
 }
 
 impl Errors {
-    /// How many laws there are.
+    /// The number of error models.
     pub const LAWS: usize = LAWS.len();
 
-    /// What the quoted errors of most objects are to be multiplied by: the mean of its logarithm.
+    /// The factor by which the quoted errors of most objects should be multiplied: the geometric
+    /// mean.
     pub fn factor(&self) -> f64 {
         libm::exp(self.mean(|law| libm::log(law.factor)))
     }
@@ -156,7 +159,8 @@ impl Errors {
         LAWS.iter().zip(&self.shares).map(|(law, share)| share * of(law)).sum()
     }
 
-    /// The weights of an object's candidates, under each law in proportion to its probability.
+    /// The weights of an object's candidates, averaged over the error models by their
+    /// probabilities.
     pub(super) fn weigh(&self, penalties: &[f64], strength: f64, weights: &mut Vec<f64>) {
         let mut all = Vec::new();
         weigh(penalties, strength, self.values, &mut all);
@@ -169,8 +173,8 @@ impl Errors {
 }
 
 impl Chain<'_> {
-    /// Draws the law of the errors and the candidates of all members anew. Clusters are to be made
-    /// anew afterwards. None where numbers ran out of range, which leaves all as it was.
+    /// Draws the error model and the candidates of all members. Clusters must be rebuilt
+    /// afterwards. Returns `None` if numbers went out of range, which leaves the state unchanged.
     pub(super) fn draw_law(&mut self) -> Option<()> {
         let (data, q) = (self.data, self.shape.q);
         let laws = data.ln_laws.len();
@@ -185,8 +189,8 @@ impl Chain<'_> {
             };
             forms.push(form);
         }
-        // What each law makes of all objects, and the density of every candidate of a member over
-        // the largest of the object.
+        // The log likelihood of all objects under each error model, and the density of every
+        // candidate of a member relative to the object's largest.
         let mut ln = data.ln_laws.to_vec();
         let mut densities: Vec<f64> = Vec::new();
         let mut x = vec![0.0; q];
@@ -261,7 +265,7 @@ impl Chain<'_> {
     }
 }
 
-/// A mean and a covariance of a cluster with these members, drawn given them.
+/// A mean and a covariance of a cluster, drawn given its members.
 fn drawn_form(cluster: &Cluster, spread: &[f64], nu: usize, rng: &mut crate::Stream) -> Option<Normal> {
     let (q, n) = (cluster.mean.len(), cluster.size as f64);
     let precision = wishart(nu as f64 + n - 1.0, &inverse(spread, q)?, q, rng)?;
@@ -278,7 +282,8 @@ mod tests {
 
     #[test]
     fn weights_turn_draws_of_one_law_into_draws_of_the_other() {
-        // One quantity, by brute force: places in small steps, each with the density of the draws.
+        // One quantity, by brute force: positions in small steps, each with the density of the
+        // draws.
         let values: Vec<f64> = (0..400_001).map(|at| (f64::from(at) - 200_000.0) * 0.001).collect();
         let of = |x: &f64| libm::exp(ln_drawn(0.5 * x * x, 1.0));
         let total: f64 = values.iter().map(of).sum();

@@ -1,4 +1,4 @@
-//! How far the objects reach: where clusters may lie, and how wide the field is expected to be.
+//! The extent of the objects: where clusters may lie, and how wide the field is expected to be.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
@@ -9,18 +9,19 @@ use crate::Points;
 use crate::objects::Objects;
 use crate::scale::median;
 
-/// Rounds of the fixed point of [`Extent::robust`] at most, and the change that ends them.
+/// Maximum number of fixed-point iterations in [`Extent::robust`], and the change at which they
+/// stop.
 const ROUNDS: usize = 100;
 const SETTLED: f64 = 1e-6;
 
-/// Objects for each feature below which the robust estimate has too few.
+/// Objects per feature below which the robust estimate has too few.
 const ENOUGH: usize = 10;
 
-/// The logarithm of the base density, up or down, up to which densities of narrow groups and of
-/// far outliers are numbers too. Scaled features are near 0.
+/// The largest absolute log base density at which densities of narrow groups and of distant
+/// outliers are still finite numbers. Scaled features are near 0.
 const LARGEST_LN_DENSITY: f64 = 400.0;
 
-/// The medians of the objects' candidates, and what they say.
+/// The medians of the objects' candidates, and their summary.
 pub(super) struct Extent {
     medians: Points,
     /// The median of the medians.
@@ -48,7 +49,7 @@ impl Extent {
                 covariance[a * q + b] = (0..n).map(product).sum::<f64>() / (n.max(2) - 1) as f64;
             }
         }
-        // A little roundness, so that few objects, or objects in a plane, have a density too.
+        // A small isotropic term, so that few objects, or objects in a plane, have a density too.
         let total: f64 = (0..q).map(|f| covariance[f * q + f]).sum::<f64>() / q as f64;
         for f in 0..q {
             covariance[f * q + f] += if total > 0.0 { 1e-6 * total } else { 1.0 };
@@ -56,15 +57,15 @@ impl Extent {
         Self { medians, middle, covariance }
     }
 
-    /// Where clusters may lie: around the middle, as wide as the objects.
+    /// The base density of cluster locations: around the middle, as wide as the objects.
     pub(super) fn base(&self) -> Result<Base, MarginalError> {
         let base = Base::new(self.middle.clone(), &self.covariance).ok_or(MarginalError::Flat)?;
         if base.ln_scale.abs() > LARGEST_LN_DENSITY { Err(MarginalError::Unit) } else { Ok(base) }
     }
 
-    /// A covariance that outliers do not pull: Tyler's (1987) for its shape, and such a size that
-    /// half of the objects are as near as half of a normal cloud would be. The plain covariance
-    /// where there are too few objects.
+    /// A covariance that is robust to outliers: Tyler's (1987) for the shape, with a size such that
+    /// half of the objects are as near as half of a normal cloud would be. Falls back to the plain
+    /// covariance where there are too few objects.
     pub(super) fn robust(&self) -> Vec<f64> {
         self.tyler().unwrap_or_else(|| self.covariance.clone())
     }

@@ -1,27 +1,30 @@
 //! The field: objects that belong to no group.
 //!
-//! Of `n` objects `n_f` are field. Half of the prior says that none is; the other half, that every
-//! share of them is as likely as any other:
+//! Of `n` objects `n_f` are in the field. Half of the prior probability says that none are; under
+//! the other half, all shares of field objects are equally likely:
 //!
 //! ```text
 //! p(field objects) = 1/2 [n_f = 0] + 1/2 B(n_f + 1, n - n_f + 1).
 //! ```
 //!
-//! A field object lies somewhere in a smooth density, a mixture of some that are known before the
-//! chains begin ([`super::smooth`]), with shares `pi` and a width of the kernels that are drawn. So it has no place of its own that
-//! others depend on: its candidates are summed over, and what is kept of it is that it is field.
+//! A field object is drawn from a smooth density, a mixture of densities that are fixed before the
+//! chains start ([`super::smooth`]); the mixture shares `pi` and the kernel width are drawn. A
+//! field object thus has no position that others depend on: its candidates are summed over, and
+//! only its membership in the field is kept.
 
+use rand::seq::SliceRandom;
 use rand_distr::{Distribution, Gamma};
 
 use super::matrix::pick;
 use crate::Stream;
 
-/// The prior of who is field, for `n` objects, and what the field's densities say of each.
+/// The prior on which objects are in the field, for `n` objects, and the field's densities at each.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     /// The logarithm of that probability, by the number of field objects.
     ln_share: Vec<f64>,
-    /// How smooth it may be, from the narrowest kernels on; all alike beforehand.
+    /// The possible smoothness levels, from the narrowest kernels on, with equal prior
+    /// probabilities.
     levels: Vec<Level>,
     /// The Dirichlet prior of the densities' shares.
     prior: Vec<f64>,
@@ -30,23 +33,24 @@ pub(super) struct Field {
 /// The field's densities with kernels of one width.
 #[derive(Clone, Debug)]
 pub(super) struct Level {
-    /// Under every law of the errors and for every object, the sum over its candidates of weight and
-    /// each density.
+    /// For every error model and every object, the sum over its candidates of weight times each
+    /// density.
     pub(super) sums: Vec<Vec<f64>>,
-    /// How wide groups may be beside it.
+    /// The limit on the width of groups in the presence of this field.
     pub(super) narrow: Narrowness,
-    /// The logarithm of how likely it is beforehand, beside others.
+    /// The log prior probability relative to the other levels.
     pub(super) ln_prior: f64,
 }
 
-/// How wide a group may be beside a field: the mean square distance of its members from their mean,
-/// in the metric of the objects' covariance `C` and for each feature, is at most that of the
-/// field's kernels. What is wider the field describes as well, and could not be told from it.
+/// The limit on the width of a group when there is a field: the mean square distance of its members
+/// from their mean, in the metric of the objects' covariance `C` and per feature, is at most that
+/// of the field's kernels. The field describes anything wider equally well, so the two could not be
+/// distinguished.
 #[derive(Clone, Debug)]
 pub(super) struct Narrowness {
-    /// `C^-1`, row after row.
+    /// `C^-1`, in row-major order.
     inverse: Vec<f64>,
-    /// The most that it may be, times the features.
+    /// The upper limit, times the number of features.
     most: f64,
 }
 
@@ -56,12 +60,12 @@ impl Narrowness {
         Self { inverse, most: most * features as f64 }
     }
 
-    /// Any width.
+    /// No limit on the width.
     pub(super) fn any() -> Self {
         Self { inverse: Vec::new(), most: f64::INFINITY }
     }
 
-    /// Whether so many members with this scatter are narrow enough.
+    /// Whether this many members with this scatter are narrow enough.
     pub(super) fn holds(&self, size: usize, scatter: &[f64]) -> bool {
         let sum: f64 = self.inverse.iter().zip(scatter).map(|(a, b)| a * b).sum();
         size < 2 || sum <= self.most * (size - 1) as f64
@@ -69,8 +73,8 @@ impl Narrowness {
 }
 
 impl Field {
-    /// With these logarithms of how likely no field and a field are beforehand. Levels have the sums of
-    /// each object in each of so many densities, object after object.
+    /// With these log prior probabilities of no field and of a field. Levels hold the sums of each
+    /// object in each density, object after object.
     pub(super) fn new(n: usize, ln_none: f64, ln_some: f64, levels: Vec<Level>, prior: Vec<f64>) -> Self {
         let ln_beta = |a: f64, b: f64| libm::lgamma(a) + libm::lgamma(b) - libm::lgamma(a + b);
         let ln_share = (0..=n)
@@ -85,7 +89,7 @@ impl Field {
         Self { ln_share, levels, prior }
     }
 
-    /// None at all, for `n` objects.
+    /// No field, for `n` objects.
     pub(super) fn none(n: usize) -> Self {
         let level = Level { sums: vec![vec![0.0; n]], narrow: Narrowness::any(), ln_prior: 0.0 };
         Self::new(n, 0.0, f64::NEG_INFINITY, vec![level], vec![1.0])
@@ -96,12 +100,12 @@ impl Field {
         self.ln_share.get(1).is_some_and(|ln| *ln > f64::NEG_INFINITY)
     }
 
-    /// `ln p` of any so many objects being the field ones.
+    /// `ln p` of a particular set of this many objects being the field.
     pub(super) fn ln_share(&self, field: usize) -> f64 {
         self.ln_share[field]
     }
 
-    /// How smooth it may be.
+    /// The possible smoothness levels.
     pub(super) fn levels(&self) -> &[Level] {
         &self.levels
     }
@@ -116,15 +120,14 @@ impl Field {
         self.sums(law, level, i).iter().zip(shares).map(|(sum, share)| sum * share).sum()
     }
 
-    /// What is expected of the shares: what to begin with.
+    /// The expected shares, used as initial values.
     pub(super) fn first(&self) -> Vec<f64> {
         let total: f64 = self.prior.iter().sum();
         self.prior.iter().map(|v| v / total).collect()
     }
 
-    /// Draws the shares anew given who is field: by way of a density for each of them. Returns
-    /// them, and a lower bound (in the mean) of what the members have with the shares integrated out:
-    /// `ln p` of the densities drawn and of the members in them, with the entropy of that draw.
+    /// Draws new shares given which objects are in the field, by drawing a density for each of
+    /// them.
     pub(super) fn draw(
         &self,
         law: usize,
@@ -132,36 +135,107 @@ impl Field {
         members: impl Iterator<Item = usize>,
         shares: &[f64],
         rng: &mut Stream,
-    ) -> (Vec<f64>, f64) {
+    ) -> Vec<f64> {
         let mut counts = self.prior.clone();
         let mut weights = vec![0.0; self.prior.len()];
-        let mut ln = 0.0;
         for i in members {
-            let sums = self.sums(law, level, i);
-            for (weight, (sum, share)) in weights.iter_mut().zip(sums.iter().zip(shares)) {
-                *weight = sum * share;
-            }
-            let total: f64 = weights.iter().sum();
-            let at = pick(&weights, total, rng);
-            counts[at] += 1.0;
-            ln += libm::log(total / shares[at]);
+            let total = weigh(self.sums(law, level, i), shares, &mut weights);
+            counts[pick(&weights, total, rng)] += 1.0;
         }
-        // The densities drawn, by Polya's urn.
-        let ln_urn = |counts: &[f64]| {
-            counts.iter().map(|c| libm::lgamma(*c)).sum::<f64>() - libm::lgamma(counts.iter().sum())
-        };
-        ln += ln_urn(&counts) - ln_urn(&self.prior);
         // A Dirichlet draw: gamma variates over their sum.
         let drawn: Vec<f64> =
             counts.iter().map(|count| Gamma::new(*count, 1.0).map_or(0.0, |law| law.sample(rng))).collect();
         let total: f64 = drawn.iter().sum();
-        (if total > 0.0 { drawn.iter().map(|v| v / total).collect() } else { shares.to_vec() }, ln)
+        if total > 0.0 { drawn.iter().map(|v| v / total).collect() } else { shares.to_vec() }
+    }
+
+    /// `ln p` of the members with the shares integrated out, approximately: one member after
+    /// another, each with the shares expected after those before it, where each of those counts
+    /// towards every density with the probability that it came from there (Smith and Makov 1978).
+    ///
+    /// Every factor is a predictive density given those before it, so the product is a density too.
+    /// Two orders of 2000 objects differ by about 10, whereas drawing one density for each object
+    /// (Kong, Liu and Wong 1994) differs by 100 from run to run.
+    pub(super) fn ln_marginal(
+        &self,
+        law: usize,
+        level: usize,
+        mut members: Vec<usize>,
+        rng: &mut Stream,
+    ) -> f64 {
+        members.shuffle(rng);
+        let mut counts = self.prior.clone();
+        let first: f64 = counts.iter().sum();
+        let mut weights = vec![0.0; counts.len()];
+        let mut ln = 0.0;
+        for (before, i) in members.into_iter().enumerate() {
+            let total = weigh(self.sums(law, level, i), &counts, &mut weights);
+            ln += libm::log(total / (first + before as f64));
+            counts.iter_mut().zip(&weights).for_each(|(count, weight)| *count += weight / total);
+        }
+        ln
     }
 }
 
-/// An index drawn in proportion to weights of which the logarithms are given.
+/// The weight of an object in each density times its share, and their sum.
+fn weigh(sums: &[f64], shares: &[f64], weights: &mut [f64]) -> f64 {
+    for (weight, (sum, share)) in weights.iter_mut().zip(sums.iter().zip(shares)) {
+        *weight = sum * share;
+    }
+    weights.iter().sum()
+}
+
+/// Draws an index in proportion to weights given as logarithms.
 pub(super) fn pick_ln(ln: &[f64], rng: &mut Stream) -> usize {
     let most = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = ln.iter().map(|v| libm::exp(v - most)).collect();
     pick(&weights, weights.iter().sum(), rng)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::stream;
+
+    fn field(prior: &[f64], sums: &[f64]) -> Field {
+        let n = sums.len() / prior.len();
+        let level = Level { sums: vec![sums.to_vec()], narrow: Narrowness::any(), ln_prior: 0.0 };
+        Field::new(n, libm::log(0.5), libm::log(0.5), vec![level], prior.to_vec())
+    }
+
+    /// `p` of all objects with the shares integrated out, summed over the densities each may come
+    /// from.
+    fn exact(field: &Field, counts: &mut [f64], i: usize, n: usize) -> f64 {
+        if i == n {
+            return 1.0;
+        }
+        let total: f64 = counts.iter().sum();
+        let mut sum = 0.0;
+        for k in 0..counts.len() {
+            let p = counts[k] / total * field.sums(0, 0, i)[k];
+            counts[k] += 1.0;
+            sum += p * exact(field, counts, i + 1, n);
+            counts[k] -= 1.0;
+        }
+        sum
+    }
+
+    #[test]
+    fn the_shares_are_integrated_out() {
+        let ln_of = |field: &Field, n: usize, seed: u64| {
+            field.ln_marginal(0, 0, (0..n).collect(), &mut stream(seed, 0))
+        };
+        // If the density from which each object comes is known, it is exact.
+        let known = field(&[0.5, 2.0], &[3.0, 0.0, 0.0, 1.5, 2.0, 0.0, 0.7, 0.0]);
+        let want = libm::log(exact(&known, &mut known.prior.clone(), 0, 4));
+        assert!((ln_of(&known, 4, 1) - want).abs() < 1e-12);
+        // Otherwise approximate, for any order.
+        let sums: Vec<f64> = (0..24).map(|v| 0.2 + f64::from(v * 7 % 11)).collect();
+        let open = field(&[1.0, 0.3, 0.1], &sums);
+        let want = libm::log(exact(&open, &mut open.prior.clone(), 0, 8));
+        for seed in 0..20 {
+            let found = ln_of(&open, 8, seed);
+            assert!((found - want).abs() < 0.5, "{found} {want}");
+        }
+    }
 }

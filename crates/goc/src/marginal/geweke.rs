@@ -1,13 +1,15 @@
-//! Geweke's test (2004): parameters and data drawn together in two ways must have the same law.
+//! Geweke's test (2004): parameters and data drawn jointly in two ways must have the same
+//! distribution.
 //!
-//! One way draws everything forward from the prior. The other alternates: the chain's own moves
-//! given the data, then new data given the state. A move that does not leave the posterior as it
-//! is, or a density that is not the one the forward draws have, shows as a difference of means.
+//! One way draws everything forward from the prior. The other alternates between the chain's own
+//! moves given the data, and new data given the state. A move that does not preserve the posterior,
+//! or a density that differs from that of the forward draws, shows as a difference of means.
 //!
-//! Data: object `i` is seen at `y_i`, and its candidates are `y_i + offset_ij`; the true place is
-//! the candidate chosen. So given labels, choices and metric, places are drawn from the clusters or
-//! from the field and `y_i` is the place less the offset. What has a group too wide beside a field
-//! is drawn again, with everything or, given the state, with the data alone.
+//! Data: object `i` is observed at `y_i`, its candidates are `y_i + offset_ij`, and the true
+//! position is the chosen candidate. So given labels, choices and metric, positions are drawn from
+//! the clusters or from the field, and `y_i` is the position minus the offset. States with a group
+//! that is too wide next to a field are redrawn, either completely or, given the state, with the
+//! data alone.
 
 use rand_distr::{Distribution, Gamma, StandardNormal};
 
@@ -25,7 +27,7 @@ use crate::{Candidates, Stream};
 
 const Q: usize = 2;
 const N: usize = 4;
-/// How alike covariances may be.
+/// The possible degrees of freedom of the covariances.
 const NUS: [usize; 2] = [5, 9];
 const METRIC_DF: f64 = 5.0;
 /// The densities of the field, round and normal: where, how wide, and the prior of their shares.
@@ -42,14 +44,14 @@ const OFFSETS: [&[[f64; 2]]; N] = [
     &[[0.3, 0.0]],
     &[[0.0, 1.2], [0.0, -1.2], [0.1, 0.0], [2.0, 0.0]],
 ];
-/// Under each of two laws of the errors, with the laws' probabilities beforehand.
+/// Under each of two error models, with the prior probabilities of the models.
 const WEIGHTS: [[&[f64]; N]; 2] = [
     [&[0.7, 0.3], &[0.5, 0.2, 0.3], &[1.0], &[0.2, 0.3, 0.1, 0.4]],
     [&[0.2, 0.8], &[0.1, 0.6, 0.3], &[1.0], &[0.3, 0.1, 0.5, 0.1]],
 ];
 const LAWS: [f64; 2] = [0.6, 0.4];
 
-/// How many functions of the state are compared.
+/// The number of functions of the state that are compared.
 const NUMBERS: usize = 28;
 
 #[derive(Clone)]
@@ -66,7 +68,7 @@ struct State {
     seen: Vec<[f64; 2]>,
 }
 
-/// What the metric may be expected to be, and how many of these beside a field.
+/// The prior expectations of the metric, and how many of these apply with a field.
 const SCALES: [f64; 3] = [0.5, 1.0, 2.0];
 const NARROW_SCALES: usize = 2;
 
@@ -124,7 +126,7 @@ impl State {
         Self { cohesion, scale, law, labels, field_shares, level, choice, nu, psi, seen }
     }
 
-    /// Whether no group is too wide beside the field.
+    /// Whether no group is too wide in the presence of the field.
     fn is_narrow(&self, field: &Field) -> bool {
         let narrow = |k: u32| {
             let mut cluster = Cluster::empty(Q);
@@ -151,7 +153,7 @@ impl State {
     fn draw_data_of_any_width(&mut self, rng: &mut Stream) {
         let base = cholesky(&WIDE, Q).unwrap();
         for i in (0..N).filter(|i| self.labels[*i] == FIELD) {
-            // Which candidate it is nothing else depends on: summed over in the chain.
+            // Nothing else depends on which candidate it is; the chain sums over it.
             self.choice[i] = pick(WEIGHTS[self.law][i], 1.0, rng) as u32;
             let (middle, width, _) = FIELDS[pick(&self.field_shares, 1.0, rng)];
             let width = width * LEVELS[self.level].0;
@@ -164,7 +166,7 @@ impl State {
             let precision = wishart(self.nu as f64, &inverse(&self.psi, Q).unwrap(), Q, rng).unwrap();
             let triangle = cholesky(&inverse(&precision, Q).unwrap(), Q).unwrap();
             let residuals: Vec<[f64; 2]> = members.iter().map(|_| normal_pair(&triangle, rng)).collect();
-            // A t with five degrees of freedom: a normal over the root of a chi-square.
+            // A t with five degrees of freedom: a normal over the square root of a chi-square.
             let chi_square = 2.0 * Gamma::new(2.5, 1.0).unwrap().sample(rng);
             let place = normal_pair(&base, rng).map(|v| v / f64::sqrt(chi_square / 5.0));
             for (&i, residual) in members.iter().zip(&residuals) {
@@ -245,7 +247,7 @@ impl State {
         (self.labels, self.choice) = (chain.labels.clone(), (0..N).map(|i| chain.choice(i)).collect());
     }
 
-    /// Functions of everything whose means are compared.
+    /// Functions of the full state whose means are compared.
     fn numbers(&self) -> [f64; NUMBERS] {
         let sizes = sizes(&self.labels);
         let k = sizes.len() as f64;
@@ -288,8 +290,8 @@ impl State {
     }
 }
 
-/// The field with these sums of every object, by the law of the errors and how much wider its densities
-/// are.
+/// The field with these sums of every object, by the error model and by how much wider its
+/// densities are.
 fn field(none: f64, sums: impl Fn(usize, f64) -> Vec<f64>) -> Field {
     let level = |(wider, widest, prior): (f64, f64, f64)| Level {
         sums: vec![sums(0, wider), sums(1, wider)],
@@ -305,7 +307,7 @@ fn field(none: f64, sums: impl Fn(usize, f64) -> Vec<f64>) -> Field {
     )
 }
 
-/// Labels of clusters from 0 on, in order; the field's stays.
+/// Labels of clusters from 0 on, in order; the field's label is unchanged.
 fn renumber(labels: &mut [u32]) {
     let mut found: Vec<u32> = labels.iter().copied().filter(|label| *label != FIELD).collect();
     found.sort_unstable();
@@ -315,13 +317,13 @@ fn renumber(labels: &mut [u32]) {
     }
 }
 
-/// Members of each cluster.
+/// The number of members of each cluster.
 fn sizes(labels: &[u32]) -> Vec<usize> {
     let clusters = labels.iter().filter(|label| **label != FIELD).max().map_or(0, |most| most + 1);
     (0..clusters).map(|k| labels.iter().filter(|label| **label == k).count()).collect()
 }
 
-/// Means and their standard errors, by means of batches.
+/// Means and their standard errors, by batch means.
 fn means(numbers: &[[f64; NUMBERS]]) -> Vec<(f64, f64)> {
     let batch = 250;
     (0..NUMBERS)

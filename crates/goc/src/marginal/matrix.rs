@@ -1,10 +1,10 @@
-//! What the chain draws beyond plain numbers: Wishart matrices, and one of several by weight.
+//! Draws of Wishart matrices, and of an index by weight.
 
 use rand::RngExt;
 use rand_distr::{Distribution, Gamma, StandardNormal};
 
 use crate::Stream;
-pub(super) use crate::matrix::{cholesky, inverse, ln_det, lower_inverse};
+pub(super) use crate::matrix::{cholesky, factor, inverse, ln_det, lower_inverse, mirror, subtract};
 
 /// A draw from the Wishart distribution with `df` degrees of freedom (above q - 1) and this scale
 /// matrix (Bartlett).
@@ -32,7 +32,7 @@ pub(super) fn wishart(df: f64, scale: &[f64], q: usize, rng: &mut Stream) -> Opt
     Some(draw)
 }
 
-/// An index drawn in proportion to weights that are not negative and not all zero; their sum is
+/// Draws an index in proportion to weights that are non-negative and not all zero; their sum is
 /// given.
 pub(super) fn pick(weights: &[f64], total: f64, rng: &mut Stream) -> usize {
     let mut left = rng.random::<f64>() * total;

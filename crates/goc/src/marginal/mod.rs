@@ -1,15 +1,17 @@
-//! The marginal mixture: groups without being told how many, and how sure each object's is.
+//! The marginal mixture: it infers the number of groups, and the certainty of each object's label.
 //!
-//! Where GOC picks one candidate for every object, this sums over all of them. Clusters are normal
-//! with covariances of their own that have a common, learned metric (`cluster`); how many there are
-//! has a prior (`prior`) and comes out with a probability. Several Markov chains draw partitions
-//! and candidates together (`chain`, `split_merge`); the draws give the probability that two
-//! objects belong together, one partition that is nearest to all (`consensus`), and the probability
-//! of every candidate.
+//! Where GOC picks one candidate for every object, the marginal mixture sums over all of them.
+//! Clusters are normal, each with its own covariance; the covariances share a common, learned
+//! metric (`cluster`). The number of clusters has a prior (`prior`) and is reported with its
+//! posterior probability. Several Markov chains draw partitions and candidates jointly (`chain`,
+//! `split_merge`). The draws give the probability that two objects belong together, one partition
+//! that is closest to all of them (`consensus`), and the probability of every candidate.
 //!
-//! A candidate's weight is its likelihood, `w_ij ~ exp(-strength * penalty)`: with the penalties of
-//! the paper, the surprise scaled to at most 1 at two standard errors, the penalty strength is 2.
+//! A candidate's weight is its likelihood, `w_ij ~ exp(-strength * penalty)`. The penalties of the
+//! paper are squared distances scaled to at most 1 at two standard errors; for these the penalty
+//! strength is 2.
 
+mod agreement;
 mod beginning;
 mod blocks;
 mod chain;
@@ -55,33 +57,36 @@ use shape::{Base, Likeness, Shape};
 use smooth::Smooth;
 use summary::{Counts, Tally, summarise};
 
-/// Degrees of freedom that the clusters' covariances may have beyond the features, unless told. Few
-/// let wide and narrow clusters stand side by side, many make them alike, which is what little data in
-/// many features can bear.
+/// The values that the degrees of freedom of the clusters' covariances may take beyond the number
+/// of features, unless given. Few degrees of freedom allow wide and narrow clusters side by side;
+/// many make the clusters alike, which is all that little data in many features can support.
 const NU_BEYOND: [usize; 5] = [6, 12, 24, 48, 96];
-/// Degrees of freedom of the metric's own prior beyond the features.
+/// Degrees of freedom of the metric's own prior beyond the number of features.
 const METRIC_DF_BEYOND: f64 = 2.0;
 
-/// The spreads within a cluster that the metric's prior may expect where none is said: so many,
-/// from the least on by factors of the root of 2, all alike beforehand. A Wishart prior hardly
-/// allows a metric that is ten times wider than it expects; with the spread drawn the data decide,
-/// be it for groups of siblings or for a few wide clouds. A narrower one needs no such help, and
-/// would let a dozen objects with many candidates fall together by twos and threes.
+/// The within-cluster spreads that the metric's prior may expect when none is given: a grid that
+/// starts at the smallest and grows by factors of the square root of 2, all equally likely a
+/// priori. A Wishart prior hardly allows a metric that is ten times wider than it expects. With the
+/// spread drawn, the data decide, for groups of siblings as well as for a few wide clouds. A
+/// narrower metric needs no such help, and would let a dozen objects with many candidates collapse
+/// into pairs and triples.
 const LEAST_SPREAD: f64 = 0.1;
 const SPREADS: i32 = 11;
 
-/// Beside a field no wider spread is expected than this part of its kernels': what groups there are
-/// must stand out of it, and a metric as wide as the field is what is left where there are none.
+/// When there is a field, no spread wider than this fraction of the field's kernel width is
+/// expected. Groups must stand out from the field, and a metric as wide as the field is what
+/// remains when there are no groups.
 const BESIDE_A_FIELD: f64 = 0.5;
 
-/// How much readier objects are to be alone than the readiness to open groups says, unless told.
+/// How much more readily objects stay alone than the concentration `alpha` alone implies, unless
+/// given.
 pub const SINGLETON_WEIGHT: f64 = 1.0;
 
-/// The probability beforehand that there is a field, unless told: one half, so that the default
-/// serves data with one and without.
+/// The prior probability that there is a field, unless given. One half, so that the default serves
+/// data with a field and data without.
 pub const FIELD_PRIOR: f64 = 0.5;
 
-/// Objects near each that near splits and mergers concern.
+/// The number of neighbours of each object that local splits and mergers consider.
 const NEAR: usize = 60;
 
 /// Parameters of the marginal mixture; [`Marginal::run`] checks them.
@@ -126,7 +131,7 @@ impl Default for Marginal {
     }
 }
 
-/// Why the marginal mixture cannot run.
+/// Why the marginal mixture cannot be run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MarginalError {
@@ -145,15 +150,15 @@ pub enum MarginalError {
         "the objects lie in one point or in a plane of the features; drop features that depend on others"
     )]
     Flat,
-    /// The objects reach so little or so far that densities are no longer numbers.
+    /// The objects span so small or so large a range that densities are no longer finite numbers.
     #[error(
         "the features are so small or so large that their densities are no numbers; scale them or use another unit"
     )]
     Unit,
-    /// The first clustering failed.
+    /// The initial clustering failed.
     #[error(transparent)]
     Oracle(#[from] OracleError),
-    /// What was to be kept, or taken from there, was not.
+    /// A checkpoint could not be written or read.
     #[error("{0}")]
     Kept(String),
 }
@@ -161,24 +166,24 @@ pub enum MarginalError {
 /// What the chains found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posterior {
-    /// One partition: the least expected variation of information. An object in no group is a
-    /// cluster of its own, behind the others.
+    /// A single partition: the one with the least expected variation of information. An object in
+    /// no group forms a cluster of its own; these clusters come last.
     pub partition: Partition,
-    /// Which objects are in no group: where there is a field, those that are in it or alone. Empty
-    /// where there is none.
+    /// Which objects are in no group: if there is a field, those that are in it or alone. Empty if
+    /// there is no field.
     pub in_no_group: Vec<bool>,
-    /// How well each cluster comes back: the mean over the draws of the Jaccard similarity to the
-    /// cluster that is most like it.
+    /// How well each cluster is recovered: the mean over the draws of its Jaccard similarity to the
+    /// most similar cluster.
     pub recurrence: Vec<f64>,
-    /// How sure each object's label is: the mean probability of being together with the others of
-    /// its cluster, or, for an object by itself, of being in the field or alone.
+    /// The certainty of each object's label: the mean probability of being together with the other
+    /// members of its cluster or, for an object in no group, of being in the field or alone.
     pub membership: Vec<f64>,
-    /// The next best cluster of each object, and the mean probability of being together with its
+    /// The second-best cluster of each object, and the mean probability of being together with its
     /// members.
     pub runner_up: Vec<Option<(u32, f64)>>,
     /// The probability that an object is alone in its group.
     pub alone: Vec<f64>,
-    /// The probability that it is in the field.
+    /// The probability that the object is in the field.
     pub field: Vec<f64>,
     /// The probability that two objects are together.
     pub together: CoClustering,
@@ -186,67 +191,67 @@ pub struct Posterior {
     pub k: Vec<(usize, f64)>,
     /// The probability of each candidate, in the order of the candidates.
     pub candidates: Vec<f64>,
-    /// Expected features of each object.
+    /// The posterior mean of each object's features.
     pub places: Points,
     /// Whether the chains agree.
     pub diagnostics: Diagnostics,
-    /// Drawn labels, chain after chain.
+    /// The drawn labels, chain after chain.
     pub draws: Vec<Draw>,
-    /// The metric `Psi`, of which the covariance that is expected has its mean over the draws: q x q,
-    /// row after row.
+    /// The metric `Psi`, averaged over the draws through the expected covariance: q x q, in
+    /// row-major order.
     pub metric: Vec<f64>,
-    /// Degrees of freedom of the covariances, their geometric mean over the draws.
+    /// Degrees of freedom of the covariances: the geometric mean over the draws.
     pub nu: usize,
-    /// `alpha`, its geometric mean over the draws: its grid is one of logarithms, and a few draws
-    /// of a thousand must not make it large.
+    /// `alpha`: the geometric mean over the draws. Its grid is logarithmic, and a few draws of a
+    /// thousand must not dominate the mean.
     pub alpha: f64,
-    /// The singleton weight, likewise.
+    /// The singleton weight, averaged in the same way.
     pub singleton_weight: f64,
-    /// The power, its mean over the draws.
+    /// The power: the mean over the draws.
     pub power: f64,
-    /// What was learned of the errors, where candidates were drawn with heavy tails.
+    /// The inferred error model, if candidates were drawn with heavy tails.
     pub errors: Option<Errors>,
 }
 
 impl Posterior {
-    /// Clusters of the partition, objects in no group not counted.
+    /// The number of clusters of the partition, not counting objects in no group.
     pub fn groups(&self) -> usize {
         self.partition.k() - self.in_no_group.iter().filter(|is| **is).count()
     }
 }
 
-/// What one chain leaves.
+/// What one chain returns.
 struct Trace {
     draws: Vec<Draw>,
     ln_densities: Vec<f64>,
     moves: [usize; 2],
-    /// In how many of them the field is one, and not a wide group.
+    /// The number of draws in which the field is a field, and not a wide group.
     with_field: usize,
-    /// The sum over the draws of how smooth the field is.
-    levels: usize,
+    /// The number of draws at each smoothness level of the field.
+    levels: Vec<usize>,
     /// Sums over the draws of the shares of the field's densities.
     field_shares: Vec<f64>,
-    /// Sums over the draws of the covariance that is expected, of the logarithms of `nu`, `alpha`
-    /// and the singleton weight, and of the power.
+    /// Sums over the draws of the expected covariance, of the logarithms of `nu`, `alpha` and the
+    /// singleton weight, and of the power.
     metric: Vec<f64>,
     ln_nu: f64,
     alpha: f64,
     singleton_weight: f64,
     power: f64,
-    /// How many draws were under each law of the errors.
+    /// The number of draws under each error model.
     laws: Vec<f64>,
 }
 
 impl Trace {
-    /// No draws yet, with room for so many; of so many shares of the field, numbers of the metric and
-    /// laws of the errors.
-    fn new(field_shares: usize, metric: usize, laws: usize, draws: usize) -> Self {
+    /// An empty trace with capacity for `draws` draws and the given numbers of field levels, field
+    /// shares, metric entries and error models.
+    fn new([levels, field_shares, metric, laws]: [usize; 4], draws: usize) -> Self {
         Self {
             draws: Vec::with_capacity(draws),
             ln_densities: Vec::with_capacity(draws),
             moves: [0, 0],
             with_field: 0,
-            levels: 0,
+            levels: vec![0; levels],
             field_shares: vec![0.0; field_shares],
             metric: vec![0.0; metric],
             ln_nu: 0.0,
@@ -260,59 +265,59 @@ impl Trace {
 
 impl Marginal {
     setters! {
-        /// How much larger clusters draw objects in: 1 is the Dirichlet process, 0 not at all;
-        /// `None` draws it.
+        /// How strongly larger clusters attract objects: 1 gives the Dirichlet process, 0 no
+        /// attraction by size; `None` draws it.
         power: Option<f64>;
-        /// The readiness to open clusters; `None` draws it.
+        /// The concentration, i.e. the propensity to open clusters; `None` draws it.
         alpha: Option<f64>;
-        /// How much readier objects are to belong to no group than the readiness to open groups
-        /// says, [`SINGLETON_WEIGHT`] by default; `None` draws it.
+        /// How much more readily objects belong to no group than the concentration `alpha` alone
+        /// implies, [`SINGLETON_WEIGHT`] by default; `None` draws it.
         singleton_weight: Option<f64>;
-        /// The probability beforehand that there is a field of objects that belong to no group; 0
-        /// rules it out.
+        /// The prior probability that there is a field of objects that belong to no group; 0 rules
+        /// it out.
         field_prior: f64;
         /// Degrees of freedom of the covariances: the larger, the more alike the clusters.
         nu: usize = Some(nu);
-        /// The standard deviation within a cluster that is expected beforehand, in scaled features;
-        /// `None` draws it.
+        /// The standard deviation within a cluster expected a priori, in scaled features; `None`
+        /// draws it.
         spread: Option<f64>;
-        /// Whether the metric is learned; else clusters are round with the spread given.
+        /// Whether the metric is learned; otherwise clusters are round with the given spread.
         learn: bool;
         /// What a penalty of 1 costs in log likelihood.
         penalty_strength: f64;
-        /// Of how many measured quantities with errors the candidates were drawn with heavy tails
-        /// ([`Sampler::Tails`](crate::uncertainty::Sampler)), if they were: then the law of the errors is
-        /// learned ([`Errors`]), and penalties are half the squared distance from what was measured, in
-        /// quoted errors.
+        /// The number of measured quantities with errors, if the candidates were drawn with heavy
+        /// tails ([`Sampler::Tails`](crate::uncertainty::Sampler)). The error model is then learned
+        /// ([`Errors`]), and penalties are half the squared distance from the measured value, in
+        /// units of the quoted errors.
         tails: Option<usize>;
-        /// Split and merge moves tried after every sweep.
+        /// Split and merge moves attempted after every sweep.
         moves: usize;
-        /// Clusters that the chains begin with.
+        /// The number of clusters that the chains start from.
         begin: usize = Some(begin);
-        /// What merging objects that are apart costs in the one partition that is given, where
-        /// splitting what is together costs as much as in the variation of information; 1 is that
-        /// itself, more gives more and purer clusters.
+        /// The cost of merging objects that are apart, when the single reported partition is
+        /// chosen, relative to the cost of splitting objects that are together. 1 gives the
+        /// variation of information itself; larger values give more and purer clusters.
         merge_cost: f64;
     }
 
-    /// Chains, sweeps of each before draws are kept, and draws kept of each.
+    /// The number of chains, of burn-in sweeps per chain, and of draws kept per chain.
     pub fn length(mut self, chains: usize, burn: usize, keep: usize) -> Self {
         (self.chains, self.burn, self.keep) = (chains, burn, keep);
         self
     }
 
-    /// Sweeps of each chain, those before draws are kept included.
+    /// Sweeps of each chain, burn-in included.
     pub fn sweeps(&self) -> usize {
         self.burn + self.keep
     }
 
-    /// Sweeps of each chain with those of the beginning that it does not go on from: how often
+    /// Sweeps of each chain, including those of initial states that are discarded: how often
     /// [`Self::run_watched`] calls its `tick`.
     pub fn ticks(&self) -> usize {
         self.sweeps() + self.begun()
     }
 
-    /// Sweeps of a beginning.
+    /// Sweeps of each trial start.
     fn begun(&self) -> usize {
         if self.field_prior > 0.0 { beginning::tried(self.burn) } else { 0 }
     }
@@ -352,14 +357,14 @@ impl Marginal {
         }
     }
 
-    /// Draws; the chains run side by side, each from its own stream of `seed`.
+    /// Runs the chains, in parallel, each with its own random stream derived from `seed`.
     pub fn run(&self, candidates: &Candidates, seed: u64) -> Result<Posterior, MarginalError> {
         self.run_watched(candidates, seed, &|| {})
     }
 
-    /// As [`Self::run`] of objects that are loaded one by one, such as scaled ones
-    /// ([`Scaled`](crate::objects::Scaled)): no copy of all candidates is made where they are many.
-    /// `tick` is called after every sweep, from any thread.
+    /// Like [`Self::run`], for objects that are loaded one by one, such as scaled ones
+    /// ([`Scaled`](crate::objects::Scaled)): large candidate sets are not copied as a whole. `tick`
+    /// is called after every sweep, from any thread.
     pub fn run_watched(
         &self,
         objects: &dyn Objects,
@@ -369,8 +374,8 @@ impl Marginal {
         self.run_keeping(objects, seed, tick, None)
     }
 
-    /// As [`Self::run_watched`]; chains are kept as they go on, and go on from where they were kept.
-    /// `keep` must be of these very objects, parameters and seed.
+    /// Like [`Self::run_watched`], but chains are checkpointed as they run and resume from their
+    /// last checkpoint. `keep` must belong to exactly these objects, parameters and seed.
     pub fn run_keeping(
         &self,
         objects: &dyn Objects,
@@ -381,7 +386,7 @@ impl Marginal {
         self.run_within(objects, seed, tick, keep, KEPT_BYTES)
     }
 
-    /// The same, with features of blocks kept where they take at most `kept` bytes.
+    /// The same, with the features of blocks cached if they take at most `kept` bytes.
     fn run_within(
         &self,
         objects: &dyn Objects,
@@ -416,7 +421,7 @@ impl Marginal {
         let (means, robust) = (objects.means(), extent.robust());
         let smooth: Vec<Smooth> = match self.field_prior > 0.0 {
             true => {
-                // With edges, where features are few enough, beside those without.
+                // With edges as well as without, if there are few enough features.
                 let mut all: Vec<Smooth> = Vec::new();
                 for ends in [false, true].into_iter().take(if q > smooth::MOST_ENDING { 1 } else { 2 }) {
                     let of = |wider: &f64| Smooth::new(&means, &extent.middle, &robust, &base, *wider, ends);
@@ -429,7 +434,7 @@ impl Marginal {
         let field = match smooth.first() {
             Some(first) => {
                 let weigh = |i, spare: &mut Vec<f64>, own: &mut Vec<f64>| self.weigh(objects, i, spare, own);
-                // With edges after those without: the same kernels.
+                // The levels with edges come after those without; the kernels are the same.
                 let (plain, ending) = smooth.split_at(smooth.len().min(smooth::LEVELS.len()));
                 let mut sums: [Vec<_>; 2] = Default::default();
                 for (at, of) in plain.iter().enumerate() {
@@ -506,15 +511,17 @@ impl Marginal {
         Ok(Posterior { errors, ..found })
     }
 
-    /// The logarithms of how likely no field and a field are beforehand. The field's middle and
-    /// covariance are those of the objects, where groups pay for not knowing theirs: so it pays as
-    /// well, by Schwarz's rule `ln n / 2` for each number that was taken from the data.
+    /// The log prior probabilities of no field and of a field. The field's centre and covariance
+    /// are estimated from the objects, whereas groups pay for not knowing theirs. The field
+    /// therefore pays as well, by Schwarz's rule: `ln n / 2` for each number estimated from the
+    /// data.
     fn ln_field_prior(&self, n: usize, q: usize) -> [f64; 2] {
         let cost = 0.5 * (q * (q + 3) / 2) as f64 * libm::log(n as f64);
         [libm::log(1.0 - self.field_prior), libm::log(self.field_prior) - cost]
     }
 
-    /// The weights of all candidates beforehand, sum 1 for every object; errors are as quoted.
+    /// The prior weights of all candidates, summing to 1 for every object; errors are taken as
+    /// quoted.
     pub fn weights(&self, objects: &dyn Objects) -> Vec<f64> {
         let mut weights = Vec::with_capacity(objects.total());
         let (mut penalties, mut own) = (Vec::new(), Vec::new());
@@ -525,7 +532,7 @@ impl Marginal {
         weights
     }
 
-    /// Those of object `i`, into `weights`, under one law of the errors after another; its penalties
+    /// Writes those of object `i` into `weights`, for each error model in turn, and its penalties
     /// into `penalties`.
     fn weigh(&self, objects: &dyn Objects, i: usize, penalties: &mut Vec<f64>, weights: &mut Vec<f64>) {
         objects.load_penalties(i, penalties);
@@ -541,7 +548,7 @@ impl Marginal {
         }
     }
 
-    /// The sweeps between a beginning and the draws that are kept.
+    /// The burn-in: sweeps between the initial state and the first kept draw.
     fn burn<'a>(
         &self,
         mut chain: Chain<'a>,
@@ -572,8 +579,9 @@ impl Marginal {
         tally: &Tally,
         tick: &(dyn Fn() + Sync),
     ) -> Result<Trace, MarginalError> {
-        let (shares, metric) = (chain.field_shares.len(), chain.shape.psi.len());
-        let mut trace = Trace::new(shares, metric, chain.data.ln_laws.len(), self.keep);
+        let (levels, shares) = (chain.data.field.levels().len(), chain.field_shares.len());
+        let (metric, laws) = (chain.shape.psi.len(), chain.data.ln_laws.len());
+        let mut trace = Trace::new([levels, shares, metric, laws], self.keep);
         let from = keeper.walked(&mut chain, &mut trace, tally, offsets)?;
         (0..from).for_each(|_| tick());
         let mut stretch = Vec::new();
@@ -582,7 +590,7 @@ impl Marginal {
             {
                 trace.with_field +=
                     usize::from(smooth.get(chain.level).is_some_and(|smooth| chain.has_field(smooth)));
-                trace.levels += chain.level;
+                trace.levels[chain.level] += 1;
                 let field: Vec<bool> = chain.labels.iter().map(|k| *k == FIELD).collect();
                 let more = chain.clusters.len() as u32;
                 let labels: Vec<u32> = chain.labels.iter().map(|k| (*k).min(more)).collect();
@@ -613,12 +621,12 @@ impl Marginal {
     }
 }
 
-/// What is known of every object before the chains begin.
+/// What is known of every object before the chains start.
 struct First {
-    /// What it has alone, under each law of the errors: the sum over candidates of weight and base
-    /// density.
+    /// What the object has when alone, under each error model: the sum over candidates of weight
+    /// times base density.
     alone_sum: Vec<Vec<f64>>,
-    /// The candidate of the largest weight, and its features.
+    /// The candidate with the largest weight, and its features.
     likeliest: Vec<u32>,
     points: Points,
 }
@@ -648,21 +656,21 @@ impl First {
     }
 }
 
-/// Clusters to begin with when none are said. Few: a large group that begins in pieces teaches the
-/// metric that clusters are small, and stays in pieces; splits are found more easily than such a
-/// state is left.
+/// The number of initial clusters when none is given. It is small: a large group that starts in
+/// pieces teaches the metric that clusters are small, and stays in pieces. Finding a split is
+/// easier than leaving such a state.
 fn first_clusters(n: usize) -> usize {
     ((n as f64).sqrt().ceil() as usize).max(n.min(3))
 }
 
-/// The objects that lie near each, by the means of their sets.
+/// The nearest objects to each object, by the means of their sets.
 fn near(objects: &dyn Objects) -> Near {
     let count = NEAR.min(objects.objects().saturating_sub(1));
     let nearest = crate::oracle::graph::nearest(&objects.means(), count);
     Near::new(nearest.into_iter().map(|row| row.into_iter().map(|(_, j)| j)), count)
 }
 
-/// The place of the largest weight, the lower one on a tie.
+/// The index of the largest weight; the lower one on a tie.
 fn largest(weights: &[f64]) -> u32 {
     let mut best = 0;
     for (j, w) in weights.iter().enumerate() {

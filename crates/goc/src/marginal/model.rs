@@ -1,17 +1,19 @@
-//! What the chains learned, kept, and the groups of objects that come later.
+//! A saved summary of what the chains learned, which assigns later objects to groups.
 //!
-//! A [`Model`] is the [`Posterior`](super::Posterior) in a few numbers: of each cluster its size
-//! `n`, the mean `m` and the scatter `S` of its members, and what all clusters share: the metric
-//! `Psi` (its posterior mean), `nu`, `alpha`, the singleton weight `s`, the power and the base
-//! density `H`. The members' places are not known but have probabilities, so `m` is the mean of
+//! A [`Model`] condenses the [`Posterior`](super::Posterior) into a few numbers: for each cluster
+//! its size `n`, and the mean `m` and scatter `S` of its members; and the parameters that all
+//! clusters share: the metric `Psi` (its posterior mean), `nu`, `alpha`, the singleton weight `s`,
+//! the power and the base density `H`. The members' positions are uncertain, so `m` is the mean of
+//! their expected positions and
+//!
 //! their expected places and
 //!
 //! ```text
 //! S = sum_i (E x_i - m)(E x_i - m)' + (1 - 1/n) sum_i Cov(x_i),
 //! ```
 //!
-//! the expected scatter of members that are placed independently. A new object with candidates
-//! `x_j` of weights `w_j` then belongs, as in the sampler's own sweep,
+//! is the expected scatter of members that are placed independently. As in the sampler's own sweep,
+//! a new object with candidates `x_j` of weights `w_j` then belongs
 //!
 //! ```text
 //! to cluster k      in proportion to   n_k^power sum_j w_j t_k(x_j) H(m'_kj) / H(m_k),
@@ -20,15 +22,15 @@
 //! ```
 //!
 //! where `t_k` is the Student t of `nu + n - q` degrees of freedom at `m_k` with scale
-//! `(Psi + S)(n + 1) / (n (nu + n - q))`, and `m'_kj` the mean with `x_j` added: the density of the
-//! members that [`super`]'s cluster has. The field is all `n_f` objects that are in no group, as one
-//! normal cloud beside the `n_g` others. New objects are taken one by one: each is weighed against
-//! the clusters as they were, never against other new ones. So two new objects of a group that was
-//! not known are both in no group.
+//! `(Psi + S)(n + 1) / (n (nu + n - q))`, and `m'_kj` is the mean with `x_j` added: the density of
+//! the members of a cluster in [`super`]. The field consists of all `n_f` objects in no group,
+//! modelled as one normal cloud next to the `n_g` others. New objects are processed one by one:
+//! each is compared with the clusters as fitted, never with other new objects. So two new objects
+//! of a group unknown to the model are both in no group.
 //!
-//! The numbers are those of the features that were clustered, scaled: whoever keeps a model keeps
-//! the scaling beside it. Sums are taken by logarithms, so an object however far away has an
-//! answer. Cost `n m K q^2`, side by side over objects.
+//! The numbers refer to the scaled features that were clustered, so the scaling must be stored with
+//! the model. Sums are taken in log space, so even the most distant object gets an answer. The cost
+//! is `n m K q^2`, in parallel over objects.
 
 use rayon::prelude::*;
 
@@ -42,77 +44,77 @@ use crate::objects::Objects;
 /// One cluster of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterParts {
-    /// Members.
+    /// The number of members.
     pub size: usize,
-    /// The mean of their expected places, q numbers in scaled features.
+    /// The mean of their expected positions, q numbers in scaled features.
     pub mean: Vec<f64>,
-    /// Their expected scatter, q x q, row after row.
+    /// Their expected scatter, q x q, in row-major order.
     pub scatter: Vec<f64>,
 }
 
-/// Everything that a model is made of: what a file keeps.
+/// All parts of a model, as stored in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelParts {
     /// The clusters; their order is that of the labels.
     pub clusters: Vec<ClusterParts>,
-    /// The objects in no group, where there are any.
+    /// The objects in no group, if there are any.
     pub field: Option<ClusterParts>,
     /// The scale of the clusters' covariances, `Psi`, q x q.
     pub metric: Vec<f64>,
     /// Degrees of freedom of the covariances.
     pub nu: usize,
-    /// The readiness to open clusters.
+    /// The concentration: the propensity to open clusters.
     pub alpha: f64,
-    /// How much readier objects are to belong to no group.
+    /// How much more readily objects belong to no group.
     pub singleton_weight: f64,
-    /// How much larger clusters draw objects in.
+    /// How strongly larger clusters attract objects.
     pub power: f64,
     /// What a penalty of 1 costs in log likelihood.
     pub penalty_strength: f64,
-    /// What was learned of the errors, where candidates were drawn with heavy tails.
+    /// The inferred error model, if candidates were drawn with heavy tails.
     pub errors: Option<Errors>,
-    /// The middle of the base density.
+    /// The centre of the base density.
     pub base_middle: Vec<f64>,
     /// Its scale, q x q.
     pub base_scale: Vec<f64>,
 }
 
-/// Why numbers are no model, or a model does not fit.
+/// Why numbers do not make a model, or a model does not fit.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
     /// No cluster and no field, or no feature.
     #[error("a model needs at least one cluster and one feature")]
     Empty,
-    /// Not as many numbers as the features ask for.
+    /// The number of values does not match the number of features.
     #[error("{what} has {found} numbers, but {features} features need {wanted}")]
     Count {
         /// Which part.
         what: String,
-        /// Numbers there.
+        /// The number of values found.
         found: usize,
-        /// Numbers wanted.
+        /// The number of values wanted.
         wanted: usize,
         /// Features of the model.
         features: usize,
     },
-    /// A number that is not possible.
+    /// A value that is not allowed.
     #[error("{what} is {value}, but must be {must}")]
     Number {
         /// Which part.
         what: String,
-        /// What it is.
+        /// The value found.
         value: f64,
-        /// What it may be.
+        /// The allowed range, in words.
         must: &'static str,
     },
-    /// A matrix that is no covariance.
+    /// A matrix that is not a covariance matrix.
     #[error("{what} is not a positive definite symmetric matrix")]
     NotPositive {
         /// Which part.
         what: String,
     },
-    /// Candidates of another number of features.
+    /// Candidates with a different number of features.
     #[error("the model has {model} features, the candidates {candidates}")]
     Features {
         /// Features of the model.
@@ -125,7 +127,7 @@ pub enum ModelError {
 /// Where a new object belongs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
-    /// The likeliest cluster; none when belonging to none of them is likelier than each.
+    /// The likeliest cluster; `None` if belonging to no cluster is likelier than each of them.
     pub label: Option<u32>,
     /// The probability of that.
     pub probability: f64,
@@ -151,7 +153,7 @@ struct Student {
 }
 
 impl Student {
-    /// Of `df` degrees of freedom and the scale `matrix * stretch / df`.
+    /// With `df` degrees of freedom and the scale `matrix * stretch / df`.
     fn new(middle: &[f64], matrix: &[f64], df: f64, stretch: f64) -> Option<Self> {
         let q = middle.len();
         let l = cholesky(matrix, q)?;
@@ -174,13 +176,12 @@ impl Student {
             }
             sum += y * y;
         }
-        // Beyond the largest number, and where infinities cancel, the sum counts as that number.
+        // Overflow, and infinities that cancel, count as the largest finite number.
         self.ln_scale - self.power * libm::log1p((sum * self.factor).min(f64::MAX))
     }
 }
 
-/// A mixture that has been fitted; made by [`Model::fit`], or by [`Model::new`] from parts that
-/// were kept.
+/// A fitted mixture, made by [`Model::fit`], or by [`Model::new`] from stored parts.
 ///
 /// ```
 /// use goc::marginal::{Marginal, Model};
@@ -205,14 +206,15 @@ pub struct Model {
 }
 
 impl Model {
-    /// The model that `marginal` found: `posterior` is what it gave for these candidates.
+    /// Fits the model to the result of `marginal`: `posterior` is what it returned for these
+    /// candidates.
     pub fn fit(
         marginal: &Marginal,
         objects: &dyn Objects,
         posterior: &Posterior,
     ) -> Result<Self, ModelError> {
         let q = objects.features();
-        // Those in no group come last, as one cluster.
+        // Objects in no group come last, as one cluster.
         let groups = posterior.groups();
         let label = |i: usize| match posterior.in_no_group.get(i) {
             Some(true) => groups,
@@ -268,7 +270,7 @@ impl Model {
         })
     }
 
-    /// From parts that were kept, which are checked.
+    /// Builds a model from stored parts, which are checked.
     pub fn new(parts: ModelParts) -> Result<Self, ModelError> {
         let q = parts.base_middle.len();
         if q == 0 || (parts.clusters.is_empty() && parts.field.is_none()) {
@@ -320,7 +322,7 @@ impl Model {
         let (mut grouped, mut joins) = (0.0, parts.alpha * parts.singleton_weight);
         for (k, cluster) in parts.clusters.iter().enumerate() {
             let density = student(cluster, &format!("cluster {k}"))?;
-            // As in the prior: to join one that is alone costs what being alone gains.
+            // As in the prior: joining a singleton costs what being alone gains.
             let ln_join = if cluster.size == 1 {
                 -libm::log(parts.singleton_weight)
             } else {
@@ -336,12 +338,12 @@ impl Model {
         Ok(Self { parts, base, next, field })
     }
 
-    /// The same for candidates that were not drawn with heavy tails.
+    /// The same model for candidates that were not drawn with heavy tails.
     pub fn without_errors(&self) -> Self {
         Self { parts: ModelParts { errors: None, ..self.parts.clone() }, ..self.clone() }
     }
 
-    /// What the model is made of.
+    /// The parts of the model.
     pub fn parts(&self) -> &ModelParts {
         &self.parts
     }
@@ -351,8 +353,8 @@ impl Model {
         self.parts.base_middle.len()
     }
 
-    /// Where each of these objects belongs, each by itself. Features scaled as those of the model
-    /// were.
+    /// Assigns each of these objects independently. Features must be scaled like those of the
+    /// model.
     pub fn predict(&self, objects: &dyn Objects) -> Result<Vec<Prediction>, ModelError> {
         if objects.features() != self.features() {
             let (model, candidates) = (self.features(), objects.features());
@@ -366,7 +368,7 @@ impl Model {
         Ok((0..objects.objects()).into_par_iter().map_init(Default::default, of).collect())
     }
 
-    /// Of one object's candidates, feature after feature, and their penalties.
+    /// For one object, given its candidates, feature after feature, and their penalties.
     fn predict_one(&self, values: &[f64], penalties: &[f64]) -> Prediction {
         let (m, k, q) = (penalties.len(), self.next.len(), self.features());
         // One row of candidates for each cluster, one for a group of its own, one for the field.
@@ -403,7 +405,7 @@ impl Model {
         let total: f64 = ln.iter().sum();
         let of: Vec<f64> = ln.chunks_exact(m).map(|row| row.iter().sum::<f64>() / total).collect();
         let shares = (0..m).map(|j| ln.iter().skip(j).step_by(m).sum::<f64>() / total).collect();
-        // The lower label on a tie, and a cluster before none.
+        // The lower label on a tie, and a cluster in preference to none.
         let none = of[k] + of[k + 1];
         let likeliest = (0..k).reduce(|a, b| if of[b] > of[a] { b } else { a });
         let label = likeliest.filter(|c| of[*c] >= none);
@@ -429,7 +431,7 @@ fn check(values: &[f64], what: &str, features: usize, wanted: usize) -> Result<(
     }
 }
 
-/// The matrix itself when it is symmetric but for rounding, and positive definite.
+/// Returns the matrix if it is positive definite and, up to rounding, symmetric.
 fn symmetric(matrix: &[f64], q: usize) -> Option<&[f64]> {
     let alike = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (a.abs() + b.abs());
     let even = (0..q).all(|r| (0..r).all(|c| alike(matrix[r * q + c], matrix[c * q + r])));

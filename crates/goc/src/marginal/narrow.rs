@@ -1,12 +1,12 @@
-//! Whole numbers in as few bytes as the largest of them needs.
+//! Integers in as few bytes as the largest of them needs.
 //!
-//! Labels, members of clusters and numbers of candidates are small numbers, and there are many of
-//! them: one for each object and draw, or for each candidate.
+//! Labels, members of clusters and candidate indices are small, and there are many of them: one for
+//! each object and draw, or for each candidate.
 
 use std::ops::Range;
 use std::slice;
 
-/// Whole numbers of 8, 16 or 32 bits.
+/// Unsigned integers of 8, 16 or 32 bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Narrow {
     Bits8(Vec<u8>),
@@ -14,7 +14,8 @@ pub(super) enum Narrow {
     Bits32(Vec<u32>),
 }
 
-/// The same of every width: `each!(narrow, all => ...)`. Where it is 32 bits there is nothing to convert.
+/// The same code for every width: `each!(narrow, all => ...)`. With 32 bits there is nothing to
+/// convert.
 macro_rules! each {
     ($value:expr, $all:ident => $what:expr) => {
         #[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
@@ -27,7 +28,7 @@ macro_rules! each {
 }
 
 impl Narrow {
-    /// None yet, with room for `count` numbers of at most `most`.
+    /// Empty, with capacity for `count` numbers of at most `most`.
     pub(super) fn with_capacity(count: usize, most: usize) -> Self {
         if most <= usize::from(u8::MAX) {
             Self::Bits8(Vec::with_capacity(count))
@@ -38,14 +39,14 @@ impl Narrow {
         }
     }
 
-    /// Zeros, in place of which numbers of at most `most` can be set.
+    /// Zeros that can be overwritten with numbers of at most `most`.
     pub(super) fn zeros(count: usize, most: usize) -> Self {
         let mut zeros = Self::with_capacity(count, most);
         each!(&mut zeros, all => all.resize(count, 0));
         zeros
     }
 
-    /// One more number, not above what room was made for.
+    /// Appends a number, at most the declared maximum.
     pub(super) fn push(&mut self, number: u32) {
         each!(self, all => all.push(number as _));
     }
@@ -91,7 +92,7 @@ impl Iterator for Numbers<'_> {
         each!(self, left => left.size_hint())
     }
 
-    /// Asks for the width once, not for every number.
+    /// Matches on the width once, not for every number.
     fn fold<B, F: FnMut(B, u32) -> B>(self, first: B, mut of: F) -> B {
         each!(self, left => left.fold(first, |sum, v| of(sum, u32::from(*v))))
     }

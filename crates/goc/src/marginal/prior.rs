@@ -1,4 +1,4 @@
-//! The prior on partitions: how many clusters, and of which sizes.
+//! The prior on partitions: the number of clusters and their sizes.
 //!
 //! A product partition model with the cohesion
 //!
@@ -6,24 +6,24 @@
 //! p(partition) = (1 / Z_n) prod_k alpha c(n_k),   c(1) = s,   c(n) = ((n - 1)!)^power
 //! ```
 //!
-//! It is exchangeable for every power, as it depends on the sizes alone. Power 1 (and `s` 1) is the
-//! Dirichlet process, whose large clusters draw everything in; with a power below 1 sizes stay
-//! alike, which is what many groups of a few objects need, and groups of hundreds cannot be. So the
-//! power is drawn too, 1/2 or 1. (Powers between them were tried: chains stop there on their way
-//! from one to the other.) An object joins a cluster of `n` in proportion to `n^power` (a singleton
-//! to `1 / s`) and a new one in proportion to `alpha s`. So `alpha` says how many groups there are,
-//! and the singleton weight `s` how many objects belong to none.
+//! It is exchangeable for every power, because it depends on the sizes alone. Power 1 (with `s` 1)
+//! is the Dirichlet process, in which large clusters attract everything. With a power below 1 sizes
+//! stay similar, which suits many groups of a few objects but rules out groups of hundreds. The
+//! power is therefore drawn too, as 1/2 or 1. (Powers in between were tried: chains get stuck there
+//! on their way from one to the other.) An object joins a cluster of `n` in proportion to `n^power`
+//! (a singleton to `1 / s`) and a new one in proportion to `alpha s`. So `alpha` controls how many
+//! groups there are, and the singleton weight `s` how many objects belong to none.
 //!
-//! What is not given is drawn, on a grid, which takes the constant: `Z_n` is a sum over all
-//! partitions, and with `B_m = Z_m / m!`
+//! Whatever is not given is drawn on a grid, which requires the normalising constant: `Z_n` is a
+//! sum over all partitions, and with `B_m = Z_m / m!`
 //!
 //! ```text
 //! m B_m = sum_{j=1..m} alpha c(j) / (j - 1)! B_{m-j},   B_0 = 1.
 //! ```
 //!
-//! `O(n^2)` a point of the grid, once; where the terms have died out they are not added, so in
-//! practice far less. For the Dirichlet process, where they do not die out, the sum is known: `Z_n
-//! = alpha (alpha + 1) ... (alpha + n - 1)`.
+//! This takes `O(n^2)` per grid point, once. Negligible terms are skipped, so in practice it costs
+//! far less. For the Dirichlet process, where the terms do not become negligible, the sum has a
+//! closed form: `Z_n = alpha (alpha + 1) ... (alpha + n - 1)`.
 
 use rayon::prelude::*;
 
@@ -33,22 +33,23 @@ use crate::Stream;
 /// The powers that may be drawn.
 const POWERS: [f64; 2] = [0.5, 1.0];
 
-/// The values that `alpha` may have: equal steps of its logarithm, all alike beforehand. From 2 on
-/// where sizes stay alike: with smaller ones allowed too, probabilities on mock sets were larger
-/// than what came true.
+/// The smallest value that `alpha` may take when sizes stay similar; the grid is logarithmic, with
+/// equal prior probabilities. With smaller values allowed too, the probabilities reported on mock
+/// sets were overconfident.
 const FROM: f64 = 2.0;
-/// And for the Dirichlet process, where 2 would be some fifteen clusters of a thousand objects.
+/// The same for the Dirichlet process, where 2 would mean some fifteen clusters of a thousand
+/// objects.
 const FROM_ONE: f64 = 0.125;
 const STEP: f64 = std::f64::consts::SQRT_2;
 const VALUES: usize = 22;
 
-/// The values that the singleton weight may have.
+/// The values that the singleton weight may take.
 const SINGLETON_WEIGHTS: [f64; 8] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
-/// Terms below this share of the largest are not added.
+/// Terms whose logarithm is this far below the largest are not added.
 const NEGLIGIBLE: f64 = -60.0;
 
-/// What of the prior is drawn.
+/// Which parameters of the prior are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cohesion {
     pub(super) alpha: f64,
@@ -56,18 +57,18 @@ pub(super) struct Cohesion {
     pub(super) power: f64,
 }
 
-/// The prior for `n` objects, with what drawing its [`Cohesion`] takes.
+/// The prior for `n` objects, with the tables needed to draw its [`Cohesion`].
 #[derive(Clone, Debug)]
 pub(super) struct PartitionPrior {
     n: usize,
-    /// With `ln Z_m` for every number `m` of grouped objects.
+    /// Each with `ln Z_m` for every number `m` of grouped objects.
     table: Vec<(Cohesion, Vec<f64>)>,
     /// `ln (n - 1)!`.
     ln_factorial: Vec<f64>,
 }
 
 impl PartitionPrior {
-    /// What is given is fixed, what is not is drawn.
+    /// Fixes what is given, and draws the rest.
     pub(super) fn new(
         n: usize,
         power: Option<f64>,
@@ -111,8 +112,8 @@ impl PartitionPrior {
         let mut b = vec![0.0; n + 1];
         let mut values = Vec::new();
         for m in 1..=n {
-            // But for the first the terms rise and fall once in j, so the sum stops where they have
-            // died out.
+            // All terms but the first rise and then fall in j, so the sum stops once they are
+            // negligible.
             let mut most = f64::NEG_INFINITY;
             values.clear();
             for j in 1..=m {
@@ -129,12 +130,12 @@ impl PartitionPrior {
         b.iter().zip(1..).map(|(b, next)| b + libm::lgamma(f64::from(next))).collect()
     }
 
-    /// What to begin with: the middle.
+    /// The initial value: the middle of the grid.
     pub(super) fn first(&self) -> Cohesion {
         self.table[self.table.len() / 2].0
     }
 
-    /// All that may be drawn.
+    /// All values that may be drawn.
     #[cfg(test)]
     pub(super) fn grid(&self) -> Vec<Cohesion> {
         self.table.iter().map(|(cohesion, _)| *cohesion).collect()
@@ -145,7 +146,7 @@ impl PartitionPrior {
         self.table.iter().find(|(own, _)| *own == cohesion).map_or(&[], |(_, ln)| ln)
     }
 
-    /// The weights of joining a cluster, by its size.
+    /// The weights of joining a cluster, indexed by its size.
     pub(super) fn joins(&self, cohesion: Cohesion) -> Vec<f64> {
         let mut joins: Vec<f64> = (0..=self.n).map(|size| libm::pow(size as f64, cohesion.power)).collect();
         if let Some(one) = joins.get_mut(1) {
@@ -154,14 +155,14 @@ impl PartitionPrior {
         joins
     }
 
-    /// `ln p(partition)` for these sizes, constant left out.
+    /// `ln p(partition)` for these sizes, up to a constant.
     pub(super) fn ln_weight(&self, sizes: impl Iterator<Item = usize>, cohesion: Cohesion) -> f64 {
         let (ln_alpha, ln_single) = (libm::log(cohesion.alpha), libm::log(cohesion.singleton_weight));
         let of = |size| if size == 1 { ln_single } else { cohesion.power * self.ln_factorial[size] };
         sizes.map(|size| ln_alpha + of(size)).sum()
     }
 
-    /// Draws anew given the sizes of the clusters.
+    /// Draws new values given the sizes of the clusters.
     pub(super) fn draw(&self, sizes: impl Iterator<Item = usize>, rng: &mut Stream) -> Cohesion {
         if self.table.len() == 1 {
             return self.table[0].0;

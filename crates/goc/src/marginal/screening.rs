@@ -1,42 +1,42 @@
-//! All clusters at a glance: which of them may matter to an object at all.
+//! A cheap screen of all clusters: which of them can matter to an object at all.
 //!
-//! Seen in the metric of `Psi`, a cluster is its mean and one number for how much wider than `Psi`
-//! it is, and a group of blocks is a ball around all its candidates. With `s = 1 + |L^-1 S L^-T|`
-//! (Frobenius, `L L' = Psi`), `Psi + S` is at most `s Psi`, so every candidate `x` of a ball of
-//! radius `r` has
+//! In the metric of `Psi`, a cluster is reduced to its mean and one number for how much wider than
+//! `Psi` it is, and a group of blocks is a ball around all its candidates. With `s = 1 + |L^-1 S
+//! L^-T|` (Frobenius, `L L' = Psi`), `Psi + S` is at most `s Psi`, so every candidate `x` of a ball
+//! of radius `r` satisfies
 //!
 //! ```text
 //! (x - mean)' (Psi + S)^-1 (x - mean)  >=  max(0, |L^-1 (centre - mean)| - r)^2 / s
 //! ```
 //!
 //! and the density in the cluster is at most that of the t density there. All clusters are raised
-//! to the same power, the least `p` that any has: where a cluster's own is `g p`, `(1 + v)^(g p) >=
-//! (1 + g v)^p` (Bernoulli), so nothing is lost but sharpness. Eight clusters at a time; most are
-//! out of the question by this alone.
+//! to the same power, the smallest `p` of any cluster. If a cluster's own power is `g p`, then
+//! `(1 + v)^(g p) >= (1 + g v)^p` (Bernoulli), so the bound stays valid and only loses sharpness.
+//! Clusters are processed eight at a time, and most are ruled out by this bound alone.
 
 use multiversion::multiversion;
 
 use super::blocks::LANES;
 use super::cluster::{Cluster, half_powers};
 
-/// The clusters, packed by eights.
+/// The clusters, packed in groups of eight.
 #[derive(Clone, Debug)]
 pub(super) struct Screening {
     q: usize,
     count: usize,
-    /// Eight after eight: the whitened means feature after feature, then `g n / ((n + 1) s)`, then
+    /// Per group of eight: the whitened means feature after feature, then `g n / ((n + 1) s)`, then
     /// the largest density times the weight of joining.
     packed: Vec<f64>,
     /// The inverse triangle of `Psi`.
     low: Vec<f64>,
-    /// Twice the least power of a t density.
+    /// Twice the smallest power of any t density.
     twice: usize,
-    /// One row of a product, of the moment.
+    /// Scratch space: one row of a product.
     row: Vec<f64>,
 }
 
 impl Screening {
-    /// Of no clusters, in the metric with this inverse triangle.
+    /// An empty screen, in the metric with this inverse triangle.
     pub(super) fn new(low: Vec<f64>, q: usize, nu: usize) -> Self {
         Self { q, count: 0, packed: Vec::new(), low, twice: nu + 1, row: vec![0.0; q] }
     }
@@ -50,7 +50,7 @@ impl Screening {
         (k / LANES * (self.q + 2) + row) * LANES + k % LANES
     }
 
-    /// Cluster `k` has changed, or is new if it is the next one.
+    /// Updates cluster `k`, which has changed, or adds it if it is the next one.
     pub(super) fn set(&mut self, k: usize, cluster: &Cluster, join: f64) {
         let q = self.q;
         if k == self.count {
@@ -64,8 +64,8 @@ impl Screening {
             let slot = self.slot(k, r);
             self.packed[slot] = y;
         }
-        // L^-1 S L^-T, summed by squares; S is symmetric. Row by row: by four loops within each other
-        // it took most of a sweep in 50 features.
+        // The sum of squares of L^-1 S L^-T; S is symmetric. Computed row by row: as four nested
+        // loops it took most of a sweep in 50 features.
         let mut squares = 0.0;
         if cluster.size > 1 {
             for r in 0..q {
@@ -89,7 +89,7 @@ impl Screening {
         self.packed[slot] = cluster.scale * join * (1.0 + 1e-9);
     }
 
-    /// The last cluster takes the place of `k`.
+    /// Removes cluster `k`; the last cluster takes its place.
     pub(super) fn swap_remove(&mut self, k: usize) {
         let last = self.count - 1;
         for row in 0..self.q + 2 {
@@ -103,7 +103,7 @@ impl Screening {
         self.packed.truncate(last.div_ceil(LANES) * (self.q + 2) * LANES);
     }
 
-    /// Puts the clusters whose bound for a ball is above `least` into `near`; returns the sum of
+    /// Pushes the clusters whose bound for a ball exceeds `least` to `near`, and returns the sum of
     /// the bounds of all others.
     pub(super) fn near(&self, centre: &[f64], radius: f64, least: f64, near: &mut Vec<u32>) -> f64 {
         near.clear();
@@ -174,7 +174,7 @@ mod tests {
         let weights = vec![1.0 / 30.0; candidates.total()];
         let blocks = Blocks::new(&candidates, 1, of_all(&candidates, &weights), KEPT_BYTES);
         let (mut reader, mut extents) = (Reader::default(), Extents::default());
-        // Twenty clusters of one to fifty members, of which three go again.
+        // Twenty clusters of one to fifty members, three of which are removed again.
         let mut clusters = vec![Cluster::empty(q); 20];
         for i in 0..250 {
             clusters[i * i % 20].add(&place(i), &shape);
@@ -196,7 +196,7 @@ mod tests {
             reader.load(&blocks, i);
             let own = reader.own(&blocks, i);
             extents.measure(own, screening.metric());
-            // Thirty candidates are four blocks, so one group.
+            // Thirty candidates make four blocks, hence one group.
             let group = extents.groups().next().unwrap();
             for least in [0.0, 1e-9, 1e-3, 1.0] {
                 let others = screening.near(group.middle, group.reach, least, &mut near);

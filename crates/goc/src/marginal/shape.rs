@@ -1,4 +1,4 @@
-//! What all clusters share: where they may lie, and how wide they are expected to be.
+//! What all clusters share: the distribution of their locations, and their expected width.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::matrix::{cholesky, ln_det, lower_inverse};
 /// Degrees of freedom of the base density.
 pub(super) const BASE_DF: usize = 5;
 
-/// Where clusters may lie, `H`.
+/// The base density of cluster locations, `H`.
 #[derive(Clone, Debug)]
 pub(super) struct Base {
     pub(super) q: usize,
@@ -50,7 +50,7 @@ impl Base {
         1.0 + sum / BASE_DF as f64
     }
 
-    /// By the operations of [`weigh_alone`].
+    /// Uses the same operations as [`weigh_alone`].
     #[cfg(test)]
     pub(super) fn density(&self, x: &[f64]) -> f64 {
         libm::exp(self.ln_scale) / half_power(self.shape(x), BASE_DF + self.q)
@@ -61,13 +61,13 @@ impl Base {
     }
 }
 
-/// How alike the clusters' covariances are: `nu` degrees of freedom, and what follows from that.
+/// How similar the clusters' covariances are: `nu` degrees of freedom, and what follows from them.
 #[derive(Clone, Debug)]
 pub(super) struct Likeness {
     /// At least q + 2, so that covariances have a mean.
     pub(super) nu: usize,
-    /// By the number of members: what of the t density's constant does not depend on where they
-    /// are.
+    /// Indexed by the number of members: the part of the t density's constant that does not depend
+    /// on their positions.
     constants: Arc<[f64]>,
 }
 
@@ -86,7 +86,7 @@ impl Likeness {
     }
 }
 
-/// What all clusters share.
+/// The parameters that all clusters share.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     pub(super) q: usize,
@@ -97,8 +97,8 @@ pub(super) struct Shape {
     /// Its lower triangle.
     pub(super) triangle: Vec<f64>,
     pub(super) base: Base,
-    /// By the number of members: what of the t density's constant does not depend on where they
-    /// are.
+    /// Indexed by the number of members: the part of the t density's constant that does not depend
+    /// on their positions.
     pub(super) constants: Arc<[f64]>,
 }
 
@@ -111,12 +111,12 @@ impl Shape {
         shape
     }
 
-    /// What the metric is in covariances that are expected: `E Sigma = Psi / (nu - q - 1)`.
+    /// The factor from the metric to the expected covariance: `E Sigma = Psi / (nu - q - 1)`.
     pub(super) fn expected_times(&self) -> f64 {
         (self.nu - self.q - 1) as f64
     }
 
-    /// Covariances with the same mean, that are as alike as this says.
+    /// Changes the similarity of the covariances and keeps their mean.
     pub(super) fn as_alike(&self, likeness: &Likeness) -> Self {
         let times = (likeness.nu - self.q - 1) as f64 / self.expected_times();
         Self::new(likeness, self.psi.iter().map(|v| v * times).collect(), self.base.clone())
@@ -127,10 +127,10 @@ impl Shape {
         ln_det(&self.triangle, self.q)
     }
 
-    /// Another metric, which is positive definite.
+    /// Sets another metric, which must be positive definite.
     pub(super) fn set_psi(&mut self, psi: Vec<f64>) {
-        // Without one, nothing is known to be shorter in a cluster's metric: NaN, of which `shrink`
-        // makes what bounds nothing.
+        // Without a triangle, no bound on lengths in a cluster's metric is known: NaN, which
+        // `shrink` turns into a trivial bound.
         let q = self.q;
         self.triangle = cholesky(&psi, q).unwrap_or_else(|| vec![f64::NAN; q * q]);
         self.psi = psi;

@@ -1,29 +1,30 @@
-//! The field's densities: what all objects together are, seen so smoothly that no group shows.
+//! The field's densities: a density estimate of all objects, so smooth that no group shows.
 //!
 //! The first is a density estimate by normal kernels, one around each object, with the covariance
-//! `h^2 C`: `C` is the objects' robust covariance, and
+//! `h^2 C`, where `C` is the robust covariance of the objects and
 //!
 //! ```text
 //! h = (4 / ((q + 2) n))^(1 / (q + 4))
 //! ```
 //!
-//! the bandwidth that is best where all is one normal cloud. Wherever there is more structure than
-//! that the best bandwidth is narrower, so this one smooths too much rather than too little
-//! (Terrell 1990), and what stands out of it is a group; [`LEVELS`] says by how much more. The others
-//! are normal around the middle with covariances `C` times [`WIDTHS`], for far outliers and for a
-//! plain cloud, which needs no estimate, and last the density of an object alone: without that, what
-//! the kernels miss in many features would be taken for groups of one. An object is left out of its
-//! own density.
+//! is the optimal bandwidth if all objects form one normal cloud. With any more structure than that
+//! the optimal bandwidth is narrower, so this one oversmooths rather than undersmooths (Terrell
+//! 1990), and whatever stands out is a group; [`LEVELS`] sets how much wider the kernels may be.
+//! The other densities are normal around the middle with covariances `C` times [`WIDTHS`], for
+//! distant outliers and for a plain cloud, which needs no estimate. The last one is the density of
+//! an object alone: without it, objects that the kernels miss in many features would become groups
+//! of one. An object is left out of its own density estimate.
 //!
-//! Catalogues end: at a distance, at a velocity, where somebody drew a box. A kernel beyond such an edge
-//! has what is not there, and just within it too little is left, which passes for groups along the edge.
-//! So a second set of densities has *edges* at the outermost objects in each feature, but for those that
-//! lie by themselves far out. What a kernel has beyond an edge is folded back, as if the edge were a
-//! mirror. The chain draws whether there are edges, with how wide the kernels are.
+//! Catalogues have limits: in distance, in velocity, or where a region was cut out. A kernel
+//! extends beyond such an edge, where there are no objects, and underestimates the density just
+//! inside it, which then looks like groups along the edge. A second set of densities therefore has
+//! *edges* at the outermost objects in each feature, ignoring isolated outliers. The part of a
+//! kernel beyond an edge is reflected back. The chain draws whether there are edges, together with
+//! the kernel width.
 //!
-//! Many objects are put into at most [`CELLS`] cells of neighbours, by halves, and each cell is one
-//! kernel with the covariance of its objects added: as smooth, and the cost for an object does not
-//! depend on how many there are.
+//! Many objects are partitioned into at most [`CELLS`] cells of neighbours by repeated halving, and
+//! each cell is one kernel whose covariance includes that of its objects. The estimate is as
+//! smooth, and the cost per object does not depend on the number of objects.
 
 use rayon::prelude::*;
 
@@ -33,19 +34,19 @@ use super::shape::Base;
 use crate::Points;
 use crate::objects::Objects;
 
-/// Cells at most.
+/// Maximum number of cells.
 const CELLS: usize = 256;
 
-/// How much wider than the best of one normal cloud the kernels may be. Narrow ones describe faint
-/// groups as field, wide ones leave bumps of the field that pass for groups; so it is drawn. (Chosen on
-/// made sets, AMI: up to 1.5 mocks with a third field stars have 0.764 and velocities of moving groups
-/// 0.916, up to 2 they have 0.764 and 0.918, but then ten small groups in a cloud of 2000 are sometimes
-/// lost, as are two groups side by side.)
-pub(super) const LEVELS: [f64; 3] = [1.0, 1.25, 1.5];
+/// How much wider than the optimum for one normal cloud the kernels may be. Narrow kernels describe
+/// faint groups as field; wide ones leave bumps of the field that look like groups. So the width is
+/// drawn. (Five values from 1 to 2 were no better: AMI 0.761 and 0.761 on mocks with a third field
+/// stars, seeds 411 to 416, 0.839 and 0.846 on clouds of 2000 with ten groups of ten, 0.654 and
+/// 0.634 on realistic skies of 2000 stars.)
+pub(super) const LEVELS: [f64; 3] = [1.0, std::f64::consts::SQRT_2, 2.0];
 
-/// The Dirichlet prior of the shares: what all kernels have together, and each plain cloud. Little,
-/// so that the shares follow those who are field, not those who are in groups. (With 30 and 300 for
-/// all kernels, members of small groups were lost: AMI 0.747 where this has 0.760.)
+/// The Dirichlet prior of the shares: for all kernels together, and for each plain cloud. It is
+/// small, so that the shares follow the objects in the field, not those in groups. (With 30 and 300
+/// for all kernels, members of small groups were lost: AMI 0.747, compared with 0.760 here.)
 const KERNELS: f64 = 3.0;
 const CLOUD: f64 = 1.0;
 
@@ -77,15 +78,16 @@ impl Normal {
         self.ln_scale - 0.5 * (0..q).map(|r| row(r) * row(r)).sum::<f64>()
     }
 
-    /// The same, and 0 where it is next to nothing.
+    /// The same, but 0 where it is negligible.
     fn density(&self, x: &[f64]) -> f64 {
         let ln_density = self.ln_density(x);
         if ln_density < self.ln_scale - FAR { 0.0 } else { libm::exp(ln_density) }
     }
 
-    /// What the density at `x` is to be multiplied by where that which lies beyond edges is folded back.
-    /// An image of `x` behind an edge is that feature and its place less `x`. By each feature's own law:
-    /// that is exact for one edge, and for several where features are independent.
+    /// The factor by which the density at `x` is multiplied when the part beyond edges is reflected
+    /// back. An image of `x` behind an edge is given by the feature and the image's position minus
+    /// `x`. Features are treated independently: this is exact for one edge, and for several edges
+    /// if features are independent.
     fn folded(&self, x: &[f64], images: &[(usize, f64)]) -> f64 {
         let beyond = |&(f, step): &(usize, f64)| {
             let away = step * (x[f] - self.middle[f] + 0.5 * step) / self.variances[f];
@@ -95,28 +97,29 @@ impl Normal {
     }
 }
 
-/// What is so much less dense than the middle of a kernel (in the logarithm) has nothing of it; an image
-/// that is so much less likely than the place itself adds nothing.
+/// How far below the middle of a kernel, in log density, a density counts as zero; and how much
+/// less likely than the position itself, in the logarithm, an image is when it adds nothing.
 const FAR: f64 = 60.0;
 const NEGLIGIBLE: f64 = 12.0;
 
-/// With more features than this there are no edges: everything lies near some.
+/// With more features than this there are no edges, because every object lies near one.
 pub(super) const MOST_ENDING: usize = 8;
 
-/// Where a feature's objects end: the outermost, without those that lie by themselves far out.
+/// The range of the objects in each feature: the outermost objects, ignoring isolated outliers.
 #[derive(Clone, Debug)]
 struct Edges {
     low: Vec<f64>,
     high: Vec<f64>,
-    /// How near to an edge it matters.
+    /// The distance from an edge within which it matters.
     reach: Vec<f64>,
 }
 
-/// A place lies by itself where its neighbours inwards are so many times farther than theirs.
+/// An object is isolated if its distance to its inward neighbours is this many times larger than
+/// theirs.
 const BY_ITSELF: f64 = 4.0;
 
 impl Edges {
-    /// Of these objects, for kernels with this covariance.
+    /// Edges of these objects, for kernels with this covariance.
     fn new(places: &Points, kernel: &[f64]) -> Self {
         let q = places.features();
         let mut edges = Self { low: vec![0.0; q], high: vec![0.0; q], reach: vec![0.0; q] };
@@ -132,7 +135,7 @@ impl Edges {
         edges
     }
 
-    /// The images of `x` behind the edges that it is near; none where it is outside.
+    /// The images of `x` behind nearby edges; `None` if `x` is outside.
     fn images(&self, x: &[f64], images: &mut Vec<(usize, f64)>) -> bool {
         images.clear();
         for (f, x) in x.iter().enumerate() {
@@ -146,7 +149,7 @@ impl Edges {
     }
 }
 
-/// Where ascending values begin, but for those that lie by themselves.
+/// The lower end of ascending values, ignoring isolated ones.
 fn end(values: &[f64]) -> f64 {
     let n = values.len();
     let some = (n / 200).max(3);
@@ -162,7 +165,7 @@ fn end(values: &[f64]) -> f64 {
     values.get(first).copied().unwrap_or(0.0)
 }
 
-/// Neighbours that are one kernel.
+/// Neighbours that share one kernel.
 #[derive(Clone, Debug)]
 struct Cell {
     kernel: Normal,
@@ -177,7 +180,7 @@ impl Cell {
         Some(Self { kernel: Normal::new(mean, &spread)?, count, scatter })
     }
 
-    /// The same without one that is at `x`; none where it is the only one.
+    /// The same cell without an object at `x`; `None` if it is the only one.
     fn without(&self, x: &[f64], kernel: &[f64]) -> Option<Self> {
         let (q, left) = (x.len(), self.count - 1.0);
         if left < 0.5 {
@@ -196,23 +199,23 @@ impl Cell {
 pub(super) struct Smooth {
     cells: Vec<Cell>,
     clouds: Vec<Normal>,
-    /// Where clusters may lie, which an object alone has.
+    /// The base density of cluster locations, which applies to an object alone.
     base: Base,
-    /// The cell of each object, and its place.
+    /// The cell of each object, and its position.
     cell_of: Vec<u32>,
     places: Points,
     /// The covariance of a kernel.
     kernel: Vec<f64>,
-    /// Where kernels end.
+    /// The edges at which kernels are reflected.
     edges: Option<Edges>,
-    /// The inverse of the objects' covariance, and the width of kernels in its units.
+    /// The inverse of the objects' covariance, and the kernel width in its units.
     inverse: Vec<f64>,
     bandwidth: f64,
     width: f64,
 }
 
 impl Smooth {
-    /// Of objects with these places; none where they have no extent.
+    /// From objects at these positions; `None` if they have no extent.
     pub(super) fn new(
         places: &Points,
         middle: &[f64],
@@ -264,42 +267,42 @@ impl Smooth {
         })
     }
 
-    /// The logarithm of how likely it is beforehand, beside others. Edges are taken from the outermost
-    /// objects, which come as near to the true ones as `1 / n`: each costs `ln n`.
+    /// The log prior probability relative to the others. Edges are estimated from the outermost
+    /// objects, which are within about `1 / n` of the true ones: each costs `ln n`.
     pub(super) fn ln_prior(&self) -> f64 {
         let edges = self.edges.as_ref().map_or(0, |edges| edges.low.len() + edges.high.len());
         -(edges as f64) * libm::log(self.cell_of.len() as f64)
     }
 
-    /// How many densities there are.
+    /// The number of densities.
     pub(super) fn len(&self) -> usize {
         self.cells.len() + self.clouds.len() + 1
     }
 
-    /// The standard deviation of the kernels, over the features.
+    /// The standard deviation of the kernels, averaged over the features.
     pub(super) fn width(&self) -> f64 {
         self.width
     }
 
-    /// How wide groups may be beside the field.
+    /// The limit on the width of groups when there is a field.
     pub(super) fn narrowness(&self) -> Narrowness {
         Narrowness::new(self.inverse.clone(), self.bandwidth * self.bandwidth, self.inverse.len().isqrt())
     }
 
-    /// The Dirichlet prior of their shares.
+    /// The Dirichlet prior of the shares.
     pub(super) fn prior(&self) -> Vec<f64> {
         let n = self.cell_of.len() as f64;
         let cells = self.cells.iter().map(|cell| KERNELS * cell.count / n);
         cells.chain(std::iter::repeat_n(CLOUD, self.clouds.len() + 1)).collect()
     }
 
-    /// The cell of object `i`, and what is left of it without that object.
+    /// The cell of object `i`, and the cell without that object.
     fn own(&self, i: usize) -> (usize, Option<Cell>) {
         let own = self.cell_of[i] as usize;
         (own, self.cells[own].without(self.places.row(i), &self.kernel))
     }
 
-    /// All densities at `x`; `own` is left out of the cell it is in.
+    /// All densities at `x`; `own` is left out of its cell.
     fn densities(&self, x: &[f64], own: Option<&(usize, Option<Cell>)>, densities: &mut [f64]) {
         for (slot, cell) in densities.iter_mut().zip(&self.cells) {
             *slot = cell.kernel.density(x);
@@ -317,7 +320,7 @@ impl Smooth {
         self.fold(x, own, densities);
     }
 
-    /// Lets the kernels end at the edges, if there are any.
+    /// Reflects the kernels at the edges, if there are any.
     fn fold(&self, x: &[f64], own: Option<&(usize, Option<Cell>)>, densities: &mut [f64]) {
         let Some(edges) = &self.edges else { return };
         let mut images = Vec::new();
@@ -343,9 +346,9 @@ impl Smooth {
         spare.iter().zip(shares).map(|(density, share)| density * share).sum()
     }
 
-    /// For every law of the errors and every object the sums over its candidates of weight and each
-    /// density, object after object; and the same of `ending`, the same kernels with edges, where it is
-    /// given. `weigh` puts the weights under all laws into the last vector.
+    /// For every error model and every object, the sums over its candidates of weight times each
+    /// density, object after object; and the same for `ending`, the same kernels with edges, if
+    /// given. `weigh` writes the weights under all error models to the last vector.
     pub(super) fn sums(
         &self,
         ending: Option<&Self>,
@@ -387,15 +390,15 @@ impl Smooth {
     }
 }
 
-/// The bandwidth that is best for `n` objects of one normal cloud in `q` features, in units of its
+/// The optimal bandwidth for `n` objects of one normal cloud in `q` features, in units of its
 /// width.
 fn bandwidth(n: usize, q: usize) -> f64 {
     let (n, q) = (n as f64, q as f64);
     libm::pow(4.0 / ((q + 2.0) * n), 1.0 / (q + 4.0))
 }
 
-/// Orders objects so that cells of neighbours stand together, at most `cells` of them: halves along
-/// the widest feature, and so on. `ends` gets where each cell ends, counted from `first`.
+/// Orders objects so that cells of neighbours are contiguous, at most `cells` of them, by recursive
+/// halving along the widest feature. `ends` receives the end of each cell, counted from `first`.
 fn halve(places: &Points, order: &mut [u32], first: usize, cells: usize, ends: &mut Vec<usize>) {
     if cells <= 1 || order.len() <= 1 {
         ends.push(first + order.len());
@@ -424,7 +427,7 @@ mod tests {
     use super::*;
     use crate::random::stream;
 
-    /// Objects that fill a box evenly, and one that lies far out.
+    /// Objects that fill a box evenly, and one distant outlier.
     fn filled_box() -> Points {
         let rng = &mut stream(1, 0);
         let mut rows: Vec<[f64; 2]> =
@@ -468,7 +471,7 @@ mod tests {
             .flat_map(|a| (0..steps).map(move |b| [at(a), 2.0 * at(b)]))
             .map(|x| kernels(&of, x) * 2.0 / f64::from(steps * steps))
             .sum();
-        // What the kernel of the one far out has lies outside.
+        // The remainder is the mass of the outlier's kernel that lies outside.
         assert!((0.98..1.001).contains(&all), "{all}");
     }
 

@@ -1,19 +1,20 @@
-//! Moves of many objects at once: a cluster is split, or two are merged.
+//! Moves of many objects at once: splitting a cluster, or merging two.
 //!
-//! One object at a time, two clusters that ought to be one exchange members for ages. Here two
-//! objects are drawn, one anywhere and the other near it (or, now and then, anywhere: the pair does
-//! not depend on the state, so any law of it will do). In one cluster: a split is proposed, the two
-//! being its seeds and all others following one after another in random order, each by its exact
-//! conditional given those before it, label and candidate (sequential allocation, Dahl 2005). In
-//! two clusters: their merger, every member drawing its candidate anew. The seeds keep their
-//! candidates. Either is accepted by the ratio of Metropolis and Hastings, for which the
-//! probability of the way back is computed along the same order.
+//! Moving one object at a time, two clusters that ought to be one exchange members for a very long
+//! time. Here two objects are drawn, one anywhere and the other near it (or, occasionally,
+//! anywhere: the pair does not depend on the state, so any distribution is valid). If they are in
+//! one cluster, a split is proposed: the two are its seeds, and all other members follow one after
+//! another in random order, with label and candidate drawn from the exact conditional given those
+//! before (sequential allocation, Dahl 2005). If they are in two clusters, a merger is proposed, in
+//! which every member redraws its candidate. The seeds keep their candidates. Either proposal is
+//! accepted by the Metropolis-Hastings ratio, for which the probability of the reverse move is
+//! computed along the same order.
 //!
-//! A *near* move considers the objects near the first seed only: what it splits off is a small part
-//! of them, and all else stays where it is. The way back merges a cluster whose members are all
-//! near. That costs the same however large the clusters are, and is how a small group is found
-//! inside a large one. Where the second object is in the field, the move is between a group and the
-//! field ([`Chain::found_or_dissolve`]), and always a near one.
+//! A *near* (local) move considers only the objects near the first seed: it splits off a small
+//! subset of them, and everything else stays where it is. The reverse move merges a cluster whose
+//! members are all near. The cost does not depend on the size of the clusters, and this is how a
+//! small group is found inside a large one. If the second object is in the field, the move is
+//! between a group and the field ([`Chain::found_or_dissolve`]), and always local.
 
 use rand::RngExt;
 
@@ -22,16 +23,16 @@ use super::chain::{Chain, FIELD};
 use super::cluster::{Cluster, weigh_all};
 use super::matrix::pick;
 
-/// How many of the objects near it a new group may be gathered from: few for a small group, that no others
-/// come between.
+/// The numbers of near objects that a new group may be gathered from: few for a small group, so
+/// that no others come between.
 const REACHES: [usize; 3] = [10, 25, usize::MAX];
 
-/// One pair in so many is drawn from all objects.
+/// One pair in this many is drawn from all objects.
 const ANYWHERE: usize = 5;
 
 impl Chain<'_> {
-    /// Proposes splits and mergers, and as many near ones. Clusters are to be made anew afterwards,
-    /// as [`Self::draw_shape`] does.
+    /// Proposes splits and mergers, and an equal number of local ones. Clusters must be rebuilt
+    /// afterwards, as [`Self::draw_shape`] does.
     pub(super) fn split_and_merge(&mut self, moves: usize, near_moves: usize) {
         let n = self.labels.len();
         if n < 2 || moves + near_moves == 0 {
@@ -71,7 +72,7 @@ impl Chain<'_> {
             members[ki as usize].iter().chain(second).copied().filter(|&l| l != i && l != j).collect()
         };
         if near && !splits {
-            // All of the first seed's cluster must be near, or there is no way back.
+            // All members of the first seed's cluster must be near, or there is no reverse move.
             let own = rest.iter().filter(|&&l| self.labels[l] == ki).count();
             if own + 1 != self.clusters[ki as usize].size {
                 return;
@@ -80,7 +81,8 @@ impl Chain<'_> {
         for a in (1..rest.len()).rev() {
             rest.swap(a, self.rng.random_range(0..=a));
         }
-        // Both states side by side: the one the chain is in is walked as it is, the other is drawn.
+        // Handles both states together: the chain's current state is replayed as it is, the other
+        // is drawn.
         let q = self.shape.q;
         let mut place = vec![0.0; q];
         let seed_i = self.place(i).to_vec();
@@ -148,7 +150,7 @@ impl Chain<'_> {
             self.choose(l, spot);
         }
         if splits {
-            // The part of the first seed is the new one.
+            // The part of the first seed becomes the new cluster.
             let new = self.clusters.len() as u32;
             self.labels[i] = new;
             for (&l, &(part, _)) in rest.iter().zip(&drawn) {
@@ -171,7 +173,7 @@ impl Chain<'_> {
         }
     }
 
-    /// Drops cluster `k`, which nobody is in any more: the last one takes its place.
+    /// Removes cluster `k`, which has no members left; the last cluster takes its place.
     fn drop_members(&mut self, k: u32, members: &mut Vec<Vec<usize>>) {
         self.clusters.swap_remove(k as usize);
         members.swap_remove(k as usize);
@@ -180,9 +182,9 @@ impl Chain<'_> {
         }
     }
 
-    /// With object `j` in the field: if `i` is in the field too, proposes a new group of it and of
-    /// others in the field that are near; if `i` is in a group whose members are all near, that
-    /// they all go to the field.
+    /// For an object `j` in the field: if `i` is in the field too, proposes a new group of both and
+    /// other nearby field objects; if `i` is in a group whose members are all near, proposes moving
+    /// them all to the field.
     fn found_or_dissolve(&mut self, i: usize, j: usize, members: &mut Vec<Vec<usize>>) {
         let (ki, founds) = (self.labels[i], self.labels[i] == FIELD);
         let concerned = |l: &usize| *l != j && (self.labels[*l] == FIELD || self.labels[*l] == ki);
@@ -208,7 +210,8 @@ impl Chain<'_> {
         let mut ln_field = libm::log(self.field_sums[i]);
         let mut ln_to_group = ln_weights + self.shape.base.ln_density(&place)
             - libm::log(self.data.alone_sum[self.reader.law][i]);
-        // As if all others were in the field: any number will do that both ways have in common.
+        // As if all others were in the field: any number will do that is the same in both
+        // directions.
         let field_join = self.field_join(in_field - 1, 1);
         let mut weighed = vec![[0.0; LANES]; blocks.most()];
         let mut joined = vec![(i, seed)];
@@ -268,7 +271,8 @@ impl Chain<'_> {
         }
     }
 
-    /// Cluster `k` of `members` without object `i` and those of `rest`. Its density is not ready.
+    /// Cluster `k` of `members` without object `i` and those of `rest`. Its density is not up to
+    /// date.
     fn without(&self, k: usize, i: usize, rest: &[usize], members: &[usize]) -> Cluster {
         let gone = |l: usize| l == i || rest.contains(&l);
         let leaving = rest.iter().filter(|&&l| self.labels[l] as usize == k).count();
@@ -281,7 +285,7 @@ impl Chain<'_> {
         }
         let mut cluster = Cluster::empty(self.shape.q);
         if rest.len() + 2 >= members.len() && rest.len() > 200 {
-            // Nearly all leave: looked up in a set of marks, not in a list.
+            // Nearly all members leave, so they are looked up in a set of marks, not in a list.
             let mut marks = vec![false; self.labels.len()];
             rest.iter().for_each(|&l| marks[l] = true);
             members.iter().filter(|&&l| l != i && !marks[l]).for_each(|&l| cluster.take_in(self.place(l)));

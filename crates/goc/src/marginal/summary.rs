@@ -1,11 +1,12 @@
-//! What all draws say together.
+//! Summaries of all draws.
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::consensus::{self, CoClustering};
+use super::agreement::agreement;
+use super::consensus::CoClustering;
 use super::diagnostics::Diagnostics;
 use super::draws::{Draw, Members};
 use super::smooth::Smooth;
@@ -14,24 +15,24 @@ use crate::confidence::noise;
 use crate::objects::Objects;
 use crate::{Partition, Points};
 
-/// The probability of being in the field or alone above which an object is in no group. Chosen on
-/// mocks with a third field stars, seeds 411 to 414, and two realistic skies, seeds 1 and 2: AMI 0.763
-/// and 0.663 with 0.6, 0.765 and 0.665 with this, 0.765 and 0.664 with 0.8.
+/// An object is in no group if its probability of being in the field or alone exceeds this. Chosen
+/// on mocks with a third field stars, seeds 411 to 414, and two realistic skies, seeds 1 and 2: AMI
+/// 0.763 and 0.663 with 0.6, 0.765 and 0.665 with this value, 0.765 and 0.664 with 0.8.
 const IN_NO_GROUP: f64 = 0.7;
 
-/// Beside a field, a group of at most so many is none where its recurrence is below this: those few
-/// pass for a group in some draws, with others in the next. Chosen on made sets, with kernels of one
-/// fixed width (1.25): moving groups in six
+/// If there is a field, a group of at most this many objects is dropped if its recurrence is below
+/// the threshold: its few members appear as a group in some draws, and with other objects in the
+/// next. Chosen on synthetic sets, with kernels of one fixed width (1.25): moving groups in six
 /// features (precision of "in a group" 0.79 without, 0.86 with it, AMI 0.708 and 0.710), and mocks
 /// with a third field stars, seeds 411 to 414 (0.84 and 0.87, AMI 0.763 and 0.764).
 const FEW: usize = 5;
 const COMES_BACK: f64 = 0.4;
 
-/// How often each candidate was drawn, by all chains together. A byte each, and a list of those
-/// that passed 255: additions of whole numbers give the same whatever the order of threads.
+/// How often each candidate was drawn, over all chains. One byte each, plus a list of those that
+/// passed 255: integer additions give the same result in any order of threads.
 pub(super) struct Tally {
     bytes: Vec<AtomicU8>,
-    /// Candidates whose byte has begun anew, once for every time.
+    /// Candidates whose byte has wrapped around, once for every time.
     passed: Mutex<Vec<usize>>,
 }
 
@@ -61,22 +62,23 @@ impl Tally {
     }
 }
 
-/// What it takes to know the probabilities of candidates.
+/// What is needed to compute the probabilities of candidates.
 pub(super) struct Counts<'a> {
-    /// How often each was drawn in a cluster.
+    /// How often each candidate was drawn in a cluster.
     pub(super) tally: Tally,
-    /// The field's densities by level, where there may be a field.
+    /// The field's densities by level, if there may be a field.
     pub(super) smooth: Vec<Smooth>,
     /// The weights of an object's candidates.
     pub(super) weights: &'a Weigh<'a>,
 }
 
-/// Puts the weights of an object's candidates into the second list; the first is spare.
+/// Writes the weights of an object's candidates to the second list; the first is scratch space.
 type Weigh<'a> = dyn Fn(usize, &mut Vec<f64>, &mut Vec<f64>) + Sync + 'a;
 
 impl Counts<'_> {
-    /// The share of draws in which each candidate was the object's place; in the field, by the mean
-    /// of the shares over the draws and the `level` that is nearest to their mean.
+    /// The share of draws in which each candidate was the object's position. For draws in the
+    /// field, it is computed from the mean shares over the draws and the `level` that was drawn
+    /// most often.
     fn shares(self, objects: &dyn Objects, field_shares: &[f64], level: usize, draws: f64) -> Vec<f64> {
         let mut shares = self.tally.counts();
         let offsets = objects.offsets();
@@ -114,7 +116,7 @@ pub(super) fn summarise(
     merge_cost: f64,
 ) -> Posterior {
     let (n, q) = (objects.objects(), objects.features());
-    // Decided for all draws together: one by one they differ where little tells.
+    // Decided for all draws together: single draws vary if the evidence is weak.
     let with_field: usize = traces.iter().map(|trace| trace.with_field).sum();
     let any = |draw: &Draw| (0..n).any(|i| draw.in_field(i));
     let present: usize = traces.iter().map(|trace| trace.draws.iter().filter(|draw| any(draw)).count()).sum();
@@ -140,7 +142,12 @@ pub(super) fn summarise(
     for trace in &traces {
         field_shares.iter_mut().zip(&trace.field_shares).for_each(|(sum, share)| *sum += share);
     }
-    let levels: usize = traces.iter().map(|trace| trace.levels).sum();
+    let mut levels = vec![0; traces.first().map_or(0, |trace| trace.levels.len())];
+    for trace in &traces {
+        levels.iter_mut().zip(&trace.levels).for_each(|(sum, times)| *sum += times);
+    }
+    let level =
+        levels.iter().enumerate().rev().max_by_key(|(_, times)| **times).map_or(0, |(level, _)| level);
     let draws: Vec<Draw> = traces.into_iter().flat_map(|trace| trace.draws).collect();
     let total = draws.len() as f64;
     let nu = libm::exp(traces_ln_nu / total).round() as usize;
@@ -155,7 +162,7 @@ pub(super) fn summarise(
     }
     let (field, without) = (share(in_field), share(without));
     let alone: Vec<f64> = without.iter().zip(&field).map(|(without, field)| without - field).collect();
-    // Where there is no field, an object alone is a cluster of one.
+    // If there is no field, an object alone is a cluster of one.
     let apart: Vec<bool> = without.iter().map(|p| has_field && *p > IN_NO_GROUP).collect();
     let (partition, in_no_group) = match together.estimate(&draws, merge_cost, &apart) {
         partition if has_field => {
@@ -176,7 +183,7 @@ pub(super) fn summarise(
         }
     }
     let (membership, runner_up) = memberships(&partition, &together, &without, &in_no_group);
-    let shares = counts.shares(objects, &field_shares, (levels as f64 / total).round() as usize, total);
+    let shares = counts.shares(objects, &field_shares, level, total);
     let (mut places, mut values) = (Vec::with_capacity(n * q), Vec::new());
     for (i, from) in objects.offsets()[..n].iter().enumerate() {
         objects.load(i, &mut values);
@@ -209,7 +216,7 @@ pub(super) fn summarise(
     }
 }
 
-/// What the chains say of pairs, each by itself and all together.
+/// The co-clustering of pairs, for each chain and for all together.
 fn co_clustering(traces: &[Trace], n: usize) -> (Diagnostics, CoClustering) {
     let members: Vec<Vec<Members>> =
         traces.iter().map(|trace| trace.draws.par_iter().map(Members::of).collect()).collect();
@@ -218,12 +225,12 @@ fn co_clustering(traces: &[Trace], n: usize) -> (Diagnostics, CoClustering) {
         .zip(&members)
         .map(|(trace, members)| trace.draws.iter().zip(members).collect())
         .collect();
-    let diagnostics = Diagnostics::new(traces, consensus::agreement(&chains, n));
+    let diagnostics = Diagnostics::new(traces, agreement(&chains, n));
     (diagnostics, CoClustering::of_members(&chains.concat(), n))
 }
 
-/// How well each cluster comes back: the mean over the draws of its Jaccard similarity (members of
-/// both over members of either) to the cluster of the draw that is most like it.
+/// How well each cluster is recovered: the mean over the draws of its Jaccard similarity
+/// (intersection over union) to the most similar cluster of the draw.
 fn recurrence(partition: &Partition, draws: &[Draw]) -> Vec<f64> {
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); partition.k()];
     for (i, &label) in partition.labels().iter().enumerate() {
@@ -247,14 +254,14 @@ fn recurrence(partition: &Partition, draws: &[Draw]) -> Vec<f64> {
     (0..partition.k()).map(mean).collect()
 }
 
-/// Who is in a group that does not come back: small, and seldom seen twice.
+/// The objects in groups that do not recur: small, and seldom drawn twice.
 fn fleeting(partition: &Partition, draws: &[Draw]) -> Vec<bool> {
     let (back, sizes) = (recurrence(partition, draws), partition.sizes());
     let of = |label: &u32| sizes[*label as usize] <= FEW && back[*label as usize] < COMES_BACK;
     partition.labels().iter().map(of).collect()
 }
 
-/// How sure each label is, and the next best one.
+/// The certainty of each label, and the second-best cluster.
 fn memberships(
     partition: &Partition,
     together: &CoClustering,
@@ -301,7 +308,7 @@ mod tests {
         let partition = Partition::from_labels(&[0, 0, 0, 1, 1, 2]);
         let same = Draw::new(&[0, 0, 0, 1, 1, 2]);
         assert_eq!(recurrence(&partition, std::slice::from_ref(&same)), [1.0, 1.0, 1.0]);
-        // The first in two parts, the second with another, the third in the field.
+        // The first group in two parts, the second with another object, the third in the field.
         let other = Draw::with_field(&[0, 0, 1, 2, 2, 2], &[false, false, false, false, false, true]);
         let back = recurrence(&partition, std::slice::from_ref(&other));
         assert_eq!(back, [2.0 / 3.0, 1.0, 0.0]);

@@ -1,4 +1,4 @@
-//! GOC and its relatives as [`Method`]s: each has parameters of its own and an oracle.
+//! GOC and its relatives as [`Method`]s, each with its own parameters and an oracle.
 
 use super::{Grouped, Method, MethodError, Result, Tick, check_k};
 use crate::optimistic::continuous::{Continuous, Region};
@@ -28,7 +28,7 @@ use crate::{Candidates, random};
 pub struct Greedy<'o> {
     /// Everything but the oracle.
     pub params: Optimistic,
-    /// Clusters the representatives.
+    /// The oracle that clusters the representatives.
     pub oracle: &'o dyn Oracle,
 }
 
@@ -38,19 +38,19 @@ pub struct GreedyOver<'o> {
     pub region: Region,
     /// Everything but the oracle; its distance must be the squared one.
     pub params: Optimistic,
-    /// Clusters the representatives.
+    /// The oracle that clusters the representatives.
     pub oracle: &'o dyn Oracle,
 }
 
-/// GOC with half as many clusters again, merged to K as a tree that lets members choose anew.
+/// GOC with 1.5 K clusters, merged down to K by a tree whose members choose their candidates again.
 pub struct GreedyTree<'o> {
-    /// Clusters that are left.
+    /// The final number of clusters.
     pub k: usize,
     /// The run before the tree, for [`GreedyTree::first_k`] clusters.
     pub params: Optimistic,
     /// Weight of the penalties in the tree.
     pub lambda: f64,
-    /// Clusters the representatives.
+    /// The oracle that clusters the representatives.
     pub oracle: &'o dyn Oracle,
 }
 
@@ -58,7 +58,7 @@ pub struct GreedyTree<'o> {
 pub struct Worst<'o> {
     /// Everything but the oracle.
     pub params: Pessimistic,
-    /// Clusters the representatives at first.
+    /// The oracle that clusters the initial representatives.
     pub oracle: &'o dyn Oracle,
 }
 
@@ -66,19 +66,19 @@ pub struct Worst<'o> {
 pub struct WeightedGreedy<'w> {
     /// Everything but the weights.
     pub params: Weighted,
-    /// How much each object counts.
+    /// The weight of each object.
     pub weights: &'w [f64],
-    /// Whether the mean of each set stands for it, so that nothing is chosen.
+    /// Whether each set is represented by its mean, so that nothing is chosen.
     pub means: bool,
 }
 
-/// The oracle by itself, on the means of the sets: plain clustering of plain points.
+/// The oracle alone, on the means of the sets: plain clustering of plain points.
 pub struct Plain<'o> {
-    /// Clusters the points.
+    /// The oracle that clusters the points.
     pub oracle: &'o dyn Oracle,
-    /// Clusters asked for.
+    /// Clusters requested.
     pub k: usize,
-    /// Whether a cluster of one is what the oracle calls noise.
+    /// Whether the oracle reports noise as clusters of one.
     pub single_is_noise: bool,
 }
 
@@ -98,7 +98,7 @@ impl Method for Greedy<'_> {
     fn group_watched(&self, candidates: &Candidates, seed: u64, tick: Tick) -> Result<Grouped> {
         let valid = self.params.clone().check(candidates)?;
         let found = valid.run_watched(self.oracle, seed, tick)?;
-        // K(0) is what was asked for, unless first labels say otherwise. An oracle may find fewer.
+        // K(0) is what was requested, unless first labels say otherwise. An oracle may find fewer.
         let first_k = self.params.has_initial_labels().then(|| found.first.1.k());
         let grouped = Grouped {
             objective: Some(found.objective),
@@ -135,7 +135,8 @@ impl Method for GreedyOver<'_> {
 }
 
 impl GreedyTree<'_> {
-    /// Clusters of the run before the tree: half as many again, as far as there are objects.
+    /// The number of clusters of the run before the tree: 1.5 times as many, but at most the number
+    /// of objects.
     pub fn first_k(k: usize, objects: usize) -> usize {
         (k + k / 2).min(objects)
     }
@@ -190,7 +191,7 @@ impl Method for WeightedGreedy<'_> {
 
     fn group_watched(&self, candidates: &Candidates, seed: u64, tick: Tick) -> Result<Grouped> {
         let means = match self.means {
-            // One candidate an object, its mean: then the descent is that of k-means.
+            // One candidate per object, its mean: then the descent is that of k-means.
             true => Some(
                 Candidates::from_points(&candidates.means())
                     .map_err(|error| MethodError::Failed { method: "weighted", reason: error.to_string() })?,

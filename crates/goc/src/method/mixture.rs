@@ -15,7 +15,7 @@ impl Method for Marginal {
 }
 
 impl Grouped {
-    /// The answer of a mixture whose chains made so many sweeps each.
+    /// The answer of a mixture whose chains made this many sweeps each.
     pub fn of_posterior(found: Posterior, sweeps: usize) -> Self {
         let grouped = Self {
             confidence: found.membership.clone(),

@@ -1,9 +1,10 @@
-//! Methods: everything that groups uncertain objects, behind one trait.
+//! Methods: everything that clusters uncertain objects, behind one trait.
 //!
-//! A [`Method`] is a struct with its parameters; it takes candidates and a seed and answers with one
-//! [`Grouped`], whatever it is: GOC and its relatives ([`greedy`]), the marginal mixture, the baselines
-//! ([`crate::baselines`]). What a method does not have (a chosen candidate, an objective, a posterior)
-//! is absent from its answer.
+//! A [`Method`] is a struct with its parameters. It takes candidates and a seed and returns a
+//! [`Grouped`]: GOC and its relatives ([`greedy`]), the marginal mixture and the baselines
+//! ([`crate::baselines`]). Whatever a method does not provide (a chosen candidate, an objective, a
+//! posterior) is absent from the result.
+//! posterior) is absent from the result.
 
 pub mod greedy;
 mod mixture;
@@ -20,57 +21,58 @@ use crate::{Candidates, Partition, Points};
 /// Called after each step of a long run, from any thread.
 pub type Tick<'a> = &'a (dyn Fn() + Sync);
 
-/// What a method answers.
+/// What a method returns.
 pub type Result<T, E = MethodError> = std::result::Result<T, E>;
 
-/// Groups uncertain objects.
+/// A method that groups uncertain objects.
 pub trait Method: Sync {
     /// The name used on the command line and in results.
     fn name(&self) -> &str;
 
-    /// Groups the objects; whatever is random follows from `seed`. A method with steps calls `tick` after each
-    /// of them.
+    /// Groups the objects; all randomness derives from `seed`. An iterative method calls `tick`
+    /// after each step.
     fn group_watched(&self, candidates: &Candidates, seed: u64, tick: Tick) -> Result<Grouped>;
 
-    /// As [`Self::group_watched`], with nobody watching.
+    /// Like [`Self::group_watched`], without a progress callback.
     fn group(&self, candidates: &Candidates, seed: u64) -> Result<Grouped> {
         self.group_watched(candidates, seed, &|| {})
     }
 }
 
-/// What a method for uncertain objects found, in the features it was given.
+/// The result of a method for uncertain objects, in the features it was given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grouped {
-    /// The clusters. An object that the method calls noise is a cluster of its own.
+    /// The clusters. An object that the method classifies as noise is a cluster of its own.
     pub partition: Partition,
-    /// Which objects are noise; empty when the method knows no noise.
+    /// Which objects are noise; empty if the method has no notion of noise.
     pub noise: Vec<bool>,
-    /// Rounds of the method's own loop; 0 when it has none.
+    /// Iterations of the method's own loop; 0 if it has none.
     pub iterations: usize,
-    /// False when a limit of rounds came first.
+    /// False if the iteration limit was reached first.
     pub converged: bool,
-    /// True when the run came back to an earlier state instead of converging.
+    /// True if the run returned to an earlier state instead of converging.
     pub cycle: bool,
-    /// What the method minimises, where it minimises something.
+    /// The value of the objective, if the method minimises one.
     pub objective: Option<f64>,
-    /// Where each object was taken to be, where the method says so.
+    /// The assumed position of each object, if the method provides one.
     pub places: Option<Points>,
-    /// The centre of each cluster, where it is not the mean of the places.
+    /// The centre of each cluster, if it is not the mean of the positions.
     pub centres: Option<Points>,
-    /// How sure the method is of each object, from 0 to 1; empty when it does not say.
+    /// The method's confidence in each object's label, from 0 to 1; empty if it does not provide
+    /// one.
     pub confidence: Vec<f64>,
-    /// The chosen candidate of each object, where the method chooses.
+    /// The chosen candidate of each object, if the method chooses one.
     pub chosen: Option<Vec<u32>>,
     /// Every iteration of GOC.
     pub history: Vec<Iteration>,
-    /// Clusters of the first clustering, where that is not the number asked for.
+    /// The number of clusters of the first clustering, if it differs from the number requested.
     pub first_k: Option<usize>,
-    /// Everything that the marginal mixture knows.
+    /// The full posterior of the marginal mixture.
     pub posterior: Option<Box<Posterior>>,
 }
 
 impl Grouped {
-    /// An answer that is a partition and no more.
+    /// A result that consists of a partition only.
     pub fn new(partition: Partition) -> Self {
         Self {
             partition,
@@ -89,7 +91,7 @@ impl Grouped {
         }
     }
 
-    /// An answer that puts each object at the chosen one of its candidates.
+    /// A result that places each object at its chosen candidate.
     fn at_chosen(partition: Partition, candidates: &Candidates, chosen: Vec<u32>, centres: Points) -> Self {
         Self {
             places: Some(candidates.chosen(&chosen)),
@@ -99,28 +101,28 @@ impl Grouped {
         }
     }
 
-    /// Where each object is: as the method says, else the mean of its candidates.
+    /// The position of each object: the method's own, or the mean of its candidates.
     pub fn take_places(&mut self, candidates: &Candidates) -> Points {
         self.places.take().unwrap_or_else(|| candidates.means())
     }
 
-    /// The centre of each cluster: as the method says, else the mean of the places.
+    /// The centre of each cluster: the method's own, or the mean of the positions.
     pub fn take_centres(&mut self, places: &Points) -> Points {
         self.centres.take().unwrap_or_else(|| means(places, &self.partition))
     }
 
-    /// How many objects are noise.
+    /// The number of noise objects.
     pub fn noise_count(&self) -> usize {
         self.noise.iter().filter(|noise| **noise).count()
     }
 
-    /// The number of clusters, noise not counted.
+    /// The number of clusters, not counting noise.
     pub fn k(&self) -> usize {
         self.partition.k() - self.noise_count()
     }
 }
 
-/// Why a method has no answer.
+/// Why a method failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MethodError {
@@ -130,7 +132,7 @@ pub enum MethodError {
     /// K > n.
     #[error("{k} clusters were asked for, but {}", crate::only_objects(*.n))]
     MoreClustersThanObjects {
-        /// Clusters asked for.
+        /// Clusters requested.
         k: usize,
         /// Objects given.
         n: usize,
@@ -155,28 +157,28 @@ pub enum MethodError {
         /// What went wrong, and what may help.
         reason: String,
     },
-    /// The clustering of plain points within it failed.
+    /// The clustering of plain points inside the method failed.
     #[error(transparent)]
     Oracle(#[from] OracleError),
-    /// GOC or GPC cannot run.
+    /// GOC or GPC cannot be run.
     #[error(transparent)]
     Optimistic(#[from] OptimisticError),
-    /// GOC over hulls or boxes cannot run.
+    /// GOC over hulls or boxes cannot be run.
     #[error(transparent)]
     Continuous(#[from] ContinuousError),
-    /// The tree over the clusters cannot be made.
+    /// The tree over the clusters cannot be built.
     #[error(transparent)]
     Hierarchy(#[from] HierarchyError),
-    /// GOC with weights on the objects cannot run.
+    /// GOC with object weights cannot be run.
     #[error(transparent)]
     Weighted(#[from] WeightedError),
-    /// The marginal mixture cannot run.
+    /// The marginal mixture cannot be run.
     #[error(transparent)]
     Marginal(#[from] MarginalError),
 }
 
 impl MethodError {
-    /// Whether other parameters would mend it, rather than other data.
+    /// Whether different parameters, rather than different data, would fix it.
     pub fn is_about_parameters(&self) -> bool {
         let of_oracle = |error: &OracleError| {
             matches!(error, OracleError::NoClusters | OracleError::MoreClustersThanPoints { .. })
@@ -198,7 +200,7 @@ impl MethodError {
     }
 }
 
-/// The rule for K that all methods share.
+/// The check on K shared by all methods.
 pub fn check_k(k: usize, candidates: &Candidates) -> Result<()> {
     let n = candidates.objects();
     match k {

@@ -1,8 +1,8 @@
-//! The contingency table of two groupings, and every score read off it.
+//! The contingency table of two groupings, and all scores derived from it.
 //!
-//! Only cells with members are stored, so the table of a million objects in thousands of clusters is never
-//! larger than the objects. Cells are sorted, and sums run over them in that order: a score does not depend on
-//! the order of the objects.
+//! Only non-empty cells are stored, so the table of a million objects in thousands of clusters
+//! never has more entries than there are objects. Cells are sorted, and sums run over them in that
+//! order, so a score does not depend on the order of the objects.
 
 use super::{MetricsError, Scores};
 use crate::Partition;
@@ -100,7 +100,7 @@ impl Contingency {
         weighted / self.n as f64
     }
 
-    /// Adjusted Rand index (Hubert & Arabie 1985), from whole numbers of pairs.
+    /// Adjusted Rand index (Hubert & Arabie 1985), from integer numbers of pairs.
     pub fn ari(&self) -> f64 {
         if self.same_grouping() {
             return 1.0;
@@ -124,7 +124,8 @@ impl Contingency {
 
     /// Adjusted mutual information (Vinh, Epps & Bailey 2010), arithmetic mean of the entropies.
     ///
-    /// Exactly 0 where the sizes leave the information no choice: one cluster, or all singletons, on one side.
+    /// Exactly 0 if the sizes alone determine the information: one cluster, or all singletons, on
+    /// one side.
     pub fn ami(&self) -> f64 {
         if self.same_grouping() {
             return 1.0;
@@ -155,7 +156,7 @@ impl Contingency {
         if h + c == 0.0 { 0.0 } else { 2.0 * h * c / (h + c) }
     }
 
-    /// Share of objects in the commonest true cluster of their predicted cluster.
+    /// The share of objects in the most common true cluster of their predicted cluster.
     pub fn purity(&self) -> f64 {
         let commonest: u64 =
             self.cells.chunk_by(|a, b| a.0 == b.0).filter_map(|row| row.iter().map(|c| c.2).max()).sum();

@@ -1,4 +1,4 @@
-//! How fast a run settles: eta1, eta2, eta3 of the paper's Experiment 3.
+//! How fast a run converges: eta1, eta2, eta3 of the paper's Experiment 3.
 //!
 //! Each compares the state at iteration `t` with the final one: the labels (eta1), the chosen
 //! representatives (eta2), and how much of the final agreement with the truth is already there (eta3).
@@ -63,7 +63,8 @@ pub fn eta2(at: &Points, last: &Points) -> Result<f64, MetricsError> {
 
 /// `NMI(labels at t, truth) / NMI(final labels, truth)`. May exceed 1: the last labels need not be the best.
 ///
-/// Final labels without any information about the truth leave the ratio undefined, which is an error.
+/// If the final labels carry no information about the truth the ratio is undefined, which is an
+/// error.
 pub fn eta3<L: Copy + Ord, T: Copy + Ord>(at: &[L], last: &[L], truth: &[T]) -> Result<f64, MetricsError> {
     let (now, end) = (nmi(at, truth)?, nmi(last, truth)?);
     if end == 0.0 {

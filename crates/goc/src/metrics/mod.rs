@@ -1,8 +1,9 @@
-//! How well two groupings of the same objects agree.
+//! Scores: how well two groupings of the same objects agree.
 //!
-//! Every score is a function of one [`Contingency`] table: how many objects lie in predicted cluster `k`
-//! and true cluster `l`. NMI and F are the paper's own (section 4.2, "Evaluation metrics"); the others are
-//! the usual ones, with the definitions and the conventions for degenerate groupings of scikit-learn.
+//! Every score is a function of one [`Contingency`] table: how many objects lie in predicted
+//! cluster `k` and true cluster `l`. NMI and F are the paper's own (section 4.2, "Evaluation
+//! metrics"). The others are the usual ones, with scikit-learn's definitions and conventions for
+//! degenerate groupings.
 //!
 //! | score | of | range | symmetric |
 //! |---|---|---|---|
@@ -10,15 +11,16 @@
 //! | F | `sum over l of n_l/n max over k of 2 n_kl / (n_k + n_l)` | above 0, to 1 | no |
 //! | ARI | pairs of objects, less what chance gives | -1/2 to 1 | yes |
 //! | AMI | `(I - E I) / ((H1 + H2)/2 - E I)` | at most 1, near 0 by chance | yes |
-//! | homogeneity | `I / H(truth)` | 0 to 1 | it is the completeness turned round |
-//! | completeness | `I / H(predicted)` | 0 to 1 | it is the homogeneity turned round |
+//! | homogeneity | `I / H(truth)` | 0 to 1 | the completeness with the sides swapped |
+//! | completeness | `I / H(predicted)` | 0 to 1 | the homogeneity with the sides swapped |
 //! | V | harmonic mean of the last two; the same number as NMI | 0 to 1 | yes |
 //! | purity | share of objects in the commonest true cluster of their own cluster | above 0, to 1 | no |
 //!
 //! # Degenerate groupings
-//! Two equal groupings score exactly 1 everywhere, also when both are a single cluster or all singletons.
-//! A single cluster against several has no information: NMI, AMI and V are 0 and so is ARI; of homogeneity and
-//! completeness the one whose entropy is 0 is 1. No objects at all is an error, never a NaN.
+//! Two equal groupings score exactly 1 everywhere, even if both are a single cluster or all
+//! singletons. A single cluster against several carries no information: NMI, AMI, V and ARI are 0;
+//! of homogeneity and completeness, the one whose entropy is 0 is 1. No objects at all is an error,
+//! never a NaN.
 
 mod contingency;
 mod convergence;
@@ -26,7 +28,7 @@ mod convergence;
 pub use contingency::Contingency;
 pub use convergence::{Convergence, eta1, eta2, eta3};
 
-/// Every score of a predicted grouping against the true one.
+/// All scores of a predicted grouping against the true one.
 ///
 /// ```
 /// use goc::metrics::Scores;
@@ -47,30 +49,30 @@ pub struct Scores {
     pub ari: f64,
     /// Adjusted mutual information, arithmetic mean of the entropies.
     pub ami: f64,
-    /// 1 when each predicted cluster holds members of one true cluster only.
+    /// 1 when each predicted cluster contains members of one true cluster only.
     pub homogeneity: f64,
-    /// 1 when each true cluster lies in one predicted cluster.
+    /// 1 when each true cluster lies within one predicted cluster.
     pub completeness: f64,
     /// Harmonic mean of homogeneity and completeness.
     pub v_measure: f64,
-    /// Share of objects in the commonest true cluster of their predicted cluster.
+    /// The share of objects in the most common true cluster of their predicted cluster.
     pub purity: f64,
 }
 
 impl Scores {
-    /// All of them in the order of the fields, for whoever keeps them.
+    /// All scores in the order of the fields, for storage.
     pub fn values(&self) -> [f64; 8] {
         let Self { nmi, f, ari, ami, homogeneity, completeness, v_measure, purity } = *self;
         [nmi, f, ari, ami, homogeneity, completeness, v_measure, purity]
     }
 
-    /// The scores of which [`Self::values`] are these.
+    /// The scores from the values returned by [`Self::values`].
     pub fn from_values(values: [f64; 8]) -> Self {
         let [nmi, f, ari, ami, homogeneity, completeness, v_measure, purity] = values;
         Self { nmi, f, ari, ami, homogeneity, completeness, v_measure, purity }
     }
 
-    /// All scores of `predicted` against `truth`; labels may be of any ordered type.
+    /// Computes all scores of `predicted` against `truth`; labels may be of any ordered type.
     pub fn of<P: Copy + Ord, T: Copy + Ord>(predicted: &[P], truth: &[T]) -> Result<Self, MetricsError> {
         Ok(Contingency::new(predicted, truth)?.scores())
     }
@@ -86,7 +88,8 @@ pub fn nmi<A: Copy + Ord, B: Copy + Ord>(a: &[A], b: &[B]) -> Result<f64, Metric
     Ok(Contingency::new(a, b)?.nmi())
 }
 
-/// Mean and standard deviation (n - 1) of scores over several runs; the deviation of a single value is 0.
+/// Mean and standard deviation (n - 1) of scores over several runs; the deviation of a single value
+/// is 0.
 ///
 /// ```
 /// assert_eq!(goc::metrics::mean_and_deviation(&[1.0, 2.0, 3.0]), (2.0, 1.0));
@@ -98,11 +101,11 @@ pub fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     (mean, if values.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 })
 }
 
-/// Why there is no score.
+/// Why a score cannot be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MetricsError {
-    /// The two groupings are of different objects.
+    /// The two groupings are of a different number of objects.
     #[error("{first} labels cannot be compared with {second}: both must label the same objects")]
     LengthsDiffer {
         /// Labels (or points) on the first side.

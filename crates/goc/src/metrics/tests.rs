@@ -286,7 +286,7 @@ fn a_million_objects_in_thousands_of_clusters_are_scored() {
     let tenth = congruential(3, n, 10);
     let predicted: Vec<u32> = (0..n).map(|i| if tenth[i] == 0 { random[i] } else { truth[i] }).collect();
     let scores = Scores::of(&predicted, &truth).unwrap();
-    // Nine in ten objects keep their cluster: of pairs together, .81 are together on the other side too.
+    // Nine in ten objects keep their cluster: of pairs together, 0.81 are together on the other side too.
     assert!((scores.ari - 0.81).abs() < 0.01, "{scores:?}");
     assert!((scores.purity - 0.9).abs() < 0.005, "{scores:?}");
     assert!(scores.ami < scores.nmi && scores.ami > 0.8, "{scores:?}");

@@ -1,13 +1,15 @@
-//! Step (III) after a few centres moved: only what may have changed is looked at.
+//! Step (III) after a few centres moved: only what may have changed is evaluated.
 //!
-//! A swap move ([`super::swap_search`]) changes one centre of K, and the descent after it a few
-//! more. Let C be the centres that changed. An object whose own centre is not in C keeps its pair unless one
-//! of C offers a better one, so it looks at C alone; an object whose centre is in C looks at all. Both begin
-//! with boxes ([`super::boxes`]), as [`super::select`] does. With sizes alike, that is `2 |C| n` box
-//! distances in place of `K n`, and a handful of candidates behind the boxes that remain.
+//! A swap move ([`super::swap_search`]) changes one of the K centres, and the descent after it a
+//! few more. Let C be the centres that changed. An object whose own centre is not in C keeps its
+//! pair unless a centre in C offers a better one, so only C is examined; for an object whose centre
+//! is in C, all centres are. Both start with boxes ([`super::boxes`]), as [`super::select`] does.
+//! With clusters of similar size, that is `2 |C| n` box distances in place of `K n`, and a few
+//! candidates in the boxes that remain.
 //!
-//! The answer is that of a full selection to the last bit, ties included: an order over pairs that is total
-//! (value, candidate, squared distance, centre) has one least element, however it is found.
+//! The answer equals that of a full selection to the last bit, ties included: under a total order
+//! on pairs (value, candidate, squared distance, centre) the minimum is unique, however it is
+//! found.
 
 use rayon::prelude::*;
 
@@ -43,14 +45,14 @@ impl Assigned {
     }
 }
 
-/// What does not change during a search: the candidates, their boxes, the weights.
+/// What stays fixed during a search: the candidates, their boxes, the weights.
 #[derive(Debug)]
 pub(super) struct Assigner<'c> {
     candidates: &'c Candidates,
     boxes: Boxes,
     lambda: f64,
     distance: Distance,
-    /// How far a value in single precision may lie from the exact one; 0 in double precision.
+    /// The maximum error of a value in single precision; 0 in double precision.
     blur: f64,
 }
 
@@ -62,7 +64,7 @@ pub(super) struct Won {
     pub(super) value: f64,
 }
 
-/// Centres and every object's best pair for them. Centres may be without objects.
+/// Centres and every object's best pair for them. Centres may have no objects.
 #[derive(Clone, Debug)]
 pub(super) struct Assignment {
     centres: Points,
@@ -101,7 +103,8 @@ impl<'c> Assigner<'c> {
         Assignment { centres, lanes, assigned }
     }
 
-    /// Puts the centres `rows` (ascending) where `places` says, and assigns the objects anew.
+    /// Moves the centres `rows` (ascending) to the positions in `places`, and reassigns the
+    /// objects.
     pub(super) fn move_centres(&self, assignment: &mut Assignment, rows: &[usize], places: &Points) {
         let mut moved = vec![false; assignment.centres.len()];
         for (place, &k) in places.rows().zip(rows) {
@@ -115,8 +118,7 @@ impl<'c> Assigner<'c> {
         self.each_chunk(&mut assignment.assigned, |first, chunk| reassign_chunk(self, &change, first, chunk));
     }
 
-    /// What each object would add if it had to go to another centre than its own; infinite when there is
-    /// none.
+    /// The value of each object at its second-best centre; infinite if there is none.
     pub(super) fn runners_up(&self, assignment: &Assignment) -> Vec<f64> {
         let mut seconds = vec![Assigned::NONE; assignment.assigned.len()];
         self.each_chunk(&mut seconds, |first, chunk| {
@@ -144,8 +146,8 @@ impl<'c> Assigner<'c> {
         self.distance.of_squared(squared) + self.lambda * penalty
     }
 
-    /// The most that a box at this squared distance with this least penalty rules out. Rounding is monotone
-    /// and the operations are the same, so no candidate in the box has a lower value.
+    /// A lower bound for a box at this squared distance with this lowest penalty. Rounding is
+    /// monotone and the operations are the same, so no candidate in the box has a lower value.
     #[inline(always)]
     fn floor(&self, squared: f64, penalty: f64) -> f64 {
         match self.distance {
@@ -154,7 +156,7 @@ impl<'c> Assigner<'c> {
         }
     }
 
-    /// Improves `best` of object `i` by the centre number `k` at `centre`.
+    /// Improves `best` of object `i` with centre number `k` at `centre`.
     #[inline(always)]
     fn improve(&self, i: usize, k: usize, centre: &[f64], best: &mut Assigned, room: &mut Vec<f64>) {
         let (m, q) = (self.candidates.count(i), self.candidates.features());
@@ -187,8 +189,8 @@ impl<'c> Assigner<'c> {
         }
     }
 
-    /// Improves `best` of object `i` by all centres of `lanes` whose boxes do not rule them out; `name` gives
-    /// a centre's number and place, or none to leave it out.
+    /// Improves `best` of object `i` with all centres of `lanes` whose boxes do not rule them out;
+    /// `name` gives a centre's number and position, or `None` to skip it.
     #[inline(always)]
     fn improve_by_all<'a>(
         &self,
@@ -240,7 +242,7 @@ fn reassign_chunk(assigner: &Assigner<'_>, change: &Change<'_>, first: usize, as
             assigner.improve_by_all(i, change.new, name, best, &mut room);
         } else {
             *best = Assigned::NONE;
-            // The old centre is near still: a sharp bound to begin with.
+            // The old centre is still near: a sharp initial bound.
             if own < change.moved.len() {
                 assigner.improve(i, own, centres.row(own), best, &mut room);
             }
@@ -282,7 +284,7 @@ fn attract(assigner: &Assigner<'_>, assigned: &[Assigned], place: &[f64], won: &
                 continue;
             }
         }
-        // Only what is truly lower counts, so a pair as good as the present one changes nothing.
+        // Only strictly lower values count, so a pair as good as the present one changes nothing.
         let mut new = Assigned { value: best.value, candidate: 0, centre: 0, squared: f64::NEG_INFINITY };
         assigner.improve(i, 0, place, &mut new, &mut room);
         if new.value < best.value {
@@ -328,7 +330,8 @@ mod tests {
                 let Ok(places) = places else { continue };
                 assigner.move_centres(&mut assignment, &rows, &places);
                 prop_assert_eq!(choices(&assignment), full.select_exhaustively(assignment.centres()));
-                // Runners-up and objects won, against selections without the own centre and with one more.
+                // Runners-up and objects won, compared with selections without the own centre and
+                // with one more.
                 let seconds = assigner.runners_up(&assignment);
                 let place = numbers.several(q, 4.0);
                 let more = Points::new([assignment.centres().values(), &place[..]].concat(), q).unwrap();

@@ -1,11 +1,13 @@
-//! Boxes around candidates: what rules out most pairs in [`super::select`].
+//! Boxes around candidates, which rule out most pairs in [`super::select`].
 //!
-//! One box around all candidates of an object, and one around each run of eight in storage order: a sampler that
-//! walks along a coordinate, as the authors' does, makes neighbours in storage neighbours in space. Balls would
-//! be weak here, the sets are long curves. A box also holds the least penalty inside.
+//! Each object has one box around all its candidates, and one around each run of eight in storage
+//! order. A sampler that steps along a coordinate, as the authors' does, makes neighbours in
+//! storage neighbours in space. Balls would be weak bounds here, because the sets are long curves.
+//! A box also stores the lowest penalty inside.
 //!
-//! Boxes cost `(2q + 1)` numbers per eight candidates of `q + 1` numbers: 22 % for three features.
-//! Objects with few candidates have none; looking at their candidates costs no more than looking at boxes.
+//! Boxes take `(2q + 1)` numbers per eight candidates of `q + 1` numbers: 22 % for three features.
+//! Objects with few candidates have none, because examining their candidates costs no more than
+//! examining boxes.
 
 use crate::Candidates;
 use crate::kernel::LANES;
@@ -13,14 +15,16 @@ use crate::kernel::LANES;
 /// Objects with fewer candidates than this have no boxes.
 const WORTH: usize = 2 * LANES;
 
-/// Boxes of all objects.
+/// The boxes of all objects.
 #[derive(Clone, Debug)]
 pub(crate) struct Boxes {
     features: usize,
-    /// Where each object's boxes begin: first the one around all, then the runs. One entry more than objects.
+    /// The index of each object's first box: first the one around all candidates, then the runs.
+    /// One entry more than there are objects.
     offsets: Vec<usize>,
-    /// Per object: of the box around all, the lower corner, the upper corner and the least penalty; then the
-    /// same of its runs, each number for all runs side by side, so that one centre is compared with several at once.
+    /// Per object, for the box around all candidates: the lower corner, the upper corner and the
+    /// lowest penalty. Then the same for its runs, with each number stored for all runs
+    /// contiguously, so that one centre is compared with several at once.
     values: Vec<f64>,
 }
 
@@ -33,7 +37,7 @@ pub(crate) struct BoxView<'a> {
 }
 
 impl BoxView<'_> {
-    /// Squared distance to a centre, zero inside; never above that of a candidate in the box.
+    /// Squared distance to a centre, zero inside; never larger than that of a candidate in the box.
     #[inline(always)]
     pub(crate) fn squared_distance(&self, centre: &[f64]) -> f64 {
         let mut sum = 0.0;
@@ -80,7 +84,7 @@ impl Boxes {
         Self { features: q, offsets, values }
     }
 
-    /// How many runs object `i` has; 0 for an object without boxes.
+    /// The number of runs of object `i`; 0 for an object without boxes.
     #[inline(always)]
     pub(crate) fn runs(&self, i: usize) -> usize {
         (self.offsets[i + 1] - self.offsets[i]).saturating_sub(1)
@@ -95,7 +99,7 @@ impl Boxes {
         BoxView { low: &values[..q], high: &values[q..2 * q], penalty: values[2 * q] }
     }
 
-    /// The least penalty in each run of object `i`.
+    /// The lowest penalty in each run of object `i`.
     #[inline(always)]
     pub(crate) fn run_penalties(&self, i: usize) -> &[f64] {
         let (q, runs) = (self.features, self.runs(i));

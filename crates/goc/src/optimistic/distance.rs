@@ -1,8 +1,8 @@
-//! The distance of step (III): squared as in the paper, or not as in the authors' code.
+//! The distance of step (III): squared as in the paper, or unsquared as in the authors' code.
 
 use crate::points::squared_distance;
 
-/// What is added to `lambda * penalty` in step (III).
+/// The term added to `lambda * penalty` in step (III).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Distance {
@@ -11,8 +11,9 @@ pub enum Distance {
     Squared,
     /// `|x - mu|`.
     Euclidean,
-    /// `|x - mu|` computed in single precision: what the authors' code does, by way of R's pdist. Near-ties
-    /// fall otherwise than in double precision now and then, so their runs need it to the letter.
+    /// `|x - mu|` computed in single precision, as in the authors' code, which uses R's pdist.
+    /// Near-ties are occasionally resolved differently from double precision, so reproducing their
+    /// runs exactly requires it.
     EuclideanSingle,
 }
 

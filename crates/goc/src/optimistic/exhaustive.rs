@@ -1,6 +1,7 @@
-//! Step (III) by looking at every pair: what pruning is compared with, in answers and in speed.
+//! Step (III) by examining every pair: the reference for pruning, in answers and in speed.
 //!
-//! Eight candidates stay in registers while the centres pass by, so this is about as fast as distances can be had.
+//! Eight candidates stay in registers while looping over the centres, which is close to the fastest
+//! possible evaluation of all distances.
 
 use super::Distance;
 use super::select::{Choice, nearest, squared_run, squared_run_single};
@@ -57,7 +58,7 @@ fn least_over_centres(centres: &Points, run: impl Fn(&[f64]) -> [f64; LANES]) ->
     best
 }
 
-/// Least squared distance of eight candidates to any centre; the candidates stay in registers.
+/// Lowest squared distance of eight candidates to any centre; the candidates stay in registers.
 #[inline(always)]
 fn nearest_of_run<const Q: usize>(block: &[f64], m: usize, from: usize, centres: &[f64]) -> [f64; LANES] {
     let mut x = [[f64::INFINITY; LANES]; Q];

@@ -30,7 +30,7 @@ impl Numbers {
         Points::new(self.several(k * q, 4.0), q).unwrap()
     }
 
-    /// Objects with so many candidates each, around a place of their own.
+    /// Objects with this many candidates each, around a place of their own.
     pub(super) fn candidates(&mut self, q: usize, sizes: &[usize], penalised: bool) -> Candidates {
         let mut builder = CandidatesBuilder::new(q);
         for &m in sizes {

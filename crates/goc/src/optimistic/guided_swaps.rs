@@ -1,32 +1,32 @@
-//! The thorough search: guided swaps of centres until they no longer pay.
+//! The thorough search: guided swaps of centres, until no swap improves the objective.
 //!
-//! A swap takes one centre away and sets it at a new place; the descent after it settles the rest. Most
-//! random swaps are hopeless, because most centres are needed where they are. Here every swap is weighed
-//! before it is tried, as FasterPAM weighs medoids (Schubert & Rousseeuw 2021). With `v_i` the value of an
-//! object and `s_i` that at the best centre but its own,
+//! A swap removes one centre and sets it at a new position; the descent after it settles the rest.
+//! Most random swaps are hopeless, because most centres are needed where they are. Here every swap
+//! is evaluated before it is tried, as FasterPAM evaluates medoids (Schubert & Rousseeuw 2021).
+//! With `v_i` the value of an object and `s_i` its value at its second-best centre,
 //!
 //! ```text
 //! change(place, k) = sum_{i in k, not won} (s_i - v_i)  -  sum_{i won} (v_i - v_i(place))
 //! ```
 //!
-//! where an object is won if a centre at `place` is better for it than its own. To take away the centre that
-//! is spared best is to merge a cluster into its neighbours; to set one among the members of another cluster
-//! is to split that one: so a swap is a merge and a split at once, at constant K.
-//! With trimming ([`super::trimmed`]) no object costs more than the largest value that is kept:
-//! values above count as that one.
+//! where an object is won if a centre at `place` is better for it than its own. Removing the most
+//! dispensable centre merges a cluster into its neighbours; placing it among the members of another
+//! cluster splits that one. So a swap is a merge and a split at once, at constant K. With trimming
+//! ([`super::trimmed`]) no object costs more than the largest value that is kept: larger values are
+//! capped at it.
 //!
-//! A round draws a candidate of every object (of [`PLACES`] at most), lets the objects that it would win pull
-//! the place to their mean, weighs the swap with the centre that is spared best, and tries the [`TRIES`] best
-//! with a full descent. The first that lowers the joint objective is kept. After [`PATIENCE`] rounds in a row
-//! without any, it ends.
+//! A round draws a candidate of every object (of [`PLACES`] at most), moves each position to the
+//! mean of the objects it would win, evaluates the swap with the most dispensable centre, and tries
+//! the best [`TRIES`] with a full descent. The first that lowers the joint objective is kept. The
+//! search ends after [`PATIENCE`] successive rounds without success.
 //!
-//! The numbers were chosen on ten mock sets of our own (seeds 101-110; 275 objects x 101, K = 50): joint
-//! objective 1.222 in .21 s of CPU, where ten starts and 150 random swaps reach 1.336. Kicks by random swaps
-//! with a new search after each were tried as well: 4 % lower in 14 to 50 times the time, NMI .001 higher;
-//! left out.
+//! The numbers were chosen on ten of our own mock sets (seeds 101-110; 275 objects x 101, K = 50):
+//! the joint objective is 1.222 in 0.21 s of CPU time, where ten starts and 150 random swaps reach
+//! 1.336. Perturbations by random swaps, each followed by a new search, were tried as well and
+//! omitted: 4 % lower in 14 to 50 times the time, NMI 0.001 higher.
 //!
-//! A round costs `O(min(n, PLACES) n)` box distances and `TRIES` descents of `O(n |C|)`, C the centres that
-//! move.
+//! A round costs `O(min(n, PLACES) n)` box distances and `TRIES` descents of `O(n |C|)`, where C
+//! are the centres that move.
 
 use rand::RngExt;
 use rayon::prelude::*;
@@ -38,16 +38,16 @@ use super::swap_search::{SEARCH_STREAM, Settled};
 use crate::method::Tick;
 use crate::{Points, Stream, random};
 
-/// Places weighed in a round.
+/// Positions evaluated in a round.
 const PLACES: usize = 300;
-/// Swaps of a round that are tried with a descent.
+/// Swaps per round that are tried with a descent.
 const TRIES: usize = 20;
 /// Rounds without success before the search ends.
 const PATIENCE: usize = 3;
-/// A fall of the objective smaller than this share of it is rounding.
+/// A relative decrease of the objective smaller than this counts as rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// A swap, weighed.
+/// An evaluated swap.
 struct Swap {
     place: Vec<f64>,
     away: usize,
@@ -55,7 +55,7 @@ struct Swap {
 }
 
 impl ValidOptimistic<'_> {
-    /// Improves `best` until it no longer pays.
+    /// Improves `best` until no swap does.
     pub(super) fn search_thoroughly(&self, best: &mut Clustering, seed: u64, tick: Tick) {
         let mut stream = random::stream(seed, SEARCH_STREAM);
         let assigner = Assigner::new(self.candidates, self.params.distance, self.params.lambda);
@@ -65,7 +65,7 @@ impl ValidOptimistic<'_> {
         }
         let mut accepted = 0;
         let mut failures = 0;
-        // With one centre there is nothing to swap it for.
+        // A single centre cannot be swapped.
         while failures < PATIENCE && top.means.len() > 1 {
             let swaps = self.weigh_swaps(&assigner, &top, &mut stream);
             let better = swaps.iter().take(TRIES).find_map(|swap| {
@@ -90,7 +90,7 @@ impl ValidOptimistic<'_> {
         }
     }
 
-    /// Adds centres up to the constant K, each where it is worth most, as long as it is worth anything.
+    /// Adds centres up to the constant K, each where it helps most, as long as it helps at all.
     fn fill_up(&self, assigner: &Assigner<'_>, mut top: Settled, stream: &mut Stream) -> Settled {
         while top.means.len() < self.params.k {
             let worth = |place: &[f64]| -> f64 {
@@ -114,7 +114,7 @@ impl ValidOptimistic<'_> {
         top
     }
 
-    /// A random candidate of every object, or of so many random objects.
+    /// A random candidate of every object, or of this many random objects.
     fn draw_places(&self, stream: &mut Stream) -> Vec<Vec<f64>> {
         let n = self.candidates.objects();
         let mut objects: Vec<usize> = (0..n).collect();
@@ -129,7 +129,7 @@ impl ValidOptimistic<'_> {
         objects.into_iter().map(&mut draw).collect()
     }
 
-    /// A swap for every place that is drawn, the best first.
+    /// A swap for every drawn position, the best first.
     fn weigh_swaps(&self, assigner: &Assigner<'_>, top: &Settled, stream: &mut Stream) -> Vec<Swap> {
         let (assignment, cap) = (&top.assignment, top.cap);
         let assigned = assignment.assigned();
@@ -166,7 +166,7 @@ impl ValidOptimistic<'_> {
     }
 
     /// The mean of the candidates that a centre at `place` would win, or `place` if it wins none.
-    /// What would be trimmed there does not pull.
+    /// Objects that would be trimmed there are ignored.
     fn pulled(&self, assigner: &Assigner<'_>, top: &Settled, place: Vec<f64>) -> Vec<f64> {
         let mut won = assigner.won(&top.assignment, &place);
         won.retain(|w| w.value <= top.cap);

@@ -1,12 +1,12 @@
 //! Greedy optimistic clustering, GOC (paper, section 3.2).
 //!
-//! Objects are sets of candidates, and the clustering may choose for each object the candidate that makes the
-//! clusters tight. From a first representative of each object, repeat:
+//! Objects are sets of candidates, and the clustering may choose for each object the candidate that
+//! makes the clusters tight. Starting from a first representative of each object, repeat:
 //!
 //! 1. **(I)** set the number of clusters `K(t)`: [`KRule`];
 //! 2. **(II)** cluster the representatives with an oracle, and take the means as centres (eq. 9);
-//! 3. **(III)** give every object the candidate and the centre with the least `distance + lambda * penalty`
-//!    (eq. 8): [`select`].
+//! 3. **(III)** assign every object the candidate and the centre with the lowest
+//!    `distance + lambda * penalty` (eq. 8): [`select`].
 //!
 //! Stop when no object changes its candidate. With k-means, the squared distance and constant `K`, every step lowers
 //!
@@ -14,10 +14,11 @@
 //! J = sum_i |chi_i - mu_{c_i}|^2 + lambda * Pen_i(chi_i)          (section 3.3, "Optimistic")
 //! ```
 //!
-//! so the run ends. With another oracle in every iteration it need not: runs then often come back to a
-//! state they have seen. That is noticed, said ([`Termination::Cycle`]), and the best state of the cycle returned.
+//! so the run terminates. With another oracle in every iteration it may not: runs then often return
+//! to an earlier state. This is detected and reported ([`Termination::Cycle`]), and the best state
+//! of the cycle is returned.
 //!
-//! What the authors' code does differs from the paper in several points; [`Preset`] has both by name.
+//! The authors' code differs from the paper in several points; [`Preset`] offers both by name.
 //!
 //! ```
 //! use goc::candidates::CandidatesBuilder;

@@ -1,31 +1,33 @@
-//! The parameters of GOC, checked once against the candidates.
+//! The parameters of GOC, validated once against the candidates.
 
 use super::{Distance, Trim, trimmed};
 use crate::oracle::OracleError;
 use crate::{Candidates, Partition};
 
-/// Two sets of choices that belong together. They differ in more than names: docs/reproducing.md.
+/// Two sets of choices that belong together. They differ in more than name: see
+/// docs/howto/reproducing.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Preset {
-    /// What the paper says: squared distance, the oracle in every iteration, clusters with more than one
-    /// member counted, a first representative out of the set.
+    /// The paper's description: squared distance, the oracle in every iteration, only clusters with
+    /// more than one member counted, and a first representative that belongs to the set.
     Paper,
-    /// What the authors' published code does: unsquared distance in single precision, the oracle once and
-    /// then Hartigan-Wong k-means
-    /// from the last centres, clusters with a member counted, the set's mean as first representative.
+    /// The behaviour of the authors' published code: unsquared distance in single precision, the
+    /// oracle once and then Hartigan-Wong k-means from the last centres, every non-empty cluster
+    /// counted, and the set's mean as first representative.
     Authors,
 }
 
-/// Step (I): how many clusters the next clustering is asked for.
+/// Step (I): how many clusters are requested of the next clustering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KRule {
-    /// Always the first number. A cluster that empties keeps its centre for the next start.
+    /// Always the initial number. A cluster that becomes empty keeps its centre for the next start.
     Constant,
-    /// The clusters that have a member.
+    /// The number of clusters with at least one member.
     Occupied,
-    /// The clusters that have more than one member (paper, section 4.2); if none has, those that have one.
+    /// The number of clusters with more than one member (paper, section 4.2); if there are none,
+    /// the number of non-empty clusters.
     Plural,
 }
 
@@ -33,7 +35,8 @@ pub enum KRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OracleEvery {
-    /// In the first iteration; after it Hartigan-Wong k-means, started from the centres of step (III).
+    /// In the first iteration only; then Hartigan-Wong k-means, started from the centres of step
+    /// (III).
     First,
     /// In every iteration.
     Always,
@@ -45,19 +48,19 @@ pub enum OracleEvery {
 pub enum Beginning {
     /// The mean of the object's candidates (eq. 10).
     Mean,
-    /// The candidate nearest to that mean: a member of the set, as the paper asks.
+    /// The candidate nearest to that mean: a member of the set, as the paper requires.
     NearestToMean,
 }
 
-/// What is done for a better minimum of the joint objective after the best start.
+/// The additional search for a better minimum of the joint objective after the best start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Search {
-    /// Nothing beyond the swap moves asked for: the paper's method.
+    /// Nothing beyond the requested swap moves: the paper's method.
     #[default]
     Plain,
-    /// Swaps of the centre that is best spared to the place that is worth most, with kicks in between, until
-    /// it no longer pays.
+    /// Swaps of the most dispensable centre to the most profitable place until no swap improves the
+    /// objective.
     Thorough,
 }
 
@@ -65,16 +68,16 @@ pub enum Search {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Detail {
-    /// Labels and chosen candidates of every object: eight bytes an object and iteration.
+    /// Labels and chosen candidates of every object: eight bytes per object and iteration.
     Full,
     /// Counts and the objective only.
     Counts,
 }
 
-/// Objects up to which the history is kept in full unless asked otherwise.
+/// The largest number of objects for which the full history is kept by default.
 const FULL_HISTORY: usize = 10_000;
 
-/// Parameters of GOC as asked for; [`Optimistic::check`] makes them usable.
+/// Parameters of GOC as requested; [`Optimistic::check`] validates them.
 #[derive(Clone, Debug)]
 pub struct Optimistic {
     pub(super) k: usize,
@@ -93,7 +96,7 @@ pub struct Optimistic {
     pub(super) detail: Option<Detail>,
 }
 
-/// Why GOC cannot run.
+/// Why GOC cannot be run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptimisticError {
@@ -103,9 +106,9 @@ pub enum OptimisticError {
     /// K(0) > n.
     #[error("{k} clusters were asked for, but {}", crate::only_objects(*.n))]
     MoreClustersThanObjects {
-        /// Clusters asked for.
+        /// Clusters requested.
         k: usize,
-        /// Objects there are.
+        /// The number of objects.
         n: usize,
     },
     /// A weight that is negative or not a number.
@@ -129,28 +132,28 @@ pub enum OptimisticError {
     /// K(0) > n - h.
     #[error("{k} clusters were asked for, but trimming leaves {kept} of {n} objects")]
     MoreClustersThanKept {
-        /// Clusters asked for.
+        /// Clusters requested.
         k: usize,
         /// Objects that are not trimmed.
         kept: usize,
-        /// Objects there are.
+        /// The number of objects.
         n: usize,
     },
     /// No iteration allowed.
     #[error("at least one iteration must be allowed")]
     NoIterations,
-    /// First labels for another number of objects.
+    /// Initial labels for a different number of objects.
     #[error("{labels} first labels for {n} objects")]
     InitialLabels {
         /// Labels given.
         labels: usize,
-        /// Objects there are.
+        /// The number of objects.
         n: usize,
     },
-    /// First labels leave nothing for a second start to draw.
+    /// Initial labels leave nothing to draw for a second start.
     #[error("first labels fix the start, so there cannot be {starts} starts")]
     InitialLabelsAndStarts {
-        /// Starts asked for.
+        /// Starts requested.
         starts: usize,
     },
     /// Step (II) failed.
@@ -159,12 +162,12 @@ pub enum OptimisticError {
 }
 
 impl Optimistic {
-    /// `k` clusters at first, all else as the paper says, lambda 0.
+    /// `k` initial clusters, otherwise the paper's choices, with lambda 0.
     pub fn new(k: usize) -> Self {
         Self::preset(Preset::Paper, k)
     }
 
-    /// `k` clusters at first and the choices of a preset, lambda 0.
+    /// `k` initial clusters and the choices of a preset, with lambda 0.
     pub fn preset(preset: Preset, k: usize) -> Self {
         let base = Self {
             k,
@@ -205,28 +208,29 @@ impl Optimistic {
         oracle_every: OracleEvery;
         /// The first representatives.
         beginning: Beginning;
-        /// Stop once no more than this share of the objects change their candidate; 0 is perfect convergence.
+        /// Stop once at most this share of the objects change their candidate; 0 requires that none
+        /// does.
         tolerance: f64;
-        /// Stop after so many iterations at the latest.
+        /// Stop after at most this many iterations.
         max_iterations: usize;
-        /// Run from so many starts and keep the least joint objective.
+        /// Run from this many starts and keep the one with the lowest joint objective.
         starts: usize;
-        /// Afterwards try so many swap moves: take a centre away, put it at another object, descend, keep what
-        /// is better.
+        /// Then try this many swap moves: remove a centre, place it at another object, descend, and
+        /// keep the result if it is better.
         swaps: usize;
-        /// Afterwards search for better minima.
+        /// Then search for better minima.
         search: Search;
-        /// Which objects far from every centre are in no cluster; none by default.
+        /// Which objects, far from every centre, are left out of all clusters; none by default.
         trim: Trim;
     }
 
-    /// Labels that replace the first clustering, one an object; any numbers.
+    /// Labels that replace the first clustering, one per object; any numbers.
     pub fn initial_labels(mut self, labels: Vec<i64>) -> Self {
         self.initial = Some(labels);
         self
     }
 
-    /// Another number of clusters at first.
+    /// Sets the initial number of clusters.
     pub fn clusters(mut self, k: usize) -> Self {
         self.k = k;
         self
@@ -237,18 +241,19 @@ impl Optimistic {
         self.trim != Trim::default()
     }
 
-    /// Whether first labels replace the first clustering.
+    /// Whether initial labels replace the first clustering.
     pub fn has_initial_labels(&self) -> bool {
         self.initial.is_some()
     }
 
-    /// How much of each iteration to keep; by default everything up to 10 000 objects, then counts.
+    /// How much of each iteration to keep. By default everything for up to 10 000 objects,
+    /// otherwise counts.
     pub fn history(mut self, detail: Detail) -> Self {
         self.detail = Some(detail);
         self
     }
 
-    /// Checks what the number of objects says about.
+    /// Performs the checks that depend only on the number of objects.
     pub(super) fn check_numbers(&self, n: usize) -> Result<(), OptimisticError> {
         if self.k == 0 {
             return Err(OptimisticError::NoClusters);
@@ -300,13 +305,13 @@ impl Optimistic {
     }
 }
 
-/// Parameters that fit their candidates; made by [`Optimistic::check`].
+/// Parameters validated against their candidates; made by [`Optimistic::check`].
 #[derive(Clone, Debug)]
 pub struct ValidOptimistic<'c> {
     pub(super) params: Optimistic,
     pub(super) candidates: &'c Candidates,
     pub(super) initial: Option<Partition>,
     pub(super) detail: Detail,
-    /// Objects that are trimmed; 0 before it is learned.
+    /// The number of trimmed objects; 0 before it is learned.
     pub(super) trimmed: usize,
 }

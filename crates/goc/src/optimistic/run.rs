@@ -14,12 +14,12 @@ use crate::points::squared_distance;
 use crate::random;
 use crate::{Candidates, Partition, Points};
 
-/// What GOC found.
+/// The result of GOC.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clustering {
-    /// The clusters. A trimmed object is a cluster of its own, behind the others.
+    /// The clusters. Each trimmed object forms a cluster of its own; these come last.
     pub partition: Partition,
-    /// Which objects are trimmed; empty where none is.
+    /// Which objects are trimmed; empty if none are.
     pub trimmed: Vec<bool>,
     /// The chosen candidate of each object.
     pub chosen: Vec<u32>,
@@ -30,7 +30,7 @@ pub struct Clustering {
     pub objective: f64,
     /// Executions of step (III) in the run that was kept.
     pub iterations: usize,
-    /// Why it stopped.
+    /// Why the run stopped.
     pub termination: Termination,
     /// The representatives before the first iteration and the labels of the first clustering.
     pub first: (Points, Partition),
@@ -45,13 +45,13 @@ pub struct Clustering {
 pub struct Iteration {
     /// Clusters that have a member after step (III).
     pub k: usize,
-    /// The joint objective, with the centres made means of the new choice.
+    /// The joint objective, with the centres updated to the means of the new choice.
     pub objective: f64,
-    /// Objects that chose another candidate than before, or were trimmed, or are not any more; all
-    /// of them in the first iteration.
+    /// Objects that changed their candidate, became trimmed or ceased to be; all of them in the
+    /// first iteration.
     pub changed: usize,
-    /// Labels of step (II) that led here, and of step (III); empty with [`Detail::Counts`]. Trimmed
-    /// objects have [`u32::MAX`].
+    /// Labels of step (II) that led to this state; empty with [`Detail::Counts`]. Trimmed objects
+    /// have [`u32::MAX`].
     pub oracle_labels: Vec<u32>,
     /// Labels after step (III), numbered like the centres of step (II), so there may be gaps.
     pub labels: Vec<u32>,
@@ -59,14 +59,15 @@ pub struct Iteration {
     pub chosen: Vec<u32>,
 }
 
-/// Where the run stands between two iterations.
+/// The state of the run between two iterations.
 pub(super) struct State {
     pub(super) choices: Vec<Choice>,
     /// The chosen candidates.
     pub(super) points: Points,
-    /// Which objects are trimmed; empty where none is.
+    /// Which objects are trimmed; empty if none are.
     pub(super) trimmed: Vec<bool>,
-    /// After step (III), gaps closed; each trimmed object by itself, behind the others.
+    /// After step (III), with empty clusters removed; each trimmed object is a cluster of its own,
+    /// after the others.
     pub(super) partition: Partition,
     /// Its means.
     pub(super) centres: Points,
@@ -74,17 +75,17 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Clusters, trimmed objects not counted.
+    /// The number of clusters, not counting trimmed objects.
     fn clusters(&self) -> usize {
         self.partition.k() - trimmed::marked(&self.trimmed)
     }
 
-    /// The centres of the clusters, without the places of trimmed objects.
+    /// The centres of the clusters, without the positions of trimmed objects.
     fn moving_centres(&self) -> Points {
         first_rows(&self.centres, self.clusters())
     }
 
-    /// The number of each object's centre; [`u32::MAX`] where it is trimmed.
+    /// The index of each object's centre; [`u32::MAX`] if it is trimmed.
     fn kept_labels(&self) -> Vec<u32> {
         let label = |(i, c): (usize, &Choice)| if is_marked(&self.trimmed, i) { u32::MAX } else { c.centre };
         self.choices.iter().enumerate().map(label).collect()
@@ -92,12 +93,12 @@ impl State {
 }
 
 impl Clustering {
-    /// The centres of the clusters, without the places of trimmed objects.
+    /// The centres of the clusters, without the positions of trimmed objects.
     pub(super) fn moving_centres(&self) -> Points {
         first_rows(&self.centres, self.clusters())
     }
 
-    /// Clusters, trimmed objects not counted.
+    /// The number of clusters, not counting trimmed objects.
     pub fn clusters(&self) -> usize {
         self.partition.k() - trimmed::marked(&self.trimmed)
     }
@@ -109,12 +110,12 @@ fn first_rows(points: &Points, count: usize) -> Points {
 }
 
 impl ValidOptimistic<'_> {
-    /// Runs GOC with `oracle`; everything random follows from `seed`.
+    /// Runs GOC with `oracle`; all randomness derives from `seed`.
     pub fn run(&self, oracle: &dyn Oracle, seed: u64) -> Result<Clustering, OptimisticError> {
         self.run_watched(oracle, seed, &|| {})
     }
 
-    /// As [`Self::run`]; `tick` is called after every iteration, start and swap, from any thread.
+    /// Like [`Self::run`]; `tick` is called after every iteration, start and swap, from any thread.
     pub fn run_watched(
         &self,
         oracle: &dyn Oracle,
@@ -127,7 +128,7 @@ impl ValidOptimistic<'_> {
         }
     }
 
-    /// The run with as many objects trimmed as `self` says.
+    /// Runs with the number of trimmed objects given by `self`.
     pub(super) fn run_trimmed(
         &self,
         oracle: &dyn Oracle,
@@ -183,7 +184,7 @@ impl ValidOptimistic<'_> {
         let mut partition = first.clone();
         let mut points = beginning.clone();
         let mut previous: Vec<u32> = Vec::new();
-        // Of the state before: what the points in hand are the rest of.
+        // From the previous state: which objects are missing from the current points.
         let mut trimmed_before: Vec<bool> = Vec::new();
         let mut history: Vec<Iteration> = Vec::new();
         let mut watch = Watch::default();
@@ -238,14 +239,16 @@ impl ValidOptimistic<'_> {
                 OracleEvery::First => &later,
                 OracleEvery::Always => oracle,
             };
-            // The same stream every time: the next state is a function of this one, so a return is a cycle.
+            // The same stream every time: the next state is a function of this one, so a recurring
+            // state is a cycle.
             partition = oracle.cluster(&points, Start::Centres(&start), &mut stream.clone())?;
             previous = chosen;
             trimmed_before = state.trimmed;
         }
     }
 
-    /// Everything that follows from a choice: gaps closed, centres made means, the objective.
+    /// Computes everything that follows from a choice: empty clusters removed, centres set to the
+    /// means, the objective.
     pub(super) fn state(&self, choices: Vec<Choice>) -> State {
         let labels: Vec<u32> = choices.iter().map(|c| c.centre).collect();
         let bound = labels.iter().max().map_or(0, |&l| l as usize + 1);
@@ -263,7 +266,7 @@ impl ValidOptimistic<'_> {
         State { choices, points, trimmed, partition, centres, objective }
     }
 
-    /// Step (I): the centres that the next clustering begins from, and so K(t).
+    /// Step (I): the centres that the next clustering starts from, and hence K(t).
     pub(super) fn next_start(&self, state: &State, step_two: &Points) -> Points {
         match self.params.k_rule {
             KRule::Occupied => state.moving_centres(),
@@ -279,8 +282,9 @@ impl ValidOptimistic<'_> {
         }
     }
 
-    /// `K(0)` centres: means where there are members, the old centre where there are none, and, should the
-    /// oracle have found fewer clusters than asked, the objects that lie farthest from their centre.
+    /// `K(0)` centres: the mean of each non-empty cluster and the old centre of each empty one. If
+    /// the oracle found fewer clusters than requested, the objects farthest from their centre fill
+    /// up the rest.
     fn all_centres(&self, state: &State, step_two: &Points) -> Points {
         let points = &state.points;
         let mut values = step_two.values().to_vec();
@@ -306,8 +310,8 @@ impl ValidOptimistic<'_> {
     }
 }
 
-/// Labels of the objects that are not marked, in their places among all; [`u32::MAX`] for those
-/// that are.
+/// Labels of the objects that are not marked, at their positions among all objects; [`u32::MAX`]
+/// for the marked ones.
 fn untrimmed(labels: &[u32], trimmed: &[bool]) -> Vec<u32> {
     if trimmed.is_empty() {
         return labels.to_vec();

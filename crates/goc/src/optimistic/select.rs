@@ -1,17 +1,18 @@
 //! Choosing candidates: step (III) of the paper, eq. (8).
 //!
-//! Every object takes, over all its candidates and all centres, the pair with the least
-//! `distance + lambda * penalty`. Almost all pairs can be skipped: an object's candidates lie along a short
-//! curve, so a box around all of them rules out most centres, and boxes around runs of eight rule out most
-//! runs for the centres that remain. The choice of the iteration before is close to the new one, so its value makes
-//! a sharp bound to begin with; once the centres hardly move, a bound on all other centres, kept from
-//! iteration to iteration, spares even the look at their boxes (`benches/select.rs` has the shares).
+//! Every object takes the pair with the lowest `distance + lambda * penalty` over all its
+//! candidates and all centres. Almost all pairs can be skipped. An object's candidates lie along a
+//! short curve, so a box around all of them rules out most centres, and boxes around runs of eight
+//! rule out most runs for the remaining centres. The choice of the previous iteration is close to
+//! the new one, so its value is a sharp initial bound. Once the centres hardly move, a bound on all
+//! other centres, maintained from iteration to iteration, even makes it unnecessary to examine
+//! their boxes (`benches/select.rs` reports the shares).
 //!
-//! Skipping never changes the answer. A box distance is computed with the same operations in the same order as
-//! a distance, and rounding is monotone, so it never exceeds the distance of a candidate in the box;
-//! where a bound is a square root or a difference it is widened by a few units of rounding. Ties go to the lower
-//! candidate, then to the nearer centre, then to the lower one, so the result does not depend on the order
-//! of work.
+//! Skipping never changes the answer. A box distance is computed with the same operations in the
+//! same order as a distance, and rounding is monotone, so it never exceeds the distance of a
+//! candidate in the box. Bounds that are square roots or differences are widened by a few units of
+//! rounding. Ties go to the lower candidate, then to the nearer centre, then to the lower one, so
+//! the result does not depend on the order of evaluation.
 
 use std::borrow::Cow;
 
@@ -34,7 +35,7 @@ pub struct Choice {
     pub value: f64,
 }
 
-/// Counts what a selection looked at, to show what pruning saves.
+/// Counts of what a selection evaluated, to show what pruning saves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
     /// Candidate-centre distances computed.
@@ -55,7 +56,7 @@ const SLACK: f64 = 8.0 * f64::EPSILON;
 /// Objects handled by one task.
 const CHUNK: usize = 64;
 
-/// Chooses candidates again and again for the same objects, as the centres move.
+/// Chooses candidates repeatedly for the same objects as the centres move.
 #[derive(Debug)]
 pub struct Selector<'c> {
     candidates: Cow<'c, Candidates>,
@@ -64,15 +65,15 @@ pub struct Selector<'c> {
     distance: Distance,
     /// The choices of the last selection; empty before the first.
     choices: Vec<Choice>,
-    /// For each object, a lower bound on the root value of every centre but its own.
+    /// For each object, a lower bound on the root value of every centre except its own.
     others: Vec<f64>,
     centres: Option<Points>,
-    /// How far a value in single precision may lie from the exact one; 0 in double precision.
+    /// The maximum error of a value in single precision; 0 in double precision.
     blur: f64,
 }
 
 impl<'c> Selector<'c> {
-    /// For `distance + lambda * penalty`.
+    /// A selector for `distance + lambda * penalty`.
     pub fn new(candidates: &'c Candidates, distance: Distance, lambda: f64) -> Self {
         Self::from_cow(Cow::Borrowed(candidates), distance, lambda)
     }
@@ -96,7 +97,7 @@ impl<'c> Selector<'c> {
         let n = self.candidates.objects();
         let lanes = CentreLanes::from_points(centres);
         let warm = !self.choices.is_empty();
-        // Bounds over all centres hold only while the centres are the same ones, moved.
+        // Bounds over all centres remain valid only while the centres are the same ones, moved.
         let moves = self
             .centres
             .as_ref()
@@ -133,7 +134,8 @@ impl<'c> Selector<'c> {
         (&self.choices, effort)
     }
 
-    /// The error of single precision; the objects here may be a part of all, so centres may be larger than any of them.
+    /// The error of single precision. The objects may be only a part of all, so centres may be
+    /// larger than any of them.
     fn blur_at(&self, centres: &Points) -> f64 {
         if self.distance != Distance::EuclideanSingle {
             return 0.0;
@@ -141,7 +143,7 @@ impl<'c> Selector<'c> {
         self.blur.max(single_error_up_to(largest(centres.values()), centres.features()))
     }
 
-    /// The same choices by looking at every pair: what pruning is compared with.
+    /// The same choices by examining every pair: the reference for pruning.
     pub fn select_exhaustively(&self, centres: &Points) -> Vec<Choice> {
         let lanes = CentreLanes::from_points(centres);
         let mut choices =
@@ -152,12 +154,12 @@ impl<'c> Selector<'c> {
         choices
     }
 
-    /// The candidates it chooses from.
+    /// The candidates of the selector.
     pub fn candidates(&self) -> &Candidates {
         &self.candidates
     }
 
-    /// Bytes held beside the candidates themselves.
+    /// Bytes used in addition to the candidates themselves.
     pub fn bytes(&self) -> usize {
         self.boxes.bytes()
             + std::mem::size_of_val(&self.choices[..])
@@ -166,14 +168,14 @@ impl<'c> Selector<'c> {
 }
 
 impl Selector<'static> {
-    /// As [`Selector::new`], holding the candidates itself.
+    /// Like [`Selector::new`], but owns the candidates.
     pub fn owning(candidates: Candidates, distance: Distance, lambda: f64) -> Self {
         Self::from_cow(Cow::Owned(candidates), distance, lambda)
     }
 }
 
-/// A bound on the error of a distance computed in single precision, for centres that are means of the candidates and so no
-/// larger.
+/// A bound on the error of a distance computed in single precision, for centres that are means of
+/// the candidates and therefore not larger.
 pub(super) fn single_error(candidates: &Candidates) -> f64 {
     let each = (0..candidates.objects()).map(|i| largest(candidates.block(i)));
     single_error_up_to(each.fold(0.0, f64::max), candidates.features())
@@ -188,7 +190,7 @@ fn single_error_up_to(largest: f64, features: usize) -> f64 {
     32.0 * f64::from(f32::EPSILON) * (features as f64).sqrt() * largest
 }
 
-/// How far the centres came since the last selection.
+/// How far the centres moved since the last selection.
 struct Moves {
     each: Vec<f64>,
     most: f64,
@@ -215,9 +217,10 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// A value as a length that moves no faster than the centre does: `d + lambda p` itself for the Euclidean
-    /// distance; for the squared one `sqrt(d^2 + lambda p)`, the length of a vector with one more
-    /// coordinate. So the triangle inequality carries bounds from iteration to iteration.
+    /// A value expressed as a length that changes no faster than the centre moves: `d + lambda p`
+    /// itself for the Euclidean distance; for the squared one `sqrt(d^2 + lambda p)`, the length of
+    /// a vector with one more coordinate. The triangle inequality therefore carries bounds from
+    /// iteration to iteration.
     #[inline(always)]
     fn root(&self, value: f64) -> f64 {
         match self.distance {
@@ -245,10 +248,10 @@ impl Task<'_> {
     }
 }
 
-/// Room to work in, kept from object to object.
+/// Scratch space, reused from object to object.
 struct Scratch {
     point: Vec<f64>,
-    /// Squared box distances: for each centre that is near, every run.
+    /// Squared box distances: for each nearby centre, every run.
     boxes: Vec<f64>,
 }
 
@@ -266,9 +269,9 @@ fn select_chunk(task: &Task<'_>, first: usize, choices: &mut [Choice], others: &
         if let Some(moves) = task.moves
             && task.blur == 0.0
         {
-            // The bound on the other centres falls by the farthest that any of them moved.
+            // The bound on the other centres decreases by the farthest that any of them moved.
             *others = *others - moves.most - SLACK * (others.abs() + moves.most);
-            // Cheap test first: could the old pair still be out of the others' reach?
+            // Cheap test first: can the old pair still be safe from all other centres?
             let own = choice.centre as usize;
             let reachable = task.root(choice.value.max(0.0)) + moves.each[own];
             if reachable < *others {
@@ -284,14 +287,15 @@ fn select_chunk(task: &Task<'_>, first: usize, choices: &mut [Choice], others: &
                 }
             }
         }
-        // The old candidate with its nearest centre now: an upper bound to begin with.
+        // The old candidate with its nearest centre now: an initial upper bound.
         task.candidates.copy_candidate(i, choice.candidate as usize, &mut scratch.point);
         let (k, d) = task.lanes.nearest(&scratch.point);
         effort.distances += task.lanes.k() as u64;
         choice.centre = k as u32;
         choice.value = task.value(d, task.candidates.penalty(i, choice.candidate as usize));
         if task.blur > 0.0 {
-            // Double precision only bounds; every pair that may win is then computed in single precision.
+            // Double precision only provides bounds; every pair that may win is then computed in
+            // single precision.
             choice.value += task.blur;
             choice.candidate = u32::MAX;
         }
@@ -316,8 +320,8 @@ fn select_chunk(task: &Task<'_>, first: usize, choices: &mut [Choice], others: &
         let beyond = nearest_beyond.iter().copied().fold(f64::INFINITY, f64::min);
         effort.boxes += task.lanes.k() as u64;
         search_runs(task, i, &near, choice, &mut scratch, &mut effort);
-        // What is known of all centres but the chosen one: the nearest box of those left out, and, where
-        // others were near, no more than their own boxes say.
+        // A bound for all centres except the chosen one: the nearest box of those left out and, for
+        // nearby centres, their own box bounds.
         let mut bound = beyond;
         for &k in &near {
             if k != choice.centre as usize {
@@ -382,7 +386,7 @@ fn search_runs(
         }
     }
     if found {
-        // The centre of the chosen candidate: the nearest of those near, the lower on a tie.
+        // The centre of the chosen candidate: the nearest of the nearby ones, the lower on a tie.
         let j = choice.candidate as usize;
         task.candidates.copy_candidate(i, j, &mut scratch.point);
         let mut nearest = f64::INFINITY;
@@ -397,7 +401,8 @@ fn search_runs(
     }
 }
 
-/// Squared distances of the candidates `from..from + LANES` to one centre; lanes past the last are infinite.
+/// Squared distances of the candidates `from..from + LANES` to one centre; lanes past the last are
+/// infinite.
 #[inline(always)]
 pub(super) fn squared_run(block: &[f64], m: usize, q: usize, from: usize, centre: &[f64]) -> [f64; LANES] {
     let mut sum = [0.0; LANES];
@@ -439,7 +444,7 @@ pub(super) fn squared_run_single(
     sum.map(f64::from)
 }
 
-/// Objects without boxes: every candidate looks at all centres, eight centres at a time.
+/// Objects without boxes: every candidate is compared with all centres, eight centres at a time.
 #[inline(always)]
 fn few_candidates(task: &Task<'_>, i: usize, point: &mut [f64], effort: &mut Effort) -> Choice {
     let mut best = Choice { candidate: 0, centre: 0, value: f64::INFINITY };
@@ -482,7 +487,7 @@ mod tests {
     use crate::optimistic::fixtures::Numbers;
     use proptest::prelude::*;
 
-    /// Step (III) word for word, without kernels or bounds.
+    /// Step (III) literally, without kernels or bounds.
     fn by_the_book(c: &Candidates, centres: &Points, distance: Distance, lambda: f64) -> Vec<Choice> {
         (0..c.objects())
             .map(|i| {
@@ -524,7 +529,7 @@ mod tests {
             let candidates = numbers.candidates(q, &sizes, penalised);
             let mut selector = Selector::new(&candidates, distance, lambda);
             let mut centres = numbers.several(k * q, 4.0);
-            // Several rounds with ever smaller moves, so that the warm bounds come into play.
+            // Several rounds with ever smaller moves, so that the carried bounds are exercised.
             for round in 0..6 {
                 let points = Points::new(centres.clone(), q).unwrap();
                 let expected = by_the_book(&candidates, &points, distance, lambda);

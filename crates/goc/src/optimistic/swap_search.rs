@@ -1,14 +1,15 @@
-//! Better minima of the joint objective: swap moves, one by one or in a search that stops when it no longer
-//! pays.
+//! Better minima of the joint objective through swap moves: a fixed number, or a search that stops
+//! when no move improves the objective.
 //!
-//! A run of GOC ends in the minimum nearest to its start. A swap move takes one centre away, puts it at an
-//! object that lies badly, and descends again; it is kept if the objective fell. For k-means this is
-//! random swap clustering (Fränti 2018), which finds far better minima than restarts for the same work; here
-//! the descent chooses candidates too. A lower joint objective does mean a better clustering on
-//! the paper's data (rank correlation about -.5 with NMI).
+//! A run of GOC ends in the local minimum nearest to its start. A swap move removes one centre,
+//! places it at a poorly represented object, and descends again; it is kept if the objective
+//! decreased. For k-means this is random swap clustering (Fränti 2018), which finds far better
+//! minima than restarts for the same effort; here the descent chooses candidates too. On the
+//! paper's data a lower joint objective does mean a better clustering (rank correlation about -0.5
+//! with NMI).
 //!
-//! Every move works on a [`Assignment`], which looks at the changed centres only; [`super::guided_swaps`] chooses
-//! its moves.
+//! Every move works on a [`Assignment`], which examines the changed centres only;
+//! [`super::guided_swaps`] selects its moves.
 
 use rand::RngExt;
 
@@ -22,16 +23,16 @@ use crate::oracle::k_means::sums::{ChunkedSum, ChunkedSums};
 use crate::points::squared_distance;
 use crate::{Points, Stream, random};
 
-/// Rounds of one descent; most need fewer than ten.
+/// Maximum number of rounds of one descent; most need fewer than ten.
 const DESCENT: usize = 50;
 
-/// The stream of the swap moves, apart from those of the starts.
+/// The stream of the swap moves, separate from those of the starts.
 const SWAP_STREAM: u64 = u64::MAX;
 
 /// The stream of the thorough search.
 pub(super) const SEARCH_STREAM: u64 = u64::MAX - 1;
 
-/// Where a descent ended.
+/// The end state of a descent.
 #[derive(Clone, Debug)]
 pub(super) struct Settled {
     pub(super) assignment: Assignment,
@@ -39,13 +40,13 @@ pub(super) struct Settled {
     pub(super) means: Points,
     /// The joint objective with these means.
     pub(super) objective: f64,
-    /// The largest value of an object that is not trimmed, infinite where none is: what an object
-    /// costs at most.
+    /// The largest value of an object that is not trimmed, infinite if none is trimmed: the maximum
+    /// cost of an object.
     pub(super) cap: f64,
 }
 
 impl ValidOptimistic<'_> {
-    /// Tries the swap moves asked for on `best`.
+    /// Tries the requested swap moves on `best`.
     pub(super) fn improve_by_swaps(&self, best: &mut Clustering, seed: u64, tick: Tick) {
         let params = &self.params;
         let mut stream = random::stream(seed, SWAP_STREAM);
@@ -76,12 +77,13 @@ impl ValidOptimistic<'_> {
         }
     }
 
-    /// With a constant K, a cluster that got lost on the way is put back before any is moved.
+    /// With a constant K, a cluster that was lost on the way is restored before any centre is
+    /// moved.
     pub(super) fn lost_a_cluster(&self, best: &Clustering) -> bool {
         self.params.k_rule == KRule::Constant && best.clusters() < self.params.k
     }
 
-    /// Step (III) and means in turn until the objective no longer falls.
+    /// Alternates step (III) and means until the objective no longer decreases.
     pub(super) fn descend(&self, assigner: &Assigner<'_>, assignment: Assignment) -> Settled {
         let mut best = self.settle(assignment);
         for _ in 0..DESCENT {
@@ -102,7 +104,8 @@ impl ValidOptimistic<'_> {
         best
     }
 
-    /// Centres made means, and the objective, with the operations of a full recomputation in the same order.
+    /// Moves centres to the means and computes the objective, with the operations of a full
+    /// recomputation in the same order.
     fn settle(&self, assignment: Assignment) -> Settled {
         let q = assignment.centres().features();
         let trimmed = trimmed::worst(assignment.assigned().iter().map(|own| own.value), self.trimmed);
@@ -132,7 +135,7 @@ impl ValidOptimistic<'_> {
         Settled { assignment, means, objective, cap }
     }
 
-    /// Takes over what a descent found.
+    /// Adopts the result of a descent.
     pub(super) fn keep(&self, best: &mut Clustering, found: &Settled) {
         let choice = |s: &Assigned| Choice { candidate: s.candidate, centre: s.centre, value: s.value };
         let state = self.state(found.assignment.assigned().iter().map(choice).collect());
@@ -143,7 +146,7 @@ impl ValidOptimistic<'_> {
         best.objective = state.objective;
     }
 
-    /// What each object adds to the objective; a trimmed one nothing.
+    /// The contribution of each object to the objective; 0 for a trimmed one.
     fn values(&self, of: &Clustering) -> Vec<f64> {
         let points = self.candidates.chosen(&of.chosen);
         (0..points.len())

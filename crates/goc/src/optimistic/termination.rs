@@ -1,8 +1,9 @@
-//! When a run is over: nothing changed, little changed, a state came back, or the limit came first.
+//! When a run stops: nothing changed, little changed, a state recurred, or the limit was reached.
 //!
-//! A state is which candidate each object chose and which objects share a cluster; the numbers of the clusters do not count. It is known
-//! by a mark of 128 bits, built up as sums over objects and over clusters, so that the marks of stretches of the objects
-//! can be made apart and put together ([`super::sharded`]).
+//! A state consists of the candidate each object chose and the grouping into clusters, regardless
+//! of the clusters' numbers. It is identified by a 128-bit fingerprint, built from sums over
+//! objects and over clusters, so that the fingerprints of parts of the objects can be computed
+//! separately and combined ([`super::sharded`]).
 
 use std::collections::BTreeMap;
 
@@ -15,28 +16,29 @@ use crate::Partition;
 pub enum Termination {
     /// No object changed its candidate.
     Converged,
-    /// No more objects than the tolerance allows changed their candidate.
+    /// At most the share of objects given by the tolerance changed their candidate.
     Tolerance,
-    /// The run came back to a state it had been in so many iterations before.
+    /// The run returned to its state of this many iterations before.
     Cycle {
-        /// Iterations from a state to its return.
+        /// The number of iterations from a state to its recurrence.
         period: usize,
     },
-    /// The limit came first.
+    /// The limit was reached.
     Iterations,
 }
 
-/// A cycle that was noticed: the run goes around once more, to the best state in it.
+/// A detected cycle: the run goes around once more, to the best state in it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DetectedCycle {
     pub(super) detected: usize,
     pub(super) period: usize,
-    /// The iteration that will be in the best state.
+    /// The iteration that reaches the best state.
     pub(super) target: usize,
 }
 
 impl DetectedCycle {
-    /// The state after iteration `t` is the one after iteration `earlier`; `objective` is that of an iteration.
+    /// The state after iteration `t` equals the one after iteration `earlier`; `objective` gives
+    /// that of an iteration.
     pub(super) fn new(earlier: usize, t: usize, objective: impl Fn(usize) -> f64) -> Self {
         let best = (earlier + 1..=t).min_by(|&a, &b| objective(a).total_cmp(&objective(b))).unwrap_or(t);
         let target = if best == t { t } else { t + best - earlier };
@@ -44,18 +46,19 @@ impl DetectedCycle {
     }
 }
 
-/// Watches the iterations of a run for its end.
+/// Watches the iterations of a run for termination.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Watch {
-    /// Iterations so far.
+    /// The number of iterations so far.
     pub(super) t: usize,
-    /// The iteration in which each state was first seen, to notice a return.
+    /// The iteration in which each state was first seen, to detect a recurrence.
     pub(super) seen: BTreeMap<u128, usize>,
     pub(super) cycle: Option<DetectedCycle>,
 }
 
 impl Watch {
-    /// After one more iteration, in which `changed` of `n` objects chose another candidate; `mark` knows its state.
+    /// Called after each iteration, in which `changed` of `n` objects changed their candidate;
+    /// `mark` computes the fingerprint of its state.
     pub(super) fn termination(
         &mut self,
         params: &Optimistic,
@@ -89,13 +92,15 @@ impl Watch {
         None
     }
 
-    /// Iterations that belong to the result: going around a cycle again does not.
+    /// The number of iterations that belong to the result: the extra round through a cycle does
+    /// not.
     pub(super) fn kept(&self) -> usize {
         self.cycle.as_ref().map_or(self.t, |cycle| cycle.detected)
     }
 }
 
-/// A number that two different states share with probability 2^-128, whatever the clusters' numbers.
+/// A number that two different states share with probability 2^-128, independent of the clusters'
+/// numbers.
 pub(super) fn fingerprint(chosen: &[u32], partition: &Partition) -> u128 {
     let mut clusters = vec![0u128; partition.k()];
     for (i, (&candidate, &label)) in chosen.iter().zip(partition.labels()).enumerate() {
@@ -105,7 +110,7 @@ pub(super) fn fingerprint(chosen: &[u32], partition: &Partition) -> u128 {
     together(&clusters)
 }
 
-/// The mark of an object with its candidate; that of a cluster is the sum over its members.
+/// The fingerprint of an object with its candidate; that of a cluster is the sum over its members.
 #[inline]
 pub(super) fn member(object: u64, candidate: u32) -> u128 {
     let a = mix(mix(object ^ 0x9e37_79b9_7f4a_7c15) ^ u64::from(candidate));
@@ -113,7 +118,7 @@ pub(super) fn member(object: u64, candidate: u32) -> u128 {
     (u128::from(a) << 64) | u128::from(b)
 }
 
-/// The mark of a state from those of its clusters, each of which has a member.
+/// The fingerprint of a state from those of its clusters, all of which are non-empty.
 pub(super) fn together(clusters: &[u128]) -> u128 {
     clusters.iter().fold(0, |sum, &cluster| {
         let (high, low) = ((cluster >> 64) as u64, cluster as u64);

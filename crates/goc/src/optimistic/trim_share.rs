@@ -1,33 +1,34 @@
-//! How many objects to trim, learned: as many as a background without groups explains better than
+//! Learning how many objects to trim: those that a background without groups explains better than
 //! the clusters.
 //!
 //! The joint objective is the likelihood of round normal clusters of one width. With `n_0` objects
-//! trimmed and `J` what the others add up to, its variance is
+//! trimmed and `J` the sum over the others, its variance is
 //!
 //! ```text
 //! s^2 = J / (q (n - n_0 - K)).
 //! ```
 //!
-//! Against them stands one normal law as wide as all objects, S the covariance of their chosen
-//! candidates, with the mean of its log density in place of the density itself, so that a field far
-//! out is no likelier to be a group than one in the middle. An object with the value v is as likely
-//! in an average cluster, which has (n - n_0) / K members, as in that background, which has n_0,
-//! where v is
+//! The alternative is one normal distribution as wide as all objects, where S is the covariance of
+//! their chosen candidates. The mean of its log density is used in place of the density itself, so
+//! that a distant field object is no more likely to be in a group than one in the middle. An object
+//! with the value v is equally likely in an average cluster, which has (n - n_0) / K members, and
+//! in the background, which has n_0, if v is
 //!
 //! ```text
 //! T = s^2 (q + ln |S| - q ln s^2 + 2 ln((n - n_0) / (K n_0))),
 //! ```
 //!
-//! and those above it are trimmed next. This is a classification likelihood with a noise component
-//! (Banfield & Raftery 1993), raised in turn over who is in the background and over the rest. It
-//! begins with half of the objects trimmed, which is the most field that any robust start
-//! withstands, and goes on until the number stays or one comes back. Begun with none trimmed, the
-//! field makes the clusters so wide that they keep it.
+//! and objects above it are trimmed next. This is a classification likelihood with a noise
+//! component (Banfield & Raftery 1993), maximised alternately over the background membership and
+//! over the rest. It starts with half of the objects trimmed, the largest field that any robust
+//! start withstands, and continues until the number is stable or recurs. If it started with none
+//! trimmed, the field would make the clusters so wide that they keep it.
 //!
-//! The rule has no number to choose. It was taken on clouds of ten groups of twenty in 2, 3 and 6
+//! The rule has no tuning parameter. It was chosen on clouds of ten groups of twenty in 2, 3 and 6
 //! features and on six mock sets with a third of field stars (`goc simulate --field 137`, seeds
-//! 501-506), over the share of objects farther from the centres than the median of a smoothed
-//! background (Storey's estimate), which ran away on the clouds: docs/methods.md has the figures.
+//! 501-506), in preference to the share of objects farther from the centres than the median of a
+//! smoothed background (Storey's estimate), which diverged on the clouds;
+//! docs/explanation/methods.md has the figures.
 
 use super::run::Clustering;
 use super::select::Selector;
@@ -38,11 +39,12 @@ use crate::matrix::{cholesky, ln_det};
 use crate::method::Tick;
 use crate::oracle::Oracle;
 
-/// Runs at most.
+/// Maximum number of runs.
 const ROUNDS: usize = 20;
 
 impl ValidOptimistic<'_> {
-    /// Runs with a number of trimmed objects that the run before asks for, until it stays.
+    /// Repeats runs, each with the number of trimmed objects estimated from the run before, until
+    /// it is stable.
     pub(super) fn run_learning(
         &self,
         oracle: &dyn Oracle,
@@ -67,8 +69,8 @@ impl ValidOptimistic<'_> {
         }
     }
 
-    /// How many objects the background explains better than the clusters of `found`; none where
-    /// there is no spread to compare with.
+    /// The number of objects that the background explains better than the clusters of `found`;
+    /// `None` if there is no spread to compare with.
     fn in_background(&self, found: &Clustering) -> Option<usize> {
         let (n, q) = (self.candidates.objects() as f64, self.candidates.features() as f64);
         let k = found.clusters() as f64;
@@ -87,7 +89,7 @@ impl ValidOptimistic<'_> {
     }
 }
 
-/// `ln |S|` of the points; none where they have no extent in some direction.
+/// `ln |S|` of the points; `None` if they have no extent in some direction.
 fn ln_det_covariance(points: &Points) -> Option<f64> {
     let (n, q) = (points.len() as f64, points.features());
     let mut middle = vec![0.0; q];
@@ -115,7 +117,7 @@ mod tests {
     use crate::oracle::k_means::KMeans;
     use crate::{Candidates, random};
 
-    /// Six groups of twenty in three features, and a wide field behind them; three candidates an
+    /// Six groups of twenty in three features, and a wide field behind them; three candidates per
     /// object.
     fn cloud(field: usize, seed: u64) -> Candidates {
         let mut rng = random::stream(seed, 0);

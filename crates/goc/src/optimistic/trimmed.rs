@@ -1,23 +1,23 @@
-//! Trimming: a share of the objects is in no cluster and moves no centre.
+//! Trimming: a share of the objects is in no cluster and affects no centre.
 //!
-//! GOC gives every object a cluster, the field between the groups too. Trimmed k-means
+//! GOC assigns every object to a cluster, even the field between the groups. Trimmed k-means
 //! (Cuesta-Albertos, Gordaliza & Matran 1997) leaves out the share of the objects that lie farthest
-//! from every centre; with candidates to choose from, `v_i` the value that step (III) gives object
-//! i, and h = floor(share n),
+//! from every centre. With candidates to choose from, let `v_i` be the value that step (III) gives
+//! object i, and h = floor(share n). Then
 //!
 //! ```text
 //! J = sum over the n - h least of  v_i = min_{j, k} |x_ij - mu_k|^2 + lambda * Pen_ij.
 //! ```
 //!
-//! After every step (III) the h objects of the largest value are trimmed: they are no part of the
-//! means, of the next clustering or of the objective, but they choose anew with the others and come
-//! back when a centre comes near. For given centres this trimming makes J least, so with k-means,
-//! the squared distance and constant K no step raises it, as without trimming. Of equal values the
-//! later object is trimmed.
+//! After every step (III) the h objects with the largest values are trimmed: they do not enter the
+//! means, the next clustering or the objective, but they choose again with the others and return
+//! when a centre comes near. For given centres this choice minimises J, so with k-means, the
+//! squared distance and constant K no step increases it, as without trimming. Among equal values
+//! the later object is trimmed.
 //!
-//! A centre on one far object is a deep minimum of J for a plain descent, so take the thorough
-//! search ([`super::Search`]), which sees that moving it elsewhere costs no more than one trimmed
-//! object.
+//! For a plain descent, a centre on a single distant object is a deep local minimum of J. The
+//! thorough search ([`super::Search`]) is therefore recommended: it recognises that moving such a
+//! centre elsewhere costs no more than one trimmed object.
 
 use crate::Partition;
 use crate::confidence::noise::set_apart;
@@ -26,9 +26,9 @@ use crate::confidence::noise::set_apart;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Trim {
-    /// This share of them, from 0 to below 1, rounded down to whole objects.
+    /// This share of the objects, from 0 to below 1, rounded down to whole objects.
     Share(f64),
-    /// As many as there would be in no group, learned from backgrounds without groups.
+    /// As many as are estimated to be in no group, learned from backgrounds without groups.
     Auto,
 }
 
@@ -39,15 +39,15 @@ impl Default for Trim {
     }
 }
 
-/// `share * n` rounded down, where a product that only rounding keeps below a whole number is that
-/// number.
+/// `share * n` rounded down; a product that is below an integer only by rounding counts as that
+/// integer.
 pub(super) fn count(share: f64, n: usize) -> usize {
     const ROUNDING: f64 = 1e-9;
     (share * n as f64 + ROUNDING) as usize
 }
 
-/// Marks the `count` objects of the largest value, the later of equal ones; empty where there are
-/// none to mark.
+/// Marks the `count` objects with the largest values, the later of equal ones; empty if `count` is
+/// 0.
 pub(super) fn worst(values: impl Iterator<Item = f64>, count: usize) -> Vec<bool> {
     if count == 0 {
         return Vec::new();
@@ -60,20 +60,20 @@ pub(super) fn worst(values: impl Iterator<Item = f64>, count: usize) -> Vec<bool
     marked
 }
 
-/// Whether object `i` is marked, in marks that are empty where nothing is.
+/// Whether object `i` is marked; `marks` is empty if nothing is marked.
 #[inline(always)]
 pub(super) fn is_marked(marks: &[bool], i: usize) -> bool {
     marks.get(i).copied().unwrap_or(false)
 }
 
-/// The clusters by the number of their centre, below `bound`: gaps closed, and each trimmed object
-/// in a cluster of its own behind the others.
+/// The clusters by the index of their centre, below `bound`: empty clusters are removed, and each
+/// trimmed object forms a cluster of its own after the others.
 pub(super) fn partition(labels: &[u32], bound: usize, trimmed: &[bool]) -> Partition {
     let all = Partition::from_bounded(labels, bound);
     if trimmed.is_empty() { all } else { set_apart(&all, trimmed) }
 }
 
-/// How many are marked.
+/// The number of marked objects.
 pub(super) fn marked(marks: &[bool]) -> usize {
     marks.iter().filter(|mark| **mark).count()
 }
@@ -134,7 +134,7 @@ mod tests {
             let values: Vec<f64> = found.history.iter().map(|t| t.objective).collect();
             prop_assert!(values.windows(2).all(|w| w[1] <= w[0] * (1.0 + 1e-12)), "{values:?}");
             prop_assert!(found.objective <= values[values.len() - 1] * (1.0 + 1e-12));
-            // The objective is that of the kept objects at the means of the kept.
+            // The objective is that of the kept objects around the means of the kept objects.
             let of = |i: usize| {
                 let centre = found.centres.row(found.partition.labels()[i] as usize);
                 let (at, own) = (found.chosen[i] as usize, candidates.candidate(i, found.chosen[i] as usize));
@@ -151,7 +151,7 @@ mod tests {
         let mut hits = 0;
         for seed in 0..12 {
             let candidates = Numbers::new(seed, false).candidates(1, &[2; 6], true);
-            // Each object: trimmed, or one of two candidates in one of two clusters.
+            // Each object is trimmed, or has one of two candidates in one of two clusters.
             let mut best = f64::INFINITY;
             for code in 0..5usize.pow(n as u32) {
                 let option = |i: usize| code / 5usize.pow(i as u32) % 5;
@@ -178,7 +178,7 @@ mod tests {
         assert!(hits >= 10, "{hits} of 12");
     }
 
-    /// Three tight groups of ten, every sixth object far away from all; the order as asked.
+    /// Three tight groups of ten, and every sixth object far away from all; in the given order.
     fn planted(order: &[usize]) -> Candidates {
         let mut builder = CandidatesBuilder::new(2);
         for &i in order {

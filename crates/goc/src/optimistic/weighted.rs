@@ -1,20 +1,22 @@
-//! Objects that count more than others.
+//! Object weights: some objects count more than others.
 //!
-//! A survey that saw one star in three wants each star it has to count for three. With a weight `w_i` for every object the
-//! joint objective (section 3.3) becomes
+//! In a survey that observed one star in three, each observed star should count as three. With a
+//! weight `w_i` for every object the joint objective (section 3.3) becomes
 //!
 //! ```text
 //! J_w = sum_i w_i (|chi_i - mu_{c_i}|^2 + lambda * Pen_i(chi_i)).
 //! ```
 //!
-//! Step (III) is the same as without weights: each object chooses for itself. What changes are the centres, which are
-//! weighted means, and the first clustering, which is k-means with weights: starts by k-means++ (Arthur & Vassilvitskii 2007) with
-//! probabilities `w_i d_i^2`, then Lloyd's rounds. An object of weight 2 is two objects in one place; one of weight 0
+//! Step (III) is the same as without weights: each object chooses independently. What changes are
+//! the centres, which are weighted means, and the first clustering, which is weighted k-means: it
+//! is seeded by k-means++ (Arthur & Vassilvitskii 2007) with probabilities `w_i d_i^2`, followed by
+//! Lloyd's rounds. An object of weight 2 is equivalent to two objects in one place; one of weight 0
 //! gets a label and moves no centre.
 //!
-//! From the first clustering on it is a plain descent: candidates, weighted means, candidates, until none changes. `J_w` never
-//! rises with the squared distance, so it ends. A centre that loses all weight is given up. Cost: a round of step (III) an iteration,
-//! `O(n K q)` a round of k-means.
+//! After the first clustering it is a plain descent: candidates and weighted means alternate until
+//! no candidate changes. `J_w` never increases with the squared distance, so it terminates. A
+//! centre that loses all weight is dropped. An iteration costs one step (III), plus `O(n K q)` per
+//! round of k-means.
 
 use rand::RngExt;
 use rayon::prelude::*;
@@ -25,7 +27,8 @@ use crate::method::Tick;
 use crate::points::squared_distance;
 use crate::{Candidates, Partition, Points, Stream, random};
 
-/// GOC and k-means with weights on the objects. All parameters are public: any combination is checked by [`Weighted::run`].
+/// GOC and k-means with weights on the objects. All parameters are public; [`Weighted::run`] checks
+/// them.
 ///
 /// ```
 /// use goc::Candidates;
@@ -38,43 +41,44 @@ use crate::{Candidates, Partition, Points, Stream, random};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weighted {
-    /// Clusters.
+    /// The number of clusters.
     pub k: usize,
     /// Weight of the penalties.
     pub lambda: f64,
     /// Distance of step (III).
     pub distance: Distance,
-    /// Starts of k-means, of which the best is kept.
+    /// The number of starts of k-means; the best is kept.
     pub starts: usize,
-    /// Rounds of k-means, and iterations, at most.
+    /// The maximum number of k-means rounds, and of iterations.
     pub max_iterations: usize,
 }
 
-/// What the weighted descent found.
+/// The result of the weighted descent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightedClustering {
     /// The clusters.
     pub partition: Partition,
     /// The chosen candidate of each object.
     pub chosen: Vec<u32>,
-    /// Weighted means of the chosen candidates; of those one iteration before where the limit came first.
+    /// Weighted means of the chosen candidates; those of the iteration before if the limit was
+    /// reached.
     pub centres: Points,
     /// `J_w` after each iteration.
     pub history: Vec<f64>,
-    /// True when no object changed any more.
+    /// True if no object changed any more.
     pub converged: bool,
 }
 
-/// Why weights do not work.
+/// Why weighted GOC cannot be run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WeightedError {
-    /// Not one for each object.
+    /// The number of weights differs from the number of objects.
     #[error("{weights} weights for {objects} objects")]
     Count {
         /// Weights given.
         weights: usize,
-        /// Objects there are.
+        /// The number of objects.
         objects: usize,
     },
     /// Negative, NaN or infinite.
@@ -85,15 +89,15 @@ pub enum WeightedError {
         /// The value given.
         value: f64,
     },
-    /// Nothing counts.
+    /// All weights are zero.
     #[error("all weights are 0; at least one object must count")]
     AllZero,
-    /// No clusters, or more than objects that count.
+    /// No clusters, or more than there are objects with positive weight.
     #[error("{k} clusters were asked for, but {objects} objects have a weight above 0")]
     Clusters {
-        /// Clusters asked for.
+        /// Clusters requested.
         k: usize,
-        /// Objects with a weight.
+        /// The number of objects with positive weight.
         objects: usize,
     },
     /// A parameter outside its range.
@@ -109,7 +113,7 @@ pub enum WeightedError {
 }
 
 impl Weighted {
-    /// `k` clusters by the squared distance, lambda 0, 10 starts, at most 200 iterations.
+    /// `k` clusters with the squared distance, lambda 0, 10 starts and at most 200 iterations.
     pub fn new(k: usize) -> Self {
         Self { k, lambda: 0.0, distance: Distance::Squared, starts: 10, max_iterations: 200 }
     }
@@ -149,7 +153,8 @@ impl Weighted {
         Partition::from_labels(best.map_or(&[][..], |(_, run)| &run.1))
     }
 
-    /// GOC with weights, from k-means on the means of the sets. `tick` is called after every iteration.
+    /// Runs weighted GOC, starting from k-means on the means of the sets. `tick` is called after
+    /// every iteration.
     pub fn run(
         &self,
         candidates: &Candidates,
@@ -188,7 +193,8 @@ impl Weighted {
             let chosen: Vec<u32> = choices.iter().map(|c| c.0).collect();
             let labels: Vec<u32> = choices.iter().map(|c| c.1).collect();
             let next = weighted_means(&candidates.chosen(&chosen), &labels, weights, centres.len());
-            // A centre given up renumbers the others, so that labels cannot be compared with those before.
+            // A dropped centre renumbers the others, so labels cannot be compared with the previous
+            // ones.
             last = if next.len() == centres.len() { choices } else { Vec::new() };
             centres = next;
         }
@@ -230,7 +236,7 @@ impl Weighted {
                 break;
             }
             let moved = weighted_means(points, &next, weights, centres.len());
-            // A centre given up renumbers the rest, so that another round is needed.
+            // A dropped centre renumbers the rest, so another round is needed.
             labels = if moved.len() == centres.len() { next } else { Vec::new() };
             centres = moved;
         }
@@ -251,7 +257,7 @@ fn nearest(x: &[f64], centres: &Points) -> (u32, f64) {
     best
 }
 
-/// k-means++ with weights; fewer centres where no weight is left away from those there are.
+/// Weighted k-means++; returns fewer centres if no weight is left away from the existing ones.
 fn seeded(points: &Points, weights: &[f64], k: usize, stream: &mut Stream) -> Points {
     let mut rows: Vec<usize> = Vec::with_capacity(k);
     let mut far: Vec<f64> = weights.to_vec();
@@ -278,7 +284,7 @@ fn seeded(points: &Points, weights: &[f64], k: usize, stream: &mut Stream) -> Po
     points.subset(&rows)
 }
 
-/// Weighted means of the clusters, those without weight left out.
+/// Weighted means of the clusters; those without weight are dropped.
 fn weighted_means(points: &Points, labels: &[u32], weights: &[f64], k: usize) -> Points {
     let q = points.features();
     let (mut sums, mut totals) = (vec![0.0; k * q], vec![0.0; k]);

@@ -1,8 +1,8 @@
-//! A user's own clustering as an oracle.
+//! A user-defined clustering as an oracle.
 //!
-//! The paper's method takes *any* clustering of plain points. [`Custom`] wraps a function; what it returns is checked
-//! for length and its labels, whatever their type, are closed up to `0..k`. The function is trusted with the rest: more or
-//! fewer clusters than asked for are taken as they are.
+//! The paper's method accepts *any* clustering of plain points. [`Custom`] wraps a function. The
+//! length of its result is checked, and its labels, of any type, are renumbered to `0..k`.
+//! Otherwise the function is trusted: more or fewer clusters than requested are accepted.
 
 use super::{Oracle, OracleError, Result, Start};
 use crate::{Partition, Points, Stream};
@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 
 /// A function `(points, start, stream) -> labels` as an oracle.
 ///
-/// Draw from the stream, and from nothing else, if the answer is to be the same for the same seed.
+/// For reproducible results, draw random numbers from the stream only.
 ///
 /// ```
 /// use goc::oracle::{Oracle, Start, custom::Custom};

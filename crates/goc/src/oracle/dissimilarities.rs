@@ -1,13 +1,14 @@
 //! Dissimilarities of every pair of objects, for methods that need nothing else.
 //!
-//! Distances between points, or between whole uncertainty sets. Symmetric with a zero diagonal, so only the
-//! pairs `i < j` are kept, row after row: `n (n - 1) / 2` numbers, 8 bytes each (100 MB at 5000 objects, 40 GB at
-//! 100 000). This is the layout of scipy's `pdist` and of `kodama`. All values are finite and not negative, checked once.
+//! Distances between points, or between whole uncertainty sets. They are symmetric with a zero
+//! diagonal, so only the pairs `i < j` are stored, in row-major order: `n (n - 1) / 2` numbers, 8
+//! bytes each (100 MB at 5000 objects, 40 GB at 100 000). This is the layout of scipy's `pdist` and
+//! of `kodama`. All values are checked once to be finite and non-negative.
 
 use crate::Points;
 use crate::points::squared_distance;
 
-/// Symmetric dissimilarities of `n` objects: the pairs `i < j`, row after row.
+/// Symmetric dissimilarities of `n` objects: the pairs `i < j`, in row-major order.
 ///
 /// ```
 /// use goc::oracle::dissimilarities::Dissimilarities;
@@ -26,7 +27,7 @@ pub struct Dissimilarities {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DissimilaritiesError {
-    /// The length is not n(n-1)/2 of any n.
+    /// The length is not n(n-1)/2 for any n.
     #[error("{values} values are not the pairs of any number of objects; n objects have n(n-1)/2")]
     NotTriangular {
         /// Values given.
@@ -45,7 +46,7 @@ pub enum DissimilaritiesError {
 }
 
 impl Dissimilarities {
-    /// Checks and takes the condensed values. No values are one object.
+    /// Checks and takes the condensed values. No values mean one object.
     pub fn from_condensed(condensed: Vec<f64>) -> Result<Self, DissimilaritiesError> {
         let n = (1 + 8 * condensed.len()).isqrt().div_ceil(2);
         if n * (n - 1) / 2 != condensed.len() {
@@ -61,7 +62,7 @@ impl Dissimilarities {
         Ok(checked)
     }
 
-    /// Computes `between(i, j)` for every `i < j` of `n` objects, and checks.
+    /// Computes and checks `between(i, j)` for every `i < j` of `n` objects.
     pub fn from_fn(
         n: usize,
         mut between: impl FnMut(usize, usize) -> f64,
@@ -99,12 +100,12 @@ impl Dissimilarities {
         }
     }
 
-    /// The pairs `i < j`, row after row.
+    /// The pairs `i < j`, in row-major order.
     pub fn condensed(&self) -> &[f64] {
         &self.condensed
     }
 
-    /// Gives the condensed values back.
+    /// Returns the condensed values.
     pub fn into_condensed(self) -> Vec<f64> {
         self.condensed
     }
@@ -115,7 +116,7 @@ impl Dissimilarities {
         &self.condensed[from..from + self.n - i - 1]
     }
 
-    /// All `n * n` values, row after row.
+    /// All `n * n` values, in row-major order.
     pub(crate) fn square(&self) -> Vec<f64> {
         let n = self.n;
         let mut square = vec![0.0; n * n];

@@ -1,8 +1,9 @@
-//! Neighbours, spanning trees and connected components: what the graph-based oracles share.
+//! Neighbours, spanning trees and connected components, shared by the graph-based oracles.
 //!
-//! All by looking at every pair: O(n^2 q) time, O(n) memory beside the answer. A tree over the points would
-//! be faster beyond some ten thousand of them, in few dimensions; the oracles that use this are quadratic
-//! anyway. Ties go to the lower number, so that no answer depends on the order of work.
+//! All are computed from every pair: O(n^2 q) time, O(n) memory in addition to the result. A
+//! spatial tree would be faster beyond some ten thousand points in few dimensions, but the oracles
+//! that use this are quadratic anyway. Ties go to the lower index, so no result depends on the
+//! order of evaluation.
 
 use crate::Points;
 use crate::points::squared_distance;
@@ -11,7 +12,7 @@ use rayon::prelude::*;
 /// The `k` nearest other points of one point, nearest first: `(squared distance, number)`.
 pub(crate) type Neighbours = Vec<(f64, u32)>;
 
-/// The `k` nearest other points of every point (all others where there are fewer).
+/// The `k` nearest other points of every point (all others if there are fewer).
 pub(crate) fn nearest(points: &Points, k: usize) -> Vec<Neighbours> {
     let n = points.len();
     let k = k.min(n.saturating_sub(1));
@@ -34,7 +35,8 @@ pub(crate) fn nearest(points: &Points, k: usize) -> Vec<Neighbours> {
         .collect()
 }
 
-/// True when every squared distance between points is finite: no coordinate range is beyond about 1e150.
+/// True if every squared distance between points is finite: no coordinate range is beyond about
+/// 1e150.
 pub(crate) fn distances_are_finite(points: &Points) -> bool {
     let q = points.features();
     let mut low = vec![f64::INFINITY; q];
@@ -107,7 +109,7 @@ impl Components {
         root
     }
 
-    /// Joins two sets; false when they were one already.
+    /// Joins two sets; returns false if they were already joined.
     pub(super) fn join(&mut self, a: u32, b: u32) -> bool {
         let (a, b) = (self.find(a), self.find(b));
         if a == b {
@@ -140,13 +142,14 @@ impl Components {
     }
 }
 
-/// Joins `components` by the shortest edges between points until `want` are left: single linkage of the
-/// components. The edges used are returned.
+/// Joins `components` by the shortest edges between points until `want` are left: single linkage of
+/// the components. Returns the edges used.
 pub(super) fn bridge(points: &Points, components: &mut Components, want: usize) -> Vec<Edge> {
     if components.count() <= want {
         return Vec::new();
     }
-    // The spanning tree of the whole holds a shortest bridge for every cut, hence all that is needed here.
+    // The spanning tree of all points contains a shortest bridge for every cut, and therefore every
+    // edge needed here.
     let mut tree = spanning_tree(points.len(), |i, j| squared_distance(points.row(i), points.row(j)));
     tree.sort_by(|e, f| e.weight.total_cmp(&f.weight).then((e.a, e.b).cmp(&(f.a, f.b))));
     let mut used = Vec::new();

@@ -1,32 +1,32 @@
-//! HDBSCAN (Campello, Moulavi & Sander 2013): clusters are what stays together over a long range of
+//! HDBSCAN (Campello, Moulavi & Sander 2013): clusters are groups that persist over a wide range of
 //! densities.
 //!
-//! The core distance of a point is that to its `min_samples`-th neighbour, itself counted. Two points are as
-//! far apart as
-//! `max(core_a, core_b, |a - b|)`, the mutual reachability. The minimum spanning tree of these distances, cut
-//! at falling length, is a tree of components; those of at least `min_cluster_size` points are its clusters,
-//! and a cluster's worth is its excess of mass
+//! The core distance of a point is the distance to its `min_samples`-th neighbour, counting the
+//! point itself. The distance between two points is the mutual reachability, `max(core_a, core_b,
+//! |a - b|)`. The minimum spanning tree of these distances, cut at decreasing length, gives a tree
+//! of components. Components of at least `min_cluster_size` points are its clusters, and the score
+//! of a cluster is its excess of mass
 //!
 //! `sum over its points of (lambda at which the point leaves - lambda at which the cluster is born)`,
 //! `lambda = 1 / length`.
 //!
-//! Taken are the clusters that together are worth most, none within another, the whole never being one. What
-//! is in none of them is noise. The crate `petal-clustering` does this; here are its guards and the project's
-//! conventions.
+//! The selected clusters are those with the largest total score, none nested within another, and
+//! never the whole set. Points in none of them are noise. The crate `petal-clustering` does this;
+//! this module adds input checks and the conventions of this project.
 //!
 //! # Decisions
 //! - The number of clusters follows from the density: **K is not used** (it must still be from 1 to n, as for
 //!   every oracle).
-//! - Noise is `None` in [`HdbscanFit::labels`] and a cluster of its own in the [`Partition`], so that GOC,
-//!   where it keeps clusters of more than one member, drops it.
-//! - Edges of equal length are cut at once, so the order of the points does not matter. scikit-learn cuts
-//!   them one after another: there a point whose core distance is the very length at which two clusters part
-//!   goes with one of them, here it is noise.
-//! - Equal points leave at infinite density. A cluster that holds `min_samples` equal points is worth
-//!   infinitely much, and is preferred to parts of it. All points equal: nothing parts from anything, so all
-//!   are noise, as in scikit-learn.
-//! - Fewer points than `min_samples` or `min_cluster_size`: all are noise.
-//! - Clusters are numbered by their first member. Nothing is drawn.
+//! - Noise is `None` in [`HdbscanFit::labels`] and a cluster of its own in the [`Partition`], so
+//!   GOC drops it when it keeps only clusters of more than one member.
+//! - Edges of equal length are cut simultaneously, so the order of the points does not matter.
+//!   scikit-learn cuts them one after another: there, a point whose core distance equals the length
+//!   at which two clusters separate goes with one of them, whereas here it is noise.
+//! - Equal points leave at infinite density. A cluster that contains `min_samples` equal points has
+//!   an infinite score, and is preferred to parts of it. If all points are equal, nothing
+//!   separates, so all are noise, as in scikit-learn.
+//! - With fewer points than `min_samples` or `min_cluster_size`, all are noise.
+//! - Clusters are numbered by their first member. Nothing is random.
 //!
 //! Cost: O(n^2 q) time, O(n) memory.
 
@@ -37,7 +37,8 @@ use ndarray::ArrayView2;
 use petal_clustering::{Fit, HDbscan};
 use petal_neighbors::distance::Euclidean;
 
-/// The HDBSCAN oracle. The default is scikit-learn's: clusters of at least five points, as many samples.
+/// The HDBSCAN oracle. The defaults are scikit-learn's: clusters of at least five points, and as
+/// many samples.
 ///
 /// ```
 /// use goc::{Points, oracle::hdbscan::Hdbscan};
@@ -59,14 +60,15 @@ impl Default for Hdbscan {
     }
 }
 
-/// What HDBSCAN found.
+/// The result of HDBSCAN.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HdbscanFit {
-    /// The cluster of each point, numbered by first member; `None` is noise.
+    /// The cluster of each point, numbered by first member; `None` for noise.
     pub labels: Vec<Option<u32>>,
-    /// Clusters, noise not counted.
+    /// The number of clusters, not counting noise.
     pub clusters: usize,
-    /// How far out each point is for its cluster, 0 (not at all) to 1 (GLOSH, Campello et al. 2015).
+    /// How much of an outlier each point is for its cluster, from 0 (not at all) to 1 (GLOSH,
+    /// Campello et al. 2015).
     pub outlier_scores: Vec<f64>,
 }
 
@@ -81,20 +83,19 @@ impl HdbscanFit {
 }
 
 impl Hdbscan {
-    /// Clusters of at least `min_cluster_size` points; two is the least that is taken.
+    /// Clusters of at least `min_cluster_size` points; at least two.
     pub fn new(min_cluster_size: usize) -> Self {
         Self { min_cluster_size: min_cluster_size.max(2), min_samples: None }
     }
 
-    /// The neighbour, the point itself being the first, whose distance is the core distance; at least 1. As
-    /// many as
-    /// `min_cluster_size` unless set.
+    /// The neighbour whose distance is the core distance, counting the point itself as the first;
+    /// at least 1. Defaults to `min_cluster_size`.
     pub fn min_samples(mut self, min_samples: usize) -> Self {
         self.min_samples = Some(min_samples.max(1));
         self
     }
 
-    /// The whole result, of which [`Oracle::cluster`] gives the partition.
+    /// The full result, of which [`Oracle::cluster`] returns the partition.
     pub fn fit(&self, points: &Points) -> Result<HdbscanFit> {
         let n = points.len();
         let failed = |reason: &str| OracleError::Failed { oracle: self.name().into(), reason: reason.into() };
@@ -105,13 +106,14 @@ impl Hdbscan {
             return Err(failed("the distances are too large to be squared; scale the features"));
         }
         let min_samples = self.min_samples.unwrap_or(self.min_cluster_size);
-        // The crate wants two points at least, and takes the farthest where there are too few neighbours.
+        // The crate needs at least two points, and uses the farthest if there are too few
+        // neighbours.
         if n < min_samples.max(self.min_cluster_size) {
             return Ok(HdbscanFit { labels: vec![None; n], clusters: 0, outlier_scores: vec![0.0; n] });
         }
         let array = ArrayView2::from_shape((n, points.features()), points.values())
             .map_err(|error| failed(&error.to_string()))?;
-        // Prim's tree, not Boruvka's: the same edges whatever the number of threads.
+        // Prim's tree, not Boruvka's: the same edges for any number of threads.
         let mut method = HDbscan {
             alpha: 1.0,
             min_samples,
@@ -120,7 +122,7 @@ impl Hdbscan {
             boruvka: false,
         };
         let (clusters, _, outlier_scores) = method.fit(&array, None);
-        // The crate's map of clusters comes in any order.
+        // The crate's map of clusters has no fixed order.
         let mut members: Vec<Vec<usize>> = clusters.into_values().collect();
         members.iter_mut().for_each(|m| m.sort_unstable());
         members.sort_unstable();
@@ -153,7 +155,7 @@ mod tests {
     };
     use crate::random::stream;
 
-    /// A letter a cluster in order of appearance, a dot for noise.
+    /// One letter per cluster in order of appearance, a dot for noise.
     fn shown(fit: &HdbscanFit) -> String {
         fit.labels.iter().map(|l| l.map_or('.', |l| (b'A' + l as u8) as char)).collect()
     }

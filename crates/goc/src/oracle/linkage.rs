@@ -1,16 +1,17 @@
-//! Agglomerative linkage: join the two nearest clusters, again and again.
+//! Agglomerative linkage: repeatedly merge the two nearest clusters.
 //!
-//! What "near" means between clusters is the [`Method`]; the crate `kodama` does the joining in O(n^2) time (median
-//! and centroid O(n^3) at worst). The result is a [`Dendrogram`], which is cut where K clusters are left.
-//! Memory: all `n (n - 1) / 2` dissimilarities, 8 bytes each: 100 MB at 5000 points, 1.6 GB at 20 000.
+//! The distance between clusters is defined by the [`Method`]; the crate `kodama` does the merging
+//! in O(n^2) time (median and centroid O(n^3) at worst). The result is a [`Dendrogram`], which is
+//! cut at K clusters. Memory: all `n (n - 1) / 2` dissimilarities, 8 bytes each: 100 MB at 5000
+//! points, 1.6 GB at 20 000.
 //!
 //! # Rules
-//! - Objects that are joined at dissimilarity 0 are never cut apart, so equal points share a cluster and
-//!   fewer distinct points than K give fewer clusters.
-//! - Cut at K means: the first `n - K` merges. Centroid and median can join at a lower height than before (an inversion);
-//!   the order of the merges counts then, not the heights.
+//! - Objects that are merged at dissimilarity 0 are never separated, so equal points share a
+//!   cluster, and fewer distinct points than K give fewer clusters.
+//! - A cut at K uses the first `n - K` merges. Centroid and median linkage can merge at a lower
+//!   height than before (an inversion); the order of the merges counts then, not the heights.
 //! - Clusters are numbered by their first member.
-//! - Start centres cannot be used; their number is K. Nothing is drawn.
+//! - Start centres cannot be used; only their number matters, as K. Nothing is random.
 
 use super::dissimilarities::Dissimilarities;
 use super::{Oracle, OracleError, Result, Start};
@@ -29,11 +30,11 @@ pub enum Method {
     Average,
     /// The mean of the two clusters that were joined (WPGMA).
     Weighted,
-    /// The growth of the sum of squares.
+    /// The increase of the sum of squares.
     Ward,
-    /// Between the means of the members.
+    /// The distance between the means of the members.
     Centroid,
-    /// Between midpoints: a joined cluster sits half-way between its two parts.
+    /// The distance between midpoints: a merged cluster lies half-way between its two parts.
     Median,
 }
 
@@ -51,20 +52,20 @@ impl Method {
     }
 }
 
-/// One joining of two clusters. Objects are clusters `0..n`; the i-th merge makes cluster `n + i`.
+/// A merge of two clusters. Objects are clusters `0..n`; the i-th merge creates cluster `n + i`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Merge {
-    /// The part with the lower number.
+    /// The part with the lower index.
     pub first: usize,
-    /// The part with the higher number.
+    /// The part with the higher index.
     pub second: usize,
-    /// How far apart they were.
+    /// The dissimilarity of the two parts.
     pub dissimilarity: f64,
-    /// Objects in the new cluster.
+    /// The number of objects in the new cluster.
     pub size: usize,
 }
 
-/// The tree of merges, first to last.
+/// The tree of merges, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dendrogram {
     objects: usize,
@@ -77,7 +78,7 @@ impl Dendrogram {
         &self.merges
     }
 
-    /// The clusters when `k` are left; fewer where the rest are equal.
+    /// The clusters at the level with `k` of them; fewer if the remaining objects are equal.
     pub fn cut(&self, k: usize) -> Result<Partition> {
         let n = self.objects;
         match (n, k) {
@@ -88,7 +89,7 @@ impl Dendrogram {
         }
         let equal = self.merges.iter().take_while(|m| m.dissimilarity == 0.0).count();
         let done = (n - k).max(equal);
-        // From the last merge made down to the objects, everything takes the root above it.
+        // From the last merge down to the objects, every node inherits the root above it.
         let mut root: Vec<usize> = (0..n + done).collect();
         for (i, merge) in self.merges[..done].iter().enumerate().rev() {
             root[merge.first] = root[n + i];
@@ -126,8 +127,8 @@ impl Linkage {
         self.fit_matrix(distances)
     }
 
-    /// The tree of objects by given dissimilarities, which are overwritten on the way. Ward, centroid and median mean
-    /// what they say only for Euclidean distances.
+    /// The tree of objects with given dissimilarities, which are overwritten. Ward, centroid and
+    /// median linkage are meaningful only for Euclidean distances.
     pub fn fit_matrix(&self, dissimilarities: Dissimilarities) -> Result<Dendrogram> {
         // Squares and sums of these stay finite, so kodama never meets a NaN (it would panic).
         const LARGEST: f64 = 1e140;

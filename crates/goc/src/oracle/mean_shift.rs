@@ -1,21 +1,23 @@
-//! Mean-shift (Fukunaga & Hostetler 1975, Comaniciu & Meer 2002): every point climbs to a top of the density.
+//! Mean-shift (Fukunaga & Hostetler 1975, Comaniciu & Meer 2002): every point climbs to a mode of
+//! the density.
 //!
-//! From each point the window moves to the mean of the points within the bandwidth `h` of it, which goes
-//! uphill on the density, until a step is below `h / 1000`. Tops nearer
-//! than `h` to a denser one are dropped and every point takes the nearest top that is left. This is
-//! scikit-learn's procedure, so the labels are its labels.
+//! From each point the window moves to the mean of the points within the bandwidth `h`, which goes
+//! uphill on the density, until a step is below `h / 1000`. Modes closer than `h` to a denser one
+//! are dropped, and every point is assigned to the nearest remaining mode. This is scikit-learn's
+//! procedure, and the labels are identical.
 //!
 //! # Decisions
 //! - The number of clusters follows from the bandwidth: **K is not used** (it must still be from 1 to n, as
 //!   for every oracle).
-//! - The bandwidth by rule is scikit-learn's: the mean over the points of the distance to the `k`-th nearest,
-//!   the point itself counted, `k = floor(quantile n)`. Here `k` is at least 2: with 1 the bandwidth is 0,
-//!   which scikit-learn refuses.
-//! - Where so many points are equal that the rule still gives 0, every distinct point is a cluster: the limit
-//!   of small bandwidths.
-//! - Nothing is drawn. Each climb sums in the order of the points, so threads change nothing.
+//! - The default bandwidth is scikit-learn's: the mean over the points of the distance to the
+//!   `k`-th nearest point, counting the point itself, with `k = floor(quantile n)`. Here `k` is at
+//!   least 2: with 1 the bandwidth is 0, which scikit-learn rejects.
+//! - If so many points are equal that the rule still gives 0, every distinct point is a cluster:
+//!   the limit of small bandwidths.
+//! - Nothing is random. Each climb sums in the order of the points, so the number of threads has no
+//!   effect.
 //!
-//! Cost: O(n^2 q) for every step of all windows, some tens of steps; O(n q) memory.
+//! Cost: O(n^2 q) for one step of all windows, with some tens of steps; O(n q) memory.
 
 use super::graph::{distances_are_finite, nearest};
 use super::{Oracle, OracleError, Result, Start};
@@ -24,17 +26,17 @@ use crate::points::squared_distance;
 use crate::{Partition, Points, Stream};
 use rayon::prelude::*;
 
-/// How wide a window is.
+/// The bandwidth of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Bandwidth {
-    /// This wide, in the units of the (scaled) features.
+    /// This value, in the units of the (scaled) features.
     Given(f64),
-    /// The mean distance to the neighbour that has this share of all points within its distance.
+    /// The mean distance to the neighbour within whose distance this share of all points lies.
     Quantile(f64),
 }
 
-/// The mean-shift oracle. The default is scikit-learn's: bandwidth by the quantile .3, 300
+/// The mean-shift oracle. The defaults are scikit-learn's: bandwidth by the quantile 0.3, 300
 /// steps.
 ///
 /// ```
@@ -57,22 +59,22 @@ impl Default for MeanShift {
     }
 }
 
-/// What mean-shift found.
+/// The result of mean-shift.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeanShiftFit {
     /// The clusters.
     pub partition: Partition,
-    /// The tops, one a cluster, the densest first.
+    /// The modes, one per cluster, the densest first.
     pub modes: Points,
     /// The bandwidth used.
     pub bandwidth: f64,
-    /// Steps of the window that took longest, the last small one not counted.
+    /// Steps of the window that took longest, not counting the last small one.
     pub iterations: usize,
-    /// False when some window was still moving at the limit.
+    /// False if some window was still moving at the limit.
     pub converged: bool,
 }
 
-/// Where one window came to rest.
+/// The end point of one window.
 struct Climb {
     top: Vec<f64>,
     density: f64,
@@ -82,13 +84,13 @@ struct Climb {
 
 impl MeanShift {
     setters! {
-        /// How wide a window is; checked when points are there.
+        /// The bandwidth; validated in `fit`.
         bandwidth: Bandwidth;
-        /// The limit on the steps of a window; at least one.
+        /// The maximum number of steps of a window; at least one.
         max_iterations: usize = max_iterations.max(1);
     }
 
-    /// The whole result, of which [`Oracle::cluster`] gives the partition.
+    /// The full result, of which [`Oracle::cluster`] returns the partition.
     pub fn fit(&self, points: &Points) -> Result<MeanShiftFit> {
         if points.is_empty() {
             return Err(OracleError::NoPoints);
@@ -111,7 +113,7 @@ impl MeanShift {
         let tops = CentreLanes::from_points(&modes);
         let labels: Vec<u32> = points.rows().map(|row| tops.nearest(row).0 as u32).collect();
         let partition = Partition::from_bounded(&labels, modes.len());
-        // A top in the middle of a ring may be nearest to no point: it is no cluster.
+        // A mode in the middle of a ring may be nearest to no point: it is not a cluster.
         let mut used = vec![false; modes.len()];
         labels.iter().for_each(|&l| used[l as usize] = true);
         let rows: Vec<usize> = (0..modes.len()).filter(|&k| used[k]).collect();
@@ -134,7 +136,7 @@ impl MeanShift {
         }
     }
 
-    /// Moves one window from `from` to its top.
+    /// Moves one window from `from` to its mode.
     fn climb(&self, points: &Points, lanes: &CentreLanes, from: &[f64], h: f64) -> Climb {
         let stop = 1e-3 * h;
         let mut at = from.to_vec();
@@ -142,7 +144,7 @@ impl MeanShift {
         let mut steps = 0;
         loop {
             let density = flat_mean(points, lanes, &at, squared(h), &mut next);
-            // A window can see nothing only if rounding moved it out of reach of its points.
+            // A window can be empty only if rounding moved it out of reach of its points.
             let converged = density == 0.0 || squared_distance(&at, &next).sqrt() <= stop;
             if density > 0.0 {
                 std::mem::swap(&mut at, &mut next);
@@ -155,12 +157,12 @@ impl MeanShift {
     }
 }
 
-/// A width as a squared distance. It stays finite: what is infinitely far is padding.
+/// The squared bandwidth, kept finite: infinitely distant points are padding.
 fn squared(h: f64) -> f64 {
     (h * h).min(f64::MAX)
 }
 
-/// The mean of the points within `radius2` (a squared distance), and how many they are.
+/// The mean of the points within `radius2` (a squared distance), and their number.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn flat_mean(points: &Points, lanes: &CentreLanes, at: &[f64], radius2: f64, mean: &mut [f64]) -> f64 {
     mean.fill(0.0);
@@ -168,7 +170,7 @@ fn flat_mean(points: &Points, lanes: &CentreLanes, at: &[f64], radius2: f64, mea
     for first in (0..lanes.padded()).step_by(LANES) {
         let d = lanes.squared_block(at, first);
         for l in 0..LANES {
-            // Padding is infinitely far, so the row exists.
+            // Padding is infinitely far away, so the row exists.
             if d[l] <= radius2 {
                 for (m, x) in mean.iter_mut().zip(points.row(first + l)) {
                     *m += x;
@@ -181,7 +183,8 @@ fn flat_mean(points: &Points, lanes: &CentreLanes, at: &[f64], radius2: f64, mea
     seen
 }
 
-/// scikit-learn's rule: the mean distance to the `floor(share n)`-th neighbour, the point itself counted.
+/// scikit-learn's rule: the mean distance to the `floor(share n)`-th neighbour, counting the point
+/// itself.
 ///
 /// ```
 /// use goc::{Points, oracle::mean_shift::estimate_bandwidth};
@@ -203,8 +206,8 @@ pub fn estimate_bandwidth(points: &Points, share: f64) -> Result<f64> {
     Ok(far / n as f64)
 }
 
-/// Drops tops within `h` of a denser one. Equal densities: the greater coordinates first, as scikit-learn
-/// sorts.
+/// Drops modes within `h` of a denser one. For equal densities the larger coordinates come first,
+/// as in scikit-learn.
 fn merge(climbs: &[Climb], q: usize, h: f64) -> Points {
     let mut order: Vec<&Climb> = climbs.iter().collect();
     order.sort_by(|a, b| {
@@ -294,7 +297,7 @@ mod tests {
 
     #[test]
     fn the_bandwidth_rule_is_scikit_learns() {
-        // scikit-learn 1.9.1: estimate_bandwidth(X), estimate_bandwidth(X, quantile=.1).
+        // scikit-learn 1.9.1: estimate_bandwidth(X), estimate_bandwidth(X, quantile=0.1).
         let close = |got: f64, want: f64| assert!((got - want).abs() < 1e-13, "{got} {want}");
         let points = blobs(1, 60, 2, 4);
         close(estimate_bandwidth(&points, 0.3).unwrap(), 4.696541968988385);

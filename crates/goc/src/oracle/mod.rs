@@ -1,14 +1,16 @@
-//! Oracles: any method that clusters plain points.
+//! Oracles: methods that cluster plain points.
 //!
-//! The paper's `C(Xi; K)` (section 3.2): it takes one point per object and says which belong
-//! together. One file an oracle; each is usable alone.
+//! The paper's `C(Xi; K)` (section 3.2): an oracle takes one point per object and returns which
+//! objects belong together. There is one file per oracle, and each can be used on its own.
 //!
-//! # What every oracle here promises
-//! - No points, `K = 0`, `K > n`: an error that says so.
-//! - Fewer distinct points than `K`: each distinct point is a cluster, so the answer has fewer than `K`.
-//! - Equal points get the same label only where the method itself says so; k-means and k-medoids may
-//!   break a tie between equal centres by the lower number.
-//! - The same points, start and stream give the same labels on any machine and any number of threads.
+//! # What every oracle here guarantees
+//! - No points, `K = 0` or `K > n` is an error that says so.
+//! - With fewer distinct points than `K`, each distinct point is a cluster, so the answer has fewer
+//!   than `K` clusters.
+//! - Equal points get the same label only where the method itself guarantees it; k-means and
+//!   k-medoids may break a tie between equal centres by the lower index.
+//! - The same points, start and stream give the same labels on any machine with any number of
+//!   threads.
 
 pub mod affinity;
 pub mod convex;
@@ -28,17 +30,18 @@ mod threads;
 
 use crate::{Partition, Points, Stream};
 
-/// Where an oracle begins.
+/// What an oracle starts from.
 #[derive(Clone, Copy, Debug)]
 pub enum Start<'a> {
-    /// So many clusters are wanted; the oracle finds its own start.
+    /// The requested number of clusters; the oracle finds its own start.
     K(usize),
-    /// Begin from these centres, one a cluster. An oracle that cannot use centres takes their number.
+    /// The initial centres, one per cluster. An oracle that cannot use centres uses their number
+    /// only.
     Centres(&'a Points),
 }
 
 impl Start<'_> {
-    /// How many clusters are wanted.
+    /// The requested number of clusters.
     pub fn k(&self) -> usize {
         match self {
             Start::K(k) => *k,
@@ -46,7 +49,7 @@ impl Start<'_> {
         }
     }
 
-    /// The rules that hold for every oracle; called first by each.
+    /// Checks the conditions common to all oracles; every oracle calls this first.
     pub fn check(&self, points: &Points) -> Result<()> {
         let (k, n) = (self.k(), points.len());
         if n == 0 {
@@ -70,19 +73,19 @@ impl Start<'_> {
     }
 }
 
-/// Clusters plain points.
+/// A method that clusters plain points.
 pub trait Oracle: Sync {
     /// The name used on the command line and in results.
     fn name(&self) -> &str;
 
-    /// Labels for `points`, from `start`; whatever is random is drawn from `stream`.
+    /// Labels for `points`, from `start`; all randomness is drawn from `stream`.
     fn cluster(&self, points: &Points, start: Start<'_>, stream: &mut Stream) -> Result<Partition>;
 }
 
-/// What an oracle answers.
+/// What an oracle returns.
 pub type Result<T, E = OracleError> = std::result::Result<T, E>;
 
-/// Why an oracle has no answer.
+/// Why an oracle failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OracleError {
@@ -95,12 +98,12 @@ pub enum OracleError {
     /// K > n.
     #[error("{k} clusters were asked for, but {}", crate::only_objects(*.n))]
     MoreClustersThanPoints {
-        /// Clusters asked for.
+        /// Clusters requested.
         k: usize,
         /// Points given.
         n: usize,
     },
-    /// Start centres of another dimension.
+    /// Initial centres of a different dimension.
     #[error("the start centres have {centres} features, the points {points}")]
     FeaturesDiffer {
         /// Features of the centres.
@@ -108,7 +111,7 @@ pub enum OracleError {
         /// Features of the points.
         points: usize,
     },
-    /// A user's own oracle answered with labels for another number of points.
+    /// A user-defined oracle returned labels for a different number of points.
     #[error("the oracle labelled {labels} points of {points}")]
     WrongLength {
         /// Labels received.

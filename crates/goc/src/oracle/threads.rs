@@ -1,5 +1,5 @@
-//! The promise that the number of threads changes no byte, for the oracles and tables that use threads, or
-//! libraries that may.
+//! Tests that results are byte-identical for any number of threads, for the oracles and tables that
+//! use threads, or libraries that may.
 
 use super::Start;
 use super::affinity::Affinity;

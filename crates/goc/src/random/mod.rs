@@ -1,17 +1,17 @@
-//! Random streams that depend on a seed and a name, never on the order of work.
+//! Random streams that depend on a seed and a key, never on the order of work.
 //!
 //! ChaCha is a counter-based generator: a seed gives 2^64 independent streams. Each object draws
-//! from the stream of its own key, each start of an oracle from the stream of its own number, so
-//! neither the number of threads nor the other objects change what is drawn.
+//! from the stream of its own key, and each start of an oracle from the stream of its own index, so
+//! neither the number of threads nor the other objects affect the draws.
 //!
-//! [`r`] is R's generator, for what must come out as an R program drew it.
+//! [`r`] is R's generator, for results that must match those of an R program.
 
 pub mod r;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-/// The generator all of goc draws from; it has the methods of [`rand::Rng`].
+/// The generator used throughout goc; it has the methods of [`rand::Rng`].
 pub type Stream = ChaCha8Rng;
 
 /// The stream number `key` of `seed`.
@@ -29,7 +29,7 @@ pub fn stream(seed: u64, key: u64) -> Stream {
     rng
 }
 
-/// A stream number for an object known by a text: FNV-1a, the same on every machine.
+/// A stream number for an object identified by text: FNV-1a, the same on every machine.
 pub fn key_of_text(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

@@ -1,11 +1,11 @@
 //! R's random numbers, as `set.seed(s)` and `runif()` give them.
 //!
-//! A result that rests on a single draw of an R program can only be had again with R's own draw. R's default
-//! generator is the Mersenne Twister MT19937 (Matsumoto & Nishimura 1998): 624 words `x`, renewed by
-//! `x[i] = x[i + 397] ^ twist(x[i], x[i + 1])`, indices modulo 624, and tempered on the way out. What is R's
-//! own is the seeding: the seed goes through the congruential generator `s <- 69069 s + 1` (modulo 2^32) fifty
-//! times, one more value becomes the position (and is overwritten with "all used up"), and the next 624 are
-//! the words.
+//! A result that rests on a single draw of an R program can only be reproduced with R's own draw.
+//! R's default generator is the Mersenne Twister MT19937 (Matsumoto & Nishimura 1998): 624 words
+//! `x`, renewed by `x[i] = x[i + 397] ^ twist(x[i], x[i + 1])`, indices modulo 624, and tempered on
+//! output. The seeding is specific to R: the seed goes through the congruential generator `s <-
+//! 69069 s + 1` (modulo 2^32) fifty times, one more value becomes the position (and is overwritten
+//! with "all used up"), and the next 624 are the words.
 
 const WORDS: usize = 624;
 const SHIFT: usize = 397;
@@ -48,8 +48,9 @@ impl RStream {
         }
     }
 
-    /// The next `sample.int(n, k)`, counted from 0: `k` different numbers below `n`, all of them where
-    /// `k > n`. As R has it since 3.6 and for `n` up to ten million; above that R itself may go another way.
+    /// The next `sample.int(n, k)`, counted from 0: `k` distinct numbers below `n`, or all of them
+    /// if `k > n`. Matches R since 3.6 for `n` up to ten million; above that R itself may use
+    /// another method.
     pub fn sample(&mut self, n: usize, k: usize) -> Vec<usize> {
         let mut left: Vec<usize> = (0..n).collect();
         (0..k.min(n))

@@ -1,13 +1,14 @@
-//! Covariances: checked once, then used through a factor.
+//! Covariances: checked once, then used through their factor.
 //!
-//! An ellipsoid (paper, after eq. 2) is the image `zeta + rho L u` of the unit ball, with `Sigma = L L^T`. The factor
-//! comes from a Cholesky decomposition with pivoting, of the correlation matrix, so that units do not matter: coordinates in
-//! radians and in km/s are judged alike.
+//! An ellipsoid (paper, after eq. 2) is the image `zeta + rho L u` of the unit ball, with `Sigma =
+//! L L^T`. The factor comes from a pivoted Cholesky decomposition of the correlation matrix, so
+//! units do not matter: coordinates in radians and in km/s are treated alike.
 //!
-//! A covariance may be *semi*-definite: a coordinate measured exactly (a row of zeros), or two coordinates that
-//! determine each other. Such directions have no error, `L` has fewer columns than rows, and the set is flat there. The
-//! line is drawn at 1e-12 of a coordinate's variance: less variance than that, given the other coordinates, counts
-//! as none; less than minus that is an error.
+//! A covariance may be *semi*-definite: a coordinate measured exactly (a row of zeros), or two
+//! coordinates that determine each other. Such directions have no error, `L` has fewer columns than
+//! rows, and the set is flat there. The threshold is 1e-12 of a coordinate's variance: a smaller
+//! conditional variance, given the other coordinates, counts as zero; one below minus the threshold
+//! is an error.
 
 use super::SetError;
 
@@ -31,13 +32,13 @@ pub struct Covariance {
     rank: usize,
     /// `dimension` rows of `rank`: the factor L.
     factor: Vec<f64>,
-    /// The first `rank` are the coordinates that L is lower triangular in, in this order.
+    /// The first `rank` entries are the coordinates in which L is lower triangular, in this order.
     pivots: Vec<usize>,
 }
 
 impl Covariance {
-    /// Checks `matrix`, row after row: finite, symmetric (to 1e-9 of the two errors), no negative variance, positive
-    /// semi-definite.
+    /// Checks `matrix`, given in row-major order: finite, symmetric (to 1e-9 of the two errors), no
+    /// negative variance, positive semi-definite.
     pub fn new(matrix: &[f64], dimension: usize) -> Result<Self, SetError> {
         let d = dimension;
         if d == 0 {
@@ -92,7 +93,7 @@ impl Covariance {
         Ok(Self { dimension, matrix, rank, factor, pivots })
     }
 
-    /// From standard errors and a matrix of correlations, row after row, as catalogues give them.
+    /// From standard errors and a correlation matrix in row-major order, as found in catalogues.
     /// The diagonal of `correlations` must be 1.
     pub fn from_correlations(errors: &[f64], correlations: &[f64]) -> Result<Self, SetError> {
         let d = errors.len();
@@ -130,7 +131,7 @@ impl Covariance {
         self.matrix[coordinate * self.dimension + coordinate]
     }
 
-    /// The matrix, row after row.
+    /// The matrix, in row-major order.
     pub fn matrix(&self) -> &[f64] {
         &self.matrix
     }
@@ -158,7 +159,7 @@ impl Covariance {
         &self.factor[coordinate * self.rank..(coordinate + 1) * self.rank]
     }
 
-    /// The coordinate that fixes direction `k`, and its error when those before it are known.
+    /// The coordinate that determines direction `k`, and its error conditional on those before it.
     pub(super) fn pivot(&self, k: usize) -> (usize, f64) {
         (self.pivots[k], self.factor_row(self.pivots[k])[k])
     }
@@ -171,7 +172,8 @@ impl Covariance {
         }
     }
 
-    /// `u` with `L u = dz`; where the covariance is flat, that of the nearest point by the pivot coordinates.
+    /// `u` with `L u = dz`; if the covariance is singular, for the nearest point by the pivot
+    /// coordinates.
     pub(super) fn solve(&self, dz: &[f64], u: &mut [f64]) {
         for (k, &p) in self.pivots[..self.rank].iter().enumerate() {
             let row = self.factor_row(p);
@@ -180,7 +182,8 @@ impl Covariance {
         }
     }
 
-    /// `dz^T Sigma^-1 dz`, the squared Mahalanobis distance; with the pseudo-inverse where the covariance is flat.
+    /// `dz^T Sigma^-1 dz`, the squared Mahalanobis distance; uses the pseudo-inverse if the
+    /// covariance is singular.
     pub fn squared_distance(&self, dz: &[f64]) -> f64 {
         let mut u = vec![0.0; self.rank];
         self.solve(dz, &mut u);

@@ -1,13 +1,13 @@
 //! What can be wrong with measured values, their errors and covariances, and the size of a set.
 
-/// Why values and errors do not make a set. Coordinates are counted from 0.
+/// Why values and errors do not define a set. Coordinates are counted from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetError {
     /// d = 0.
     #[error("an uncertainty set needs at least one coordinate")]
     NoCoordinates,
-    /// Not one error for each value.
+    /// The number of errors differs from the number of values.
     #[error("{what}: {found} values where {expected} are needed")]
     Length {
         /// What has the wrong length.
@@ -108,7 +108,7 @@ pub enum SetError {
         "the covariance is not positive semi-definite: coordinate {coordinate} is left with {left} of its variance once the others are known; check the signs and the rounding of the correlations"
     )]
     NotPositive {
-        /// Where it shows.
+        /// The coordinate at which the contradiction shows.
         coordinate: usize,
         /// Remaining variance relative to the coordinate's own: negative.
         left: f64,
@@ -119,7 +119,7 @@ pub enum SetError {
         /// The value found.
         value: f64,
     },
-    /// A number of sigmas or a radius that is no size.
+    /// A number of sigmas or a radius that is not a valid size.
     #[error("the size {value} of an uncertainty set must be a finite number not below 0")]
     Size {
         /// The value found.
@@ -131,7 +131,7 @@ pub enum SetError {
     /// A coordinate the set does not have.
     #[error("there is no coordinate {coordinate}: the set has {dimension}, counted from 0")]
     NoSuchCoordinate {
-        /// The coordinate asked for.
+        /// The coordinate requested.
         coordinate: usize,
         /// Number of coordinates.
         dimension: usize,

@@ -1,17 +1,21 @@
-//! Uncertainty: from measured values with errors to candidates (paper, sections 2 and 3.1, eqs. 1 to 5).
+//! Uncertainty: from measured values with errors to candidates (paper, sections 2 and 3.1, eqs. 1
+//! to 5).
 //!
-//! An object's covariates were measured as `zeta_i`, with a known error distribution. The steps, each a part of this
-//! module:
+//! An object's covariates were measured as `zeta_i`, with a known error distribution. Each of the
+//! following steps is a part of this module:
 //!
-//! 1. The values the truth may have form a set `Z_i`, of a [`Size`] that holds the truth with a probability of at least `1 - eta`
-//!    (eqs. 1, 2): [`UncertaintySet`].
-//! 2. What is clustered are features `f(Z)` (eq. 3): [`transform`]. `f(Z_i)` has no closed form in general and need not be convex.
-//! 3. So it is sampled: points of `Z_i` (eq. 4) by a [`Sampler`], mapped by `f`, are the candidates (eq. 5), each with
-//!    a [`Penalty`] for lying far from what was measured: [`Propagation`]. What was known of the true values beforehand may have a say in which points
-//!    are taken: [`Propagation::prior`].
+//! 1. The possible true values form a set `Z_i`, of a [`Size`] such that it contains the truth with
+//!    probability at least `1 - eta` (eqs. 1, 2): [`UncertaintySet`].
+//! 2. The clustered quantities are features `f(Z)` (eq. 3): [`transform`]. In general `f(Z_i)` has
+//!    no closed form and need not be convex.
+//! 3. It is therefore sampled: a [`Sampler`] draws points of `Z_i` (eq. 4), and `f` maps them to
+//!    the candidates (eq. 5), each with a [`Penalty`] for its distance from the measured value:
+//!    [`Propagation`]. A prior on the true values may influence which points are drawn:
+//!    [`Propagation::prior`].
 //!
-//! Each object draws from its own random stream, named by its key: candidates of one object do not depend on the others, on their order,
-//! or on the number of threads.
+//! Each object draws from its own random stream, identified by its key. The candidates of one
+//! object therefore do not depend on the other objects, on their order, or on the number of
+//! threads.
 //!
 //! # From values with errors to candidates
 //! ```
@@ -91,17 +95,19 @@ pub struct Object {
 }
 
 impl Object {
-    /// The key names the object's random stream: a catalogue number, or [`key_of_text`](crate::random::key_of_text).
+    /// The key identifies the object's random stream: a catalogue number, or
+    /// [`key_of_text`](crate::random::key_of_text).
     pub fn new(key: u64, set: UncertaintySet) -> Self {
         Self { key, set, unmeasured: Vec::new(), times: 1 }
     }
 
-    /// These coordinates were not measured: centre and error of the set are those of a normal prior there,
-    /// independent of the other coordinates. As the set is long, `times` as many points are drawn.
+    /// Marks coordinates that were not measured. There, the centre and error of the set are those
+    /// of a normal prior, independent of the other coordinates. As the set is long, `times` as many
+    /// points are drawn.
     ///
-    /// Samplers that follow the errors ([`Sampler::Density`], [`Sampler::Tails`]) take such a coordinate
-    /// in even steps of its prior's probability; it has no heavy tails, and no penalty under those. A
-    /// [`Propagation::prior`] should not depend on it.
+    /// Samplers that follow the errors ([`Sampler::Density`], [`Sampler::Tails`]) draw such a
+    /// coordinate in strata of equal prior probability. It has no heavy tails, and no penalty under
+    /// those samplers. A [`Propagation::prior`] should not depend on it.
     pub fn unmeasured(mut self, coordinates: Vec<usize>, times: usize) -> Self {
         (self.unmeasured, self.times) = (coordinates, times.max(1));
         self

@@ -1,4 +1,4 @@
-//! Penalties: what it costs an object to choose a candidate, `Pen_i` of the paper's eq. (8).
+//! Penalties: the cost of choosing a candidate, `Pen_i` of the paper's eq. (8).
 //!
 //! | [`Penalty`] | value |
 //! |---|---|
@@ -7,29 +7,30 @@
 //! | `Surprise` | minus log density relative to the measured value: half the squared Mahalanobis distance, or the scaled l1 distance |
 //! | `SurpriseOf` | the same for the marginal density of some coordinates; of the parallax alone it is `dz^2 / (2 sigma^2)`, the penalty of the paper's section 4.2 |
 //!
-//! Distances are in the units that `f` gives, before any scaling of features. The paper divides all penalties by the largest:
+//! Distances are in the units that `f` returns, before any scaling of features. The paper divides
+//! all penalties by the largest:
 //! [`Propagation::scale_penalties`](super::Propagation::scale_penalties).
 
 use super::{PropagateError, SetError, UncertaintySet};
 use crate::points::squared_distance;
 
-/// What a candidate costs.
+/// The cost of a candidate.
 #[derive(Default)]
 #[non_exhaustive]
 pub enum Penalty {
     /// Nothing.
     #[default]
     None,
-    /// Squared distance of its features to those of the measured value.
+    /// Squared distance of its features from those of the measured value.
     FromCentre,
-    /// Minus log density of the errors, relative to the measured value.
+    /// Negative log density of the errors, relative to the measured value.
     Surprise,
-    /// The same for these coordinates only, whatever the others are.
+    /// The same for these coordinates only, regardless of the others.
     SurpriseOf(Vec<usize>),
 }
 
 impl Penalty {
-    /// The rules that do not depend on one object.
+    /// Checks that do not depend on a particular object.
     pub(super) fn check(&self, dimension: usize) -> Result<(), PropagateError> {
         match self {
             Penalty::SurpriseOf(coordinates) => {
@@ -51,7 +52,8 @@ impl Penalty {
         }
     }
 
-    /// What one object needs for all its candidates, from its set; `centre` has the features of the measured value.
+    /// Precomputes from an object's set what all its candidates need; `centre` holds the features
+    /// of the measured value.
     pub(super) fn prepare(
         &self,
         set: &UncertaintySet,

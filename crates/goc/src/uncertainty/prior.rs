@@ -1,33 +1,36 @@
-//! Priors: what is known of the true values before anything was measured.
+//! Priors: what is known about the true values independently of the measurement.
 //!
-//! The errors say how likely a measurement is given the truth. Where the truth is more likely to have some values than others (stars fill a volume, so more of
-//! them are far than near; a survey ends somewhere), candidates should follow the product of the two. They do if they are taken from the set in
-//! proportion to the prior: more points than wanted are drawn by the sampler, and of these the wanted number is kept by
-//! stratified resampling. That is, the points are laid out one after another, each as long as its prior density, the whole is cut into even
-//! steps, and the point at a random place of every step is picked. A point whose length is several steps is picked about as often. (One random
-//! place for all steps would fall in with the rhythm of evenly spread points.) Penalties stay what they are: the surprise of what was
-//! measured.
+//! The errors describe how likely a measurement is given the truth. If some true values are more
+//! likely than others (stars fill a volume, so more of them are far than near; a survey has a
+//! limit), candidates should follow the product of the two. They do so if points are taken from the
+//! set in proportion to the prior: the sampler draws more points than requested, and stratified
+//! resampling keeps the requested number. That is, the points are laid end to end, each as long as
+//! its prior density; the total length is cut into equal steps, and one point is picked at a random
+//! position within every step. A point that is several steps long is picked about that often. (A
+//! single random offset for all steps would resonate with the pattern of low-discrepancy points.)
+//! Penalties are unchanged: they still measure the distance from the measured value.
 
 use rand::RngExt;
 
 use super::transform::Rejection;
 use crate::Stream;
 
-/// The log of a density of the true values, up to a constant; a rejection where there can be nothing.
+/// The log of a density of the true values, up to a constant; a rejection where the density is
+/// zero.
 pub type LnPrior<'a> = Box<dyn Fn(&[f64]) -> Result<f64, Rejection> + Sync + Send + 'a>;
 
-/// Points drawn for each that is kept.
+/// Points drawn for each point kept.
 pub(super) const DRAWN_FOR_ONE: usize = 16;
 
-/// Why none of an object's points could be kept.
+/// Why none of an object's points can be kept.
 pub(super) enum Nothing {
-    /// The prior allows none of them; why not the first.
+    /// The prior excludes all of them; the rejection of the first.
     Rejected(Rejection),
     /// The prior is not a density: NaN or infinity at a point.
     NotADensity(f64),
 }
 
-/// `m` of the `points` (`d` values each), each as often as the prior says, in their order.
+/// Selects `m` of the `points` (`d` values each), in proportion to the prior and in their order.
 pub(super) fn choose(
     ln_prior: &LnPrior<'_>,
     points: &[f64],
@@ -59,7 +62,7 @@ pub(super) fn choose(
     let (mut at, mut end) = (0, lengths[0]);
     for stratum in 0..m {
         let place = (stratum as f64 + rng.random::<f64>()) * step;
-        // Rounding may leave the last place a hair beyond the end.
+        // Rounding may place the last position slightly beyond the end.
         while place >= end && at < last {
             at += 1;
             end += lengths[at];

@@ -1,15 +1,17 @@
 //! Propagation: from sets to candidates, eqs. (3) to (5) of the paper.
 //!
-//! For each object: points of its set (eq. 4), each mapped by `f`, those that `f` accepts become its candidates (eq. 5), with
-//! a penalty if one is wanted. Objects are worked on in parallel; each draws from the random stream of its own key, so neither the other
-//! objects, nor their order, nor the number of threads change its candidates. Keys should differ: two objects with the same key and the
-//! same set get the same points.
+//! For each object, points are drawn from its set (eq. 4) and mapped by `f`. Those that `f` accepts
+//! become its candidates (eq. 5), with a penalty if requested. Objects are processed in parallel.
+//! Each draws from the random stream of its own key, so its candidates do not depend on the other
+//! objects, on their order or on the number of threads. Keys should be distinct: two objects with
+//! the same key and the same set get the same points.
 //!
-//! What `f` gives beside features ([`Transform::extras`]) is no part of the candidates; who wants it asks
-//! [`Propagation::propagate_into`], which also fills candidates that are made part by part.
+//! What `f` returns in addition to features ([`Transform::extras`]) is not part of the candidates;
+//! [`Propagation::propagate_into`] returns it on request, and can also fill candidates in several
+//! parts.
 //!
-//! What `f` rejects is counted by reason. An object of which nothing is left is an error that names it, or is left out,
-//! as [`WhenAllRejected`] says.
+//! Points that `f` rejects are counted by reason. An object with no points left is an error that
+//! names it, or is left out, depending on [`WhenAllRejected`].
 
 use super::penalty::Penalty;
 use super::prior::{DRAWN_FOR_ONE, LnPrior, Nothing, choose};
@@ -20,18 +22,18 @@ use crate::candidates::{Candidates, CandidatesBuilder, CandidatesError, Ids};
 use crate::random::stream;
 use rayon::prelude::*;
 
-/// What to do with an object whose points `f` rejects one and all.
+/// What to do with an object when `f` rejects all of its points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhenAllRejected {
-    /// Fail, and name it.
+    /// Fail with an error that names the object.
     #[default]
     Refuse,
-    /// Go on without it; the [`Report`] lists it.
+    /// Continue without the object; the [`Report`] lists it.
     LeaveOut,
 }
 
-/// Why sets do not become candidates. Objects are counted from 0.
+/// Why sets cannot be converted to candidates. Objects are counted from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PropagateError {
@@ -44,23 +46,23 @@ pub enum PropagateError {
         /// The object.
         object: usize,
     },
-    /// More points than any memory holds.
+    /// More points than fit in memory.
     #[error("{draws} points of {features} features are more than any memory holds; draw fewer")]
     TooManyDraws {
-        /// Points asked for.
+        /// Points requested.
         draws: usize,
         /// Features of each.
         features: usize,
     },
-    /// Not one id for each object.
+    /// The number of ids differs from the number of objects.
     #[error("{found} ids for {expected} objects")]
     IdCount {
-        /// Objects.
+        /// The number of objects.
         expected: usize,
         /// Ids given.
         found: usize,
     },
-    /// An object with another number of coordinates than the first.
+    /// An object whose number of coordinates differs from that of the first.
     #[error("object {object} has {found} coordinates, object 0 has {expected}")]
     Dimension {
         /// The object.
@@ -70,7 +72,7 @@ pub enum PropagateError {
         /// Coordinates of this one.
         found: usize,
     },
-    /// `f` takes another number of coordinates.
+    /// `f` takes a different number of coordinates.
     #[error("the transformation takes {expected} coordinates, the objects have {found}")]
     Inputs {
         /// Coordinates that f takes.
@@ -78,13 +80,13 @@ pub enum PropagateError {
         /// Coordinates of the objects.
         found: usize,
     },
-    /// `f` gives nothing.
+    /// `f` returns no features.
     #[error("the transformation gives no features")]
     NoOutputs,
-    /// Not one vector for each number that is carried along.
+    /// The number of vectors differs from the number of extras.
     #[error("{found} vectors for the {expected} numbers that the transformation gives beside features")]
     Extras {
-        /// Numbers that f gives beside features.
+        /// The number of values that f returns in addition to features.
         expected: usize,
         /// Vectors given.
         found: usize,
@@ -118,14 +120,14 @@ pub enum PropagateError {
         value: f64,
     },
     /// A prior that is NaN or infinite somewhere.
-    #[error("object {object}: the log of the prior is {value} at a point, which is no log of a density")]
+    #[error("object {object}: the log of the prior is {value} at a point, which is not the log of a density")]
     Prior {
         /// The object.
         object: usize,
         /// The value found.
         value: f64,
     },
-    /// An object of which no point is left.
+    /// An object with no points left.
     #[error(
         "object {object}: all {drawn} points were rejected ({reasons}); leave it out, or check its values"
     )]
@@ -150,7 +152,7 @@ pub enum PropagateError {
     Candidates(#[from] CandidatesError),
 }
 
-/// How candidates are made. See the [module](super) for an example.
+/// How candidates are generated. See the [module](super) for an example.
 pub struct Propagation<'a, T> {
     transform: T,
     sampler: Sampler,
@@ -163,17 +165,18 @@ pub struct Propagation<'a, T> {
     seed: u64,
 }
 
-/// What one object became.
+/// The result for one object.
 struct Made {
     rows: Vec<f64>,
-    /// What `f` gives beside the features, row after row.
+    /// The values that `f` returns in addition to the features, row by row.
     extras: Vec<f64>,
     penalties: Vec<f64>,
     reasons: Reasons,
 }
 
 impl<'a, T: Transform> Propagation<'a, T> {
-    /// By `transform`: 100 uniform points for each object (the paper's choice), no penalty, seed 0.
+    /// With `transform`: 100 uniform points for each object (the paper's choice), no penalty, seed
+    /// 0.
     pub fn new(transform: T) -> Self {
         Self {
             transform,
@@ -189,10 +192,11 @@ impl<'a, T: Transform> Propagation<'a, T> {
     }
 
     setters! {
-        /// How points are taken from a set.
+        /// How points are drawn from a set.
         sampler: Sampler;
-        /// What is known of the true values beforehand: the log of a density of them, up to a constant. Points are taken in proportion to it;
-        /// where it answers with a rejection, or minus infinity, there are none.
+        /// The prior on the true values: the log of a density, up to a constant. Points are drawn
+        /// in proportion to it. Points where it returns a rejection or minus infinity are never
+        /// drawn.
         ///
         /// ```
         /// use goc::uncertainty::transform::{Identity, Rejection};
@@ -208,22 +212,23 @@ impl<'a, T: Transform> Propagation<'a, T> {
         /// # Ok::<(), Box<dyn std::error::Error>>(())
         /// ```
         prior: impl Fn(&[f64]) -> Result<f64, Rejection> + Sync + Send + 'a = Some(Box::new(prior));
-        /// So many points for every object: m; more where coordinates were not measured ([`Object::unmeasured`]).
+        /// The number of points per object, m; more if coordinates were not measured
+        /// ([`Object::unmeasured`]).
         draws: usize;
-        /// What a candidate costs.
+        /// The penalty of a candidate.
         penalty: Penalty;
         /// Divide all penalties by the largest, as the paper does (section 4.2).
         scale_penalties: bool;
-        /// What to do with an object of which no point is left.
+        /// What to do with an object that has no points left.
         when_all_rejected: WhenAllRejected;
-        /// How the objects are called. Without ids, and with objects left out, the others are called by their position among
-        /// those given.
+        /// The identifiers of the objects. By default, objects are identified by their position
+        /// among all given objects, even if some are left out.
         ids: Ids;
-        /// The seed of all streams.
+        /// The seed of all random streams.
         seed: u64;
     }
 
-    /// Makes the candidates of all objects, in their order, and says what was lost on the way.
+    /// Generates the candidates of all objects, in order, and reports the rejected points.
     pub fn propagate(&self, objects: &[Object]) -> Result<(Candidates, Report), PropagateError> {
         let (candidates, report) = self.propagate_some(objects)?;
         match candidates {
@@ -234,7 +239,8 @@ impl<'a, T: Transform> Propagation<'a, T> {
         }
     }
 
-    /// As [`propagate`](Self::propagate), for one part of many objects: that nothing is left of a part is no error.
+    /// Like [`propagate`](Self::propagate), for one part of many objects: a part of which nothing
+    /// is left is not an error.
     pub fn propagate_some(&self, objects: &[Object]) -> Result<(Option<Candidates>, Report), PropagateError> {
         let (q, total) = self.check_room(objects)?;
         let mut builder = CandidatesBuilder::with_capacity(q, objects.len(), total);
@@ -246,13 +252,14 @@ impl<'a, T: Transform> Propagation<'a, T> {
         Ok((Some(if self.scale_penalties { candidates.scale_penalties() } else { candidates }), report))
     }
 
-    /// Features of each candidate, and candidates at most.
+    /// Checks that the candidates can fit in memory; returns the number of features of each and the
+    /// maximum number of candidates.
     fn check_room(&self, objects: &[Object]) -> Result<(usize, usize), PropagateError> {
         let q = self.check(objects)?;
         let times = objects.iter().map(|object| object.times);
         let (all, most) = times.fold((0_usize, 1), |(sum, most), t| (sum.saturating_add(t), most.max(t)));
         let total = all.saturating_mul(self.draws);
-        // An object's points are held beside the features of all.
+        // An object's points are held in memory in addition to the features of all objects.
         let points = self.points(most).saturating_mul(objects[0].set().dimension());
         let outputs = self.transform.outputs();
         if total.saturating_mul(outputs).max(points) > isize::MAX as usize / size_of::<f64>() {
@@ -261,11 +268,12 @@ impl<'a, T: Transform> Propagation<'a, T> {
         Ok((q, total))
     }
 
-    /// Adds the candidates of these objects to those of `builder`, so that the candidates of many objects,
-    /// made part by part, are in memory once. Penalties are not scaled, ids are not looked at.
+    /// Adds the candidates of these objects to `builder`, so that the candidates of many objects,
+    /// generated part by part, are held in memory only once. Penalties are not scaled, and ids are
+    /// ignored.
     ///
-    /// `extras` takes what the transformation gives beside features, a vector for each; without any it is
-    /// not kept.
+    /// `extras` receives what the transformation returns in addition to features, one vector per
+    /// value; if it is empty, these values are discarded.
     ///
     /// ```
     /// use goc::candidates::CandidatesBuilder;
@@ -293,7 +301,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
             return Err(PropagateError::Extras { expected: carried, found: extras.len() });
         }
         let mut report = Report::default();
-        // In chunks, so that the rows of all objects are not held twice.
+        // In chunks, so that the rows of all objects are not held in memory twice.
         const CHUNK: usize = 4096;
         for (chunk, part) in objects.chunks(CHUNK).enumerate() {
             let made: Vec<_> = part
@@ -321,7 +329,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
         Ok(report)
     }
 
-    /// Everything that can be wrong before the first draw; gives the number of features.
+    /// Checks everything that can be wrong before the first draw; returns the number of features.
     fn check(&self, objects: &[Object]) -> Result<usize, PropagateError> {
         let n = objects.len();
         let Some(first) = objects.first() else { return Err(PropagateError::NoObjects) };
@@ -376,7 +384,7 @@ impl<'a, T: Transform> Propagation<'a, T> {
             })
             .map_err(|reason| PropagateError::PenaltyCoordinates { reason })?;
         if let Some(rejection) = bad_centre {
-            // Without the point to measure from, no candidate has a penalty.
+            // Without a point to measure from, no candidate has a penalty.
             for _ in 0..m {
                 made.reasons.count(format!("measured value: {rejection}").into());
             }
@@ -422,13 +430,13 @@ impl<'a, T: Transform> Propagation<'a, T> {
         Ok(made)
     }
 
-    /// Points that an object gets.
+    /// The number of points of an object.
     fn draws_of(&self, object: &Object) -> usize {
         self.draws.saturating_mul(object.times)
     }
 
-    /// Points that the sampler draws for an object with `times` as many: more than are kept if a prior
-    /// chooses among them.
+    /// The number of points that the sampler draws for an object with `times` as many: more than
+    /// are kept if a prior selects among them.
     fn points(&self, times: usize) -> usize {
         let kept = self.draws.saturating_mul(times);
         kept.saturating_mul(if self.prior.is_some() { DRAWN_FOR_ONE } else { 1 })

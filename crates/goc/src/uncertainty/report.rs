@@ -1,10 +1,10 @@
-//! What happened while candidates were made: how many points were drawn, how many `f` refused, and why.
+//! The report on generating candidates: how many points were drawn, how many `f` rejected, and why.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Rejected points by reason, in the order of the reasons' letters.
+/// Rejected points by reason, in alphabetical order of the reasons.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reasons(BTreeMap<Cow<'static, str>, usize>);
 
@@ -13,7 +13,7 @@ impl Reasons {
         *self.0.entry(reason).or_default() += 1;
     }
 
-    /// Counts those of `other` too.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: &Reasons) {
         for (reason, count) in &other.0 {
             *self.0.entry(reason.clone()).or_default() += count;
@@ -63,7 +63,7 @@ pub struct Losses {
     pub reasons: Reasons,
 }
 
-/// What became of the points of all objects.
+/// A summary of the points of all objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     drawn: usize,
@@ -75,7 +75,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Takes note of the next object.
+    /// Records the next object.
     pub(super) fn object(&mut self, object: usize, drawn: usize, kept: usize, reasons: Reasons) {
         self.drawn += drawn;
         self.kept += kept;
@@ -101,7 +101,7 @@ impl Report {
         self.kept
     }
 
-    /// Rejected points by reason, all objects together.
+    /// Rejected points by reason, over all objects.
     pub fn reasons(&self) -> &Reasons {
         &self.reasons
     }
@@ -116,7 +116,7 @@ impl Report {
         &self.left_out
     }
 
-    /// For each object among the candidates its position among the objects given.
+    /// For each object among the candidates, its position among the objects given.
     pub fn objects(&self) -> &[usize] {
         &self.objects
     }

@@ -8,25 +8,30 @@
 //! | `Density` | independent draws from the error distribution itself, *not* cut off at the set |
 //! | `Tails` | most of them the same, the others with heavy tails: Student's t of [`STUDENT_DF`] degrees of freedom with errors [`TAIL_FACTOR`] times as large |
 //!
-//! # Uniform over a body
-//! Cube: each direction on its own. Ball: a normal vector gives the direction, `w^(1/k)` with uniform `w` the radius. Cross-polytope (l1 ball):
-//! `k + 1` exponentials divided by their sum, the last left out, with random signs. Boxes and ellipsoids are linear images,
-//! so uniform stays uniform.
+//! # Uniform sampling of a body
+//! Cube: each direction independently. Ball: a normal vector gives the direction, and `w^(1/k)`
+//! with uniform `w` the radius. Cross-polytope (l1 ball): `k + 1` exponentials divided by their
+//! sum, with the last one dropped and random signs. Boxes and ellipsoids are linear images of
+//! these, so uniform samples stay uniform.
 //!
-//! # Evenly spread over a body
-//! A map from the unit cube of the *same* dimension that keeps volumes keeps the points evenly spread. Ball: each coordinate to a normal
-//! value `g_c` by its quantile; `g / |g|` is the direction, and the chi distribution function of `|g|` is uniform and independent of it, so
-//! its k-th root is the radius. Cross-polytope: the same with Laplace values and the gamma distribution of their l1
-//! norm.
+//! # Low-discrepancy sampling of a body
+//! A volume-preserving map from the unit cube of the *same* dimension keeps the points evenly
+//! spread. Ball: each coordinate is mapped to a normal value `g_c` by the quantile function; `g /
+//! |g|` is the direction. The chi distribution function of `|g|` is uniform and independent of the
+//! direction, so its k-th root is the radius. Cross-polytope: the same with Laplace values and the
+//! gamma distribution of their l1 norm.
 //!
-//! The uniform points and the grid of a box need arithmetic only and are the same bits on every machine. The others take
-//! logarithms and exponentials from the platform, whose last digit may differ from one system to another.
+//! The uniform points and the grid of a box use arithmetic only and are bit-identical on every
+//! machine. The others use the platform's logarithms and exponentials, whose last digit may differ
+//! between systems.
 //!
 //! # The grid
-//! `m` values from minus to plus the half-width of the chosen coordinate, both ends included; with odd `m` the middle one is the
-//! measured value itself, and `m = 1` is the measured value alone. At each value the other coordinates are redrawn, uniformly over the
-//! slice of the set there: for a box all of their range, for a ball or an ellipsoid the smaller ball or ellipsoid (shifted as
-//! correlations demand) that the value leaves, a point at the ends. The authors: a box of 2 sigma, 101 values of the parallax.
+//! `m` values from minus to plus the half-width of the chosen coordinate, both ends included. With
+//! odd `m` the middle one is the measured value itself, and `m = 1` gives the measured value alone.
+//! At each value the other coordinates are redrawn uniformly over the corresponding slice of the
+//! set: for a box this is their full range; for a ball or an ellipsoid it is a smaller ball or
+//! ellipsoid (shifted as the correlations require), which shrinks to a point at the ends. The
+//! authors used a box of 2 sigma and 101 values of the parallax.
 
 use super::set::{Body, Density};
 use super::sobol::Sobol;
@@ -37,7 +42,7 @@ use rand_distr::{Exp1, StandardNormal};
 use statrs::function::erf::erfc_inv;
 use statrs::function::gamma::gamma_lr;
 
-/// How points are taken from a set.
+/// How points are drawn from a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sampler {
@@ -53,21 +58,21 @@ pub enum Sampler {
     },
     /// Independent draws from the error distribution, not cut off at the set.
     Density,
-    /// Most of them the same, some with heavy tails, for errors that may be too small.
+    /// Mostly the same, but some with heavy tails, for errors that may be underestimated.
     Tails,
 }
 
-/// Degrees of freedom of the tails of [`Sampler::Tails`]: the fewest whole ones whose errors have a
-/// variance.
+/// Degrees of freedom of the tails of [`Sampler::Tails`]: the smallest integer for which the
+/// variance is finite.
 pub const STUDENT_DF: f64 = 3.0;
 
-/// The share of draws from the tails, and what errors are multiplied by there.
+/// The share of draws from the tails.
 pub const TAIL_SHARE: f64 = 0.3;
 /// See [`TAIL_SHARE`].
 pub const TAIL_FACTOR: f64 = 2.0;
 
-/// What draws with heavy tails multiply all errors by at most, so that they end somewhere: one in
-/// 60 000 draws would be farther.
+/// The largest factor by which heavy-tailed draws multiply all errors. It bounds the draws; only
+/// one in 60 000 would be farther.
 const LARGEST_FACTOR: f64 = 45.0;
 
 impl Sampler {
@@ -89,7 +94,7 @@ impl Sampler {
         Ok(Points::trusted(values, set.dimension()))
     }
 
-    /// Refuses a grid along a coordinate that a set of this dimension does not have.
+    /// Rejects a grid along a coordinate that a set of this dimension does not have.
     pub(super) fn check(&self, dimension: usize) -> Result<(), SetError> {
         match *self {
             Sampler::Grid { coordinate } if coordinate >= dimension => {
@@ -151,13 +156,14 @@ impl Sampler {
     }
 }
 
-/// Step `j` of `m` from -1 to 1. Whole numbers until the division, so that the steps are symmetric and the middle is 0.
+/// Step `j` of `m` from -1 to 1. Integer arithmetic until the division makes the steps symmetric
+/// and the middle exactly 0.
 fn grid_step(j: usize, m: usize) -> f64 {
     if m == 1 { 0.0 } else { (2.0 * j as f64 - (m - 1) as f64) / (m - 1) as f64 }
 }
 
-/// What a normal vector is multiplied by. In the tails, for Student's law, that is the root of the degrees
-/// of freedom over a chi-square.
+/// The factor that multiplies a normal vector. In the tails, for Student's distribution, it is the
+/// square root of the degrees of freedom over a chi-square variate.
 fn tail_factor(rng: &mut Stream) -> f64 {
     if rng.random::<f64>() >= TAIL_SHARE {
         return 1.0;
@@ -190,7 +196,8 @@ fn uniform(body: Body, rng: &mut Stream, u: &mut [f64]) {
                 *slot = g;
                 squares += g * g;
             }
-            // The largest of k uniform values is distributed as w^(1/k), without a power function.
+            // The largest of k uniform values has the distribution of w^(1/k), without a power
+            // function.
             let radius = (0..k).map(|_| rng.random::<f64>()).fold(0.0, f64::max);
             rescale(u, radius, squares.sqrt());
         }
@@ -206,7 +213,7 @@ fn uniform(body: Body, rng: &mut Stream, u: &mut [f64]) {
     }
 }
 
-/// The point of the unit body that belongs to a point of the unit cube; keeps volumes.
+/// Maps a point of the unit cube to the unit body, preserving volumes.
 fn spread(body: Body, cube: &[f64], u: &mut [f64]) {
     let k = cube.len();
     if body == Body::Cube || k <= 1 {
@@ -251,21 +258,22 @@ fn rescale(u: &mut [f64], to: f64, from: f64) {
     }
 }
 
-/// The slices of a set across one coordinate.
+/// The slices of a set perpendicular to one coordinate.
 struct Slice {
     coordinate: usize,
     half_width: f64,
     across: Across,
 }
 
-/// How a slice lies in the space of the body.
+/// The orientation of a slice in the space of the body.
 enum Across {
     /// The coordinate is exact: every slice is the whole set.
     Exact,
     /// The coordinate is this direction of the body.
     Direction(usize),
-    /// The coordinate grows along a slanted direction of a ball: `sign` and the vector `v` of the Householder reflection
-    /// `H = 1 - 2 v v^T / v^T v` that takes the first axis to `-sign` times that direction.
+    /// The coordinate increases along an oblique direction of a ball: `sign` and the vector `v` of
+    /// the Householder reflection `H = 1 - 2 v v^T / v^T v` that maps the first axis to `-sign`
+    /// times that direction.
     Reflected { sign: f64, v: Vec<f64> },
 }
 
@@ -292,7 +300,8 @@ impl Slice {
             uniform(set.body(), rng, u);
             return set.add_image(set.rho(), u, z);
         }
-        // What is left of the body at this step is the same body, one dimension less and smaller.
+        // At this step the slice of the body is the same kind of body, smaller and of one dimension
+        // less.
         let room = match set.body() {
             Body::Cube => 1.0,
             Body::Cross => 1.0 - step.abs(),
@@ -318,7 +327,7 @@ impl Slice {
             }
         }
         set.add_image(set.rho(), u, z);
-        // The grid itself is free of the rounding of the map.
+        // The grid coordinate itself is free of the map's rounding errors.
         z[self.coordinate] = set.centre()[self.coordinate] + step * self.half_width;
     }
 }
@@ -383,9 +392,9 @@ mod tests {
         let share = |of: &dyn Fn([f64; 2]) -> bool| {
             points.rows().filter(|z| of(away(z))).count() as f64 / points.len() as f64
         };
-        // 0.7 times that of scipy.stats.norm, 0.3 times that of scipy.stats.t(3, scale=2): below 1,
-        // 0.6827 and 0.3486; below 6.364, 1 and 0.9500. And both are beyond 3 far more often together
-        // than apart, as one factor is common.
+        // 0.7 times that of scipy.stats.norm plus 0.3 times that of scipy.stats.t(3, scale=2):
+        // below 1, 0.6827 and 0.3486; below 6.364, 1 and 0.9500. Both coordinates exceed 3 together
+        // far more often than if they were independent, because they share one factor.
         for c in 0..2 {
             assert!((share(&|z| z[c].abs() < 1.0) - 0.5825).abs() < 0.01);
             assert!((share(&|z| z[c].abs() < 6.364) - 0.9850).abs() < 0.003);

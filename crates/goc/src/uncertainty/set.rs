@@ -1,7 +1,8 @@
 //! Uncertainty sets: eqs. (1) and (2) of the paper.
 //!
-//! A measured value `zeta` with a known error distribution. The set of values the truth may have is a level set of that
-//! density (eq. 2), large enough to hold the truth with the probability `1 - eta` (eq. 1):
+//! A measured value `zeta` comes with a known error distribution. The set of possible true values
+//! is a level set of its density (eq. 2), large enough to contain the truth with probability `1 -
+//! eta` (eq. 1):
 //!
 //! | constructor | density | set |
 //! |---|---|---|
@@ -11,12 +12,13 @@
 //! | [`UncertaintySet::ball`] | normal, one error for all | Euclidean ball |
 //! | [`UncertaintySet::ellipsoid`] | normal with covariance | `dz^T Sigma^-1 dz <= rho^2` |
 //!
-//! The box is not a level set of independent normals (their level sets are ellipsoids), but it is what surveys'
-//! error bars suggest, and eq. (1) holds for it all the same.
+//! The box is not a level set of independent normals (those are ellipsoids), but it is what the
+//! error bars of surveys suggest, and eq. (1) holds for it all the same.
 //!
-//! All are one thing inside: a unit body `B` (cube, cross-polytope or ball) in the `k` directions that have an error, and a linear
-//! map `A`; the set is `zeta + rho A B`. A coordinate with the error 0 is exact: every point of the set has it as measured.
-//! If all are exact the set is the one point.
+//! Internally all are represented in the same way: a unit body `B` (cube, cross-polytope or ball)
+//! in the `k` directions that have an error, and a linear map `A`; the set is `zeta + rho A B`. A
+//! coordinate with error 0 is exact: it has its measured value at every point of the set. If all
+//! coordinates are exact, the set is a single point.
 
 use super::{Covariance, SetError, Size};
 
@@ -28,7 +30,7 @@ pub(super) enum Body {
     Ball,
 }
 
-/// The density a set belongs to.
+/// The error density of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Density {
@@ -51,7 +53,7 @@ enum Frame {
     Full(Covariance),
 }
 
-/// The values an object's true covariates may have, around the measured ones.
+/// The possible true values of an object's covariates, around the measured ones.
 ///
 /// ```
 /// use goc::uncertainty::{Size, UncertaintySet};
@@ -77,7 +79,8 @@ impl UncertaintySet {
         Self::diagonal(centre, errors, Body::Cube, Density::Normal, size)
     }
 
-    /// A box given by its half-widths: errors that are hard limits, all values between equally likely.
+    /// A box given by its half-widths: the errors are hard limits, and all values in between are
+    /// equally likely.
     pub fn limits(centre: &[f64], half_widths: &[f64]) -> Result<Self, SetError> {
         check_not_negative("half-width", half_widths)?;
         Self::diagonal(centre, half_widths, Body::Cube, Density::Uniform, Size::sigmas(1.0)?)
@@ -140,7 +143,7 @@ impl UncertaintySet {
         check_finite("value", centre)?;
         let set = Self { centre: centre.to_vec(), body, density, frame, rho };
         for (coordinate, &value) in centre.iter().enumerate() {
-            // Draws from a density reach beyond the set, though never 500 errors.
+            // Draws from a density reach beyond the set, but never as far as 500 errors.
             let half_width = set.half_width(coordinate).max(500.0 * set.error(coordinate));
             if !(value.abs() + half_width).is_finite() {
                 return Err(SetError::TooWide { coordinate, value, half_width });
@@ -172,15 +175,16 @@ impl UncertaintySet {
         self.rho
     }
 
-    /// The density the set belongs to.
+    /// The error density of the set.
     pub fn density(&self) -> Density {
         self.density
     }
 
-    /// How far the set reaches from the measured value along one coordinate; 0 where it is exact.
+    /// The extent of the set around the measured value along one coordinate; 0 for an exact
+    /// coordinate.
     ///
     /// # Panics
-    /// When there is no such coordinate.
+    /// If there is no such coordinate.
     pub fn half_width(&self, coordinate: usize) -> f64 {
         assert!(coordinate < self.dimension(), "no coordinate {coordinate}");
         self.rho * self.error(coordinate)
@@ -196,8 +200,9 @@ impl UncertaintySet {
         }
     }
 
-    /// True when `z` lies in the set. The boundary counts, with an allowance for rounding: 1e-12 of the size, and a few units
-    /// in the last place of the coordinates, which is more where an error is small against its value.
+    /// True if `z` lies in the set, boundary included. The tolerance for rounding is 1e-12 of the
+    /// size plus a few units in the last place of the coordinates, which matters where an error is
+    /// small compared with its value.
     pub fn contains(&self, z: &[f64]) -> bool {
         if z.len() != self.dimension() {
             return false;
@@ -205,7 +210,7 @@ impl UncertaintySet {
         let u = self.directions(z);
         let mut back = self.centre.clone();
         self.add_image(1.0, &u, &mut back);
-        // Off the flat directions there must be nothing.
+        // Outside the directions with an error the difference must vanish.
         let flat = (0..z.len()).all(|c| {
             let unit = z[c].abs().max(self.centre[c].abs()) * 1e-12;
             (back[c] - z[c]).abs() <= unit.max(1e-9 * self.half_width(c))
@@ -217,8 +222,8 @@ impl UncertaintySet {
         flat && norm(self.body, &u) <= self.rho * (1.0 + 1e-12) + last_places
     }
 
-    /// Minus the log density at `z`, relative to that at the centre: half the squared Mahalanobis distance for normal errors,
-    /// the scaled l1 distance for Laplace errors, 0 for uniform ones.
+    /// The negative log density at `z` relative to the centre: half the squared Mahalanobis
+    /// distance for normal errors, the scaled l1 distance for Laplace errors, 0 for uniform ones.
     pub fn surprise(&self, z: &[f64]) -> f64 {
         let u = self.directions(z);
         match self.density {
@@ -228,7 +233,8 @@ impl UncertaintySet {
         }
     }
 
-    /// The same set of some coordinates only: that of their marginal distribution, at the same rho.
+    /// The set for some of the coordinates only: that of their marginal distribution, at the same
+    /// rho.
     pub fn marginal(&self, coordinates: &[usize]) -> Result<Self, SetError> {
         let dimension = self.dimension();
         if let Some(&coordinate) = coordinates.iter().find(|&&c| c >= dimension) {
@@ -252,7 +258,8 @@ impl UncertaintySet {
         Self::checked(&centre, self.body, self.density, frame, self.rho)
     }
 
-    /// The coordinates that fix the directions, each with its error when those before it are known.
+    /// The coordinates that determine the directions, each with its error conditional on those
+    /// before it.
     fn narrowest(&self) -> impl Iterator<Item = (usize, f64)> {
         (0..self.rank()).map(|k| match &self.frame {
             Frame::Diagonal { active, scale } => (active[k], scale[k]),
@@ -276,7 +283,8 @@ impl UncertaintySet {
         }
     }
 
-    /// The direction in which one coordinate grows, in the space of the body: a unit vector, or `None` for an exact coordinate.
+    /// The direction in which one coordinate increases, in the space of the body: a unit vector, or
+    /// `None` for an exact coordinate.
     pub(super) fn towards(&self, coordinate: usize) -> Option<Vec<f64>> {
         let mut e = vec![0.0; self.rank()];
         match &self.frame {
@@ -347,7 +355,7 @@ mod tests {
         let set = UncertaintySet::cuboid(&[1.0; 3], &sigmas, two).unwrap();
         assert_eq!([0, 1, 2].map(|c| set.half_width(c)), [1.0, 0.0, 4.0]);
         assert_eq!(set.rank(), 2);
-        // An absolute radius keeps the shape: the widest coordinate gets it.
+        // An absolute radius preserves the shape and applies to the widest coordinate.
         let set = UncertaintySet::l1_ball(&[1.0; 3], &sigmas, Size::radius(10.0).unwrap()).unwrap();
         assert_eq!([0, 1, 2].map(|c| set.half_width(c)), [2.5, 0.0, 10.0]);
         let set = UncertaintySet::ball(&[1.0; 3], 0.3, Size::radius(7.0).unwrap()).unwrap();

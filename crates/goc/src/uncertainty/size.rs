@@ -1,8 +1,8 @@
-//! How large a set is: eq. (1) of the paper, `P(Z in set) >= 1 - eta`.
+//! The size of a set: eq. (1) of the paper, `P(Z in set) >= 1 - eta`.
 //!
-//! Every set here is `{ |z - zeta| <= rho }` in the norm of its density, in units of the errors. The level sets of a density
-//! have the right shape already (eq. 2); what is left is the one number rho. It is given directly, or follows from eta as
-//! the quantile of `|Z - zeta|`:
+//! Every set here is `{ |z - zeta| <= rho }` in the norm of its density, in units of the errors.
+//! The level sets of a density already have the right shape (eq. 2), so only the number rho
+//! remains. It is given directly, or follows from eta as a quantile of `|Z - zeta|`:
 //!
 //! | set | density | rho for eta |
 //! |---|---|---|
@@ -10,7 +10,8 @@
 //! | l1 ball | Laplace | quantile 1 - eta of Gamma(k, 1) |
 //! | ball, ellipsoid | normal | square root of the quantile 1 - eta of chi-square with k degrees |
 //!
-//! with `k` the number of independent directions that have an error: exact coordinates do not count.
+//! where `k` is the number of independent directions that have an error: exact coordinates do not
+//! count.
 
 use std::fmt;
 
@@ -40,19 +41,20 @@ enum Kind {
 }
 
 impl Size {
-    /// So many errors: the half-width of every coordinate is `number` times its error (its scale, for Laplace errors).
+    /// A multiple of the errors: the half-width of every coordinate is `number` times its error
+    /// (its scale, for Laplace errors).
     pub fn sigmas(number: f64) -> Result<Self, SetError> {
         check(number).map(|v| Self(Kind::Sigmas(v)))
     }
 
-    /// An absolute radius: the errors give the shape only, and the set's widest coordinate gets this half-width. For a ball
-    /// this is its radius.
+    /// An absolute radius: the errors determine only the shape, and the set's widest coordinate
+    /// gets this half-width. For a ball this is its radius.
     pub fn radius(radius: f64) -> Result<Self, SetError> {
         check(radius).map(|v| Self(Kind::Radius(v)))
     }
 
-    /// So large that the true value lies outside with the probability `eta`: from 1e-12, where the quantile runs out of
-    /// digits, to below 1.
+    /// Large enough that the true value lies outside with probability `eta`, from 1e-12 (where the
+    /// quantile runs out of digits) to below 1.
     pub fn eta(eta: f64) -> Result<Self, SetError> {
         if (1e-12..1.0).contains(&eta) { Ok(Self(Kind::Eta(eta))) } else { Err(SetError::Eta { value: eta }) }
     }
@@ -70,7 +72,7 @@ impl Size {
     }
 }
 
-/// As it was given: "sigmas 2".
+/// In the form in which it was given: "sigmas 2".
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
@@ -88,18 +90,18 @@ fn check(value: f64) -> Result<f64, SetError> {
 /// The `1 - eta` quantile of the norm of `k` standard errors; `k >= 1` and `0 < eta < 1`.
 fn quantile(body: Body, k: usize, eta: f64) -> f64 {
     match body {
-        // 1 - (1 - eta)^(1/k), without losing a small eta: the two-sided tail of each coordinate.
+        // 1 - (1 - eta)^(1/k), accurate for small eta: the two-sided tail of each coordinate.
         Body::Cube => std::f64::consts::SQRT_2 * erfc_inv(-((-eta).ln_1p() / k as f64).exp_m1()),
         Body::Cross => gamma_quantile(k as f64, eta),
-        // Chi-square with k degrees is twice a gamma of k/2.
+        // Chi-square with k degrees of freedom is twice a gamma with shape k/2.
         Body::Ball => (2.0 * gamma_quantile(0.5 * k as f64, eta)).sqrt(),
     }
 }
 
-/// The value that Gamma(shape, 1) exceeds with the probability `eta`.
+/// The value that Gamma(shape, 1) exceeds with probability `eta`.
 ///
-/// The library's quantile is good to ten digits; two Newton steps on the upper tail, which keeps the digits of a small
-/// eta, give the rest.
+/// The library's quantile is accurate to ten digits. Two Newton steps on the upper tail, which
+/// preserves the digits of a small eta, give the rest.
 fn gamma_quantile(shape: f64, eta: f64) -> f64 {
     let mut x = Gamma::new(shape, 1.0).map_or(f64::NAN, |law| law.inverse_cdf(1.0 - eta));
     for _ in 0..2 {

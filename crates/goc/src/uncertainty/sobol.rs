@@ -1,9 +1,10 @@
-//! Low-discrepancy points in the unit cube: an Owen-scrambled Sobol sequence with a seed.
+//! Low-discrepancy points in the unit cube: a seeded, Owen-scrambled Sobol sequence.
 //!
-//! The sequence used has 2^16 points in 256 dimensions, each coordinate a multiple of 2^-24. Beyond: every further 256
-//! dimensions, and every further 2^16 points, are a sequence of their own with a new seed; blocks are then
-//! independent of each other and evenly spread within. Inside its cell of 2^-24 a point is placed at random, so that all digits
-//! of a coordinate are used and none is 0 or 1.
+//! The underlying sequence has 2^16 points in 256 dimensions, with each coordinate a multiple of
+//! 2^-24. Every further 256 dimensions, and every further 2^16 points, use a separate sequence with
+//! a new seed; such blocks are independent of each other and evenly spread within. A point is
+//! placed at random inside its cell of 2^-24, so that all digits of a coordinate are used and none
+//! is 0 or 1.
 
 use crate::Stream;
 use rand::{Rng, RngExt};

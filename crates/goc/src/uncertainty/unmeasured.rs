@@ -1,17 +1,17 @@
-//! Coordinates that were not measured, such as the radial velocity of most stars of Gaia.
+//! Coordinates that were not measured, such as the radial velocity of most stars in Gaia.
 //!
-//! All that is known of such a coordinate is a prior, so the set is long there. A hundred independent
-//! draws from a wide prior leave holes where a narrow group may lie. So the `m` points take one value from
-//! each of `m` stretches of equal probability, in random order: every value by itself follows the prior,
-//! and the holes are never wider than two stretches.
+//! Such a coordinate is known only through a prior, so the set is long in that direction. A hundred
+//! independent draws from a wide prior leave gaps in which a narrow group may lie. The `m` points
+//! therefore take one value from each of `m` strata of equal probability, in random order: every
+//! single value follows the prior, and gaps are never wider than two strata.
 //!
 //! # Heavy tails
-//! The law of the errors is learned from how far the drawn values are from the measured ones
-//! ([`Sampler::Tails`]). What was not measured says nothing of errors, and the prior must not get wider
-//! where they are larger. So the error of the coordinate is drawn as that of any other, counts in the
-//! penalty as any other, and is then forgotten: the value that is used comes from the prior. The weights
-//! `law(p) / drawn(p)` thus stay what they are for an object with everything measured, and summed over the
-//! forgotten error they are those of the other coordinates alone.
+//! The error model is learned from the distances between the drawn and the measured values
+//! ([`Sampler::Tails`]). An unmeasured value carries no information on errors, and the prior must
+//! not become wider where errors are larger. So the error of the coordinate is drawn like any
+//! other, counts in the penalty like any other, and is then discarded: the value used comes from
+//! the prior. The weights `law(p) / drawn(p)` thus stay the same as for a fully measured object,
+//! and summed over the discarded error they are those of the other coordinates alone.
 
 use super::set::Density;
 use super::{Object, Sampler};
@@ -19,8 +19,8 @@ use crate::Stream;
 use rand::RngExt;
 use statrs::function::erf::erfc_inv;
 
-/// Draws the unmeasured coordinates of an object's points anew, from their prior. Gives back what the
-/// points were, where penalties are to be those of before.
+/// Redraws the unmeasured coordinates of an object's points from their prior. Returns the original
+/// points, from which penalties may have to be computed.
 pub(super) fn draw(
     object: &Object,
     sampler: Sampler,
@@ -48,9 +48,9 @@ pub(super) fn draw(
     before
 }
 
-/// A standard normal value within one of `m` stretches of equal probability.
+/// A standard normal value within one of `m` strata of equal probability.
 fn normal_within(stretch: usize, m: usize, rng: &mut Stream) -> f64 {
-    // Not at the very end of the first, which is minus infinity.
+    // Not at the very start of the first, which is minus infinity.
     let below = (stretch as f64 + rng.random::<f64>().max(1e-9)) / m as f64;
     -std::f64::consts::SQRT_2 * erfc_inv(2.0 * below)
 }
@@ -78,7 +78,7 @@ mod tests {
             let mut values: Vec<f64> = (0..200).map(|j| made.candidate(0, j)[1]).collect();
             values.sort_by(f64::total_cmp);
             for (j, value) in values.iter().enumerate() {
-                // The normal quantiles at both ends of the stretch.
+                // The normal quantiles at both ends of the stratum.
                 let end = |share: f64| 10.0 - 100.0 * std::f64::consts::SQRT_2 * erfc_inv(2.0 * share);
                 let ends = (end(j as f64 / 200.0), end((j + 1) as f64 / 200.0));
                 assert!(ends.0 <= *value && *value <= ends.1, "{sampler:?} {j}: {value}, {ends:?}");

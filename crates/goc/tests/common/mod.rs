@@ -77,7 +77,7 @@ pub fn paper_means(folder: &std::path::Path, seed: usize) -> Points {
     paper_set(folder, seed).candidates.means()
 }
 
-/// The rows of a reference table (CSV, also .gz), asked for by column name.
+/// The rows of a reference table (CSV, also .gz), requested by column name.
 pub struct Rows {
     table: goc_tables::Table,
 }

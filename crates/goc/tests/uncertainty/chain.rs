@@ -265,7 +265,7 @@ fn what_does_not_fit_together_is_named() {
     assert_eq!(Propagation::new(nothing).propagate(&all).unwrap_err(), PropagateError::NoOutputs);
 }
 
-/// Measured 2 +- 1, known beforehand to be 0 +- 1: the truth is 1 with a variance of 1/2.
+/// Measured 2 +- 1, with the prior 0 +- 1: the truth is 1 with a variance of 1/2.
 #[test]
 fn candidates_follow_the_errors_times_the_prior() {
     let set = UncertaintySet::cuboid(&[2.0], &[1.0], Size::sigmas(5.0).unwrap()).unwrap();

@@ -4,7 +4,7 @@ function truthPart() {
   const host = byId("truth");
   if (!told.truth) {
     host.append(
-      make("h2", {}, "Against the truth"),
+      make("h2", {}, "Comparison with the truth"),
       make(
         "p",
         { class: "note" },
@@ -14,7 +14,7 @@ function truthPart() {
     return;
   }
   const { groups, cells, scores, judged } = told.truth;
-  host.append(make("h2", {}, "Against the truth"));
+  host.append(make("h2", {}, "Comparison with the truth"));
   host.append(
     make(
       "div",
@@ -115,7 +115,7 @@ function matrixPart(host, groups, cells) {
     tabindex: "0",
     role: "application",
     "aria-label":
-      "Clusters (rows) against true groups (columns); arrow keys go from cell to cell, Enter takes the cluster",
+      "Clusters (rows) against true groups (columns); arrow keys go from cell to cell, Enter selects the cluster",
   });
   canvas.style.width = `${left + size * groups.length + 8}px`;
   canvas.style.height = `${top + size * clusters.length + 8}px`;
@@ -247,7 +247,7 @@ function runPart() {
       make(
         "p",
         { class: "note" },
-        "The label table says nothing of the run: CSV keeps no metadata. Write it as .parquet, .ecsv, .fits or .vot to see parameters, seed and version here.",
+        "The label table has no record of the run, because CSV has no metadata. Write it as .parquet, .ecsv, .fits or .vot to see parameters, seed and version here.",
       ),
     );
   host.append(side);
@@ -277,7 +277,7 @@ function runPart() {
       make(
         "p",
         { class: "note" },
-        "No objective and changes per iteration to show: the method does not go by iterations, or the labels do not say (--history).",
+        "No history to show: the method does not iterate, or the labels do not record it (--history).",
       ),
     );
   }
@@ -304,7 +304,7 @@ function runPart() {
     );
   }
   if (!told.remarks.length && !told.leftOut.length)
-    dropped.append(make("p", { class: "note" }, "Nothing, as far as the tables say."));
+    dropped.append(make("p", { class: "note" }, "Nothing, according to the tables."));
   host.append(dropped);
   const steps = sets
     ? ` Candidates are drawn in steps of ${stars.features.map((f, c) => `${shown(sets.ranges[c][1])}${f.unit ? ` ${f.unit}` : ""} in ${f.name}`).join(", ")} (16 bits); stars and downloads have full precision.`

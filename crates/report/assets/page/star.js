@@ -93,13 +93,13 @@ function drawCard() {
       pairs(list.map(([label, count]) => [nameOf(label), `${count} of ${clusterOf.get(label).size}`])),
     );
   } else {
-    card.append(make("h2", {}, "Point at a star, or take a cluster from the table"));
+    card.append(make("h2", {}, "Point at a star, or select a cluster in the table"));
     card.append(
       make(
         "p",
         {},
         sets
-          ? "A star shows its uncertainty set in every view: all the places its errors allow. "
+          ? "A star shows its uncertainty set in every view: all values that its errors allow. "
           : "This page was made without the candidates (--candidates), so stars show no uncertainty sets. ",
       ),
     );
@@ -107,7 +107,7 @@ function drawCard() {
       make(
         "p",
         {},
-        "Click takes the star's cluster, drag moves a view, shift-drag brushes, the wheel zooms. All of it works from the keyboard too: see Keys.",
+        "Click selects the star's cluster, drag moves a view, shift-drag brushes, the wheel zooms. Everything also works from the keyboard: see Keys.",
       ),
     );
     if (stars.runnerUp)

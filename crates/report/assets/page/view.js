@@ -67,7 +67,7 @@ class View {
     }
     this.stack.setAttribute(
       "aria-label",
-      `${this.name}, ${counted(stars.n, "star")}; arrow keys walk from star to star, Enter takes the cluster, plus and minus zoom, Escape clears`,
+      `${this.name}, ${counted(stars.n, "star")}; arrow keys go from star to star, Enter selects the cluster, plus and minus zoom, Escape clears`,
     );
     this.resetWindow();
   }

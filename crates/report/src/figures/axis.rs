@@ -1,31 +1,32 @@
-//! Axes: what range they show, where the ticks are, and what these say.
+//! Axes: their range, and the positions and labels of their ticks.
 //!
-//! Ticks are 1, 2 or 5 times a power of ten apart, as close as their labels allow without touching: the labels are measured. Numbers too large or
-//! too small to write out share a power of ten, which the name of the axis then carries. Logarithmic axes have a tick a decade, with 2 and 5
+//! Ticks are 1, 2 or 5 times a power of ten apart, as close as their labels allow without touching:
+//! the labels are measured. Numbers too large or too small to write out share a power of ten, which
+//! the name of the axis then carries. Logarithmic axes have one tick per decade, with 2 and 5
 //! between them where there is room.
 
 use super::canvas::FONT;
 use super::font;
 
-/// One axis: its name and what it shows.
+/// One axis: its name and range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     pub name: String,
     pub low: f64,
     pub high: f64,
     pub log: bool,
-    /// Only whole numbers have ticks.
+    /// Whether only whole numbers have ticks.
     pub whole: bool,
 }
 
-/// A tick: where, and what it says.
+/// A tick: its position and label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
     pub at: f64,
     pub text: String,
 }
 
-/// Ticks, and the power of ten that all are to be multiplied by.
+/// Ticks, and the power of ten that multiplies all of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ticks {
     pub ticks: Vec<Tick>,
@@ -33,12 +34,12 @@ pub struct Ticks {
 }
 
 impl Axis {
-    /// Everything from `low` to `high` as it is.
+    /// An axis from `low` to `high`, exactly.
     pub fn new(name: impl Into<String>, low: f64, high: f64) -> Self {
         Self { name: name.into(), low, high, log: false, whole: false }
     }
 
-    /// Around these values with a little room; around a single value, something to see it in.
+    /// An axis around these values with a small margin; a single value gets some range around it.
     pub fn around(name: impl Into<String>, values: impl Iterator<Item = f64>) -> Self {
         let (low, high) =
             values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
@@ -51,7 +52,7 @@ impl Axis {
         Self::new(name, low - room, high + room)
     }
 
-    /// Around these values, on a logarithmic scale; values that are not above 0 do not count.
+    /// A logarithmic axis around these values; values that are not above 0 are ignored.
     pub fn decades(name: impl Into<String>, values: impl Iterator<Item = f64>) -> Self {
         let around = Self::around(name, values.filter(|v| *v > 0.0).map(libm::log10));
         let (low, high) = if around.high - around.low < 0.3 {
@@ -67,7 +68,7 @@ impl Axis {
         self
     }
 
-    /// From 0 at the low end to 1 at the high end.
+    /// The relative position of a value, from 0 at the low end to 1 at the high end.
     pub fn part(&self, value: f64) -> f64 {
         if self.log {
             let value = value.max(f64::MIN_POSITIVE);
@@ -77,7 +78,7 @@ impl Axis {
         }
     }
 
-    /// Ticks for an axis `length` long whose labels stand beside each other (`along`) or above each other.
+    /// Ticks for an axis of this `length` whose labels are side by side (`along`) or stacked.
     pub fn ticks(&self, length: f64, along: bool) -> Ticks {
         if self.log { self.log_ticks(length, along) } else { self.plain_ticks(length, along) }
     }
@@ -89,7 +90,7 @@ impl Axis {
             step = step.max(1.0);
         }
         let mut best = Ticks { ticks: Vec::new(), power: 0 };
-        // From close to wide; the first that fits is the answer.
+        // From narrow to wide spacing; the first that fits is used.
         for round in 0..9 {
             let ticks = self.with_step(step);
             if ticks.ticks.len() <= 7 && fits(&ticks, |t| self.part(t) * length, along) {
@@ -178,7 +179,7 @@ impl Axis {
     }
 }
 
-/// Whether labels have air between them.
+/// Whether labels have space between them.
 fn fits(ticks: &Ticks, place: impl Fn(f64) -> f64, along: bool) -> bool {
     ticks.ticks.windows(2).all(|pair| {
         let between = (place(pair[1].at) - place(pair[0].at)).abs();
@@ -191,7 +192,7 @@ fn fits(ticks: &Ticks, place: impl Fn(f64) -> f64, along: bool) -> bool {
     })
 }
 
-/// Ten to a power: whole ones exactly as they are written.
+/// Ten to a power; exact for integer exponents.
 fn ten_to(exponent: f64) -> f64 {
     if exponent.fract() == 0.0 && exponent.abs() < 300.0 {
         format!("1e{exponent:.0}").parse().unwrap_or(1.0)

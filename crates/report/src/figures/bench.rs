@@ -7,16 +7,17 @@ use super::panel::{Entry, Page, Panel, Sign};
 use super::{Figure, FigureError, Result, counted};
 use crate::colours::{COLOURS, GREY, MARKS, Mark};
 
-/// One quantity for every name.
+/// One quantity, with a value for every name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
-    /// What is measured.
+    /// The measured quantity.
     pub quantity: String,
     /// Its values, in the order of the names; above 0.
     pub values: Vec<f64>,
 }
 
-/// Horizontal bars under their names, a colour a quantity, on a logarithmic scale from 1 or from below the least value.
+/// Horizontal bars under their names, one colour per quantity, on a logarithmic scale from 1 or
+/// from below the least value.
 ///
 /// ```
 /// use goc_report::figures::{Bars, bars};

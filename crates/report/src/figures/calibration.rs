@@ -1,7 +1,8 @@
-//! Calibration: is a probability of .8 right eight times in ten?
+//! Calibration: is a probability of 0.8 right eight times out of ten?
 //!
-//! In every bin the mean probability that was said against how often it came true; discs have an area in proportion to the number of cases. The
-//! expected calibration error is the mean distance of the two over all cases.
+//! Plots the mean predicted probability of each bin against the observed frequency; the area of the
+//! discs is proportional to the number of cases. The expected calibration error is the mean
+//! absolute difference of the two over all cases.
 
 use super::axis::Axis;
 use super::canvas::{Anchor, FONT};
@@ -14,7 +15,7 @@ use crate::colours::{COLOURS, GREY};
 pub struct Calibration {
     /// What was predicted.
     pub name: String,
-    /// For each bin: the mean probability, the share that came true, how many cases.
+    /// For each bin: the mean probability, the fraction that came true, and the number of cases.
     pub bins: Vec<[f64; 3]>,
 }
 
@@ -33,7 +34,7 @@ impl Calibration {
     }
 }
 
-/// A panel a kind.
+/// One panel per kind.
 pub fn calibration(kinds: &[Calibration]) -> Result<Figure> {
     if kinds.iter().all(|kind| kind.bins.is_empty()) {
         return Err(FigureError::Empty { what: "bins" });

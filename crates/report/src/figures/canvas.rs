@@ -1,6 +1,7 @@
 //! SVG text, written piece by piece.
 //!
-//! Numbers keep two decimals, text is escaped in one place, and marks that come often are defined once and used.
+//! Numbers keep two decimals, text is escaped in one place, and frequent marks are defined once and
+//! reused.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,16 +12,16 @@ use crate::colours::Mark;
 /// Width of every figure in its own units.
 pub const WIDTH: f64 = 400.0;
 
-/// Size of the smallest letters in those units.
+/// Size of the smallest letters in these units.
 pub const FONT: f64 = 11.0;
 
 /// The colour of letters and frames.
 pub const INK: &str = "#222222";
 
-/// Dots of a cloud at most; more are thinned.
+/// Maximum number of dots in a cloud; more are thinned out.
 const MOST_DOTS: usize = 50_000;
 
-/// Where a line of text is held.
+/// Where a line of text is anchored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     Start,
@@ -51,7 +52,7 @@ impl Area {
     }
 }
 
-/// A number with two decimals at most, without what says nothing.
+/// A number with at most two decimals, without redundant characters.
 pub fn number(value: f64) -> String {
     let mut text = format!("{value:.2}");
     while text.ends_with('0') {
@@ -63,7 +64,7 @@ pub fn number(value: f64) -> String {
     if text == "-0" { "0".into() } else { text }
 }
 
-/// Text that is text whatever it holds. Characters that XML does not know become blanks.
+/// Text escaped for XML, whatever it contains. Characters that XML does not allow become blanks.
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -80,11 +81,11 @@ pub fn escaped(text: &str) -> String {
     safe
 }
 
-/// What a picture is drawn on.
+/// The canvas of a drawing.
 pub struct Canvas {
     body: String,
     clips: usize,
-    /// Marks are drawn so many times their size.
+    /// Marks are drawn this many times their size.
     pub mark_scale: f64,
 }
 
@@ -114,7 +115,7 @@ impl Canvas {
         self.body.push('\n');
     }
 
-    /// A line of text; `angle` in degrees turns it about its anchor.
+    /// A line of text, rotated about its anchor by `angle` degrees.
     pub fn text(&mut self, text: &str, [x, y]: [f64; 2], anchor: Anchor, size: f64, angle: f64) {
         let anchor = match anchor {
             Anchor::Start => "start",
@@ -151,7 +152,7 @@ impl Canvas {
     }
 
     pub fn circle(&mut self, [x, y]: [f64; 2], radius: f64, style: &str) {
-        // A radius is rounded up, so that what it holds stays inside.
+        // A radius is rounded up, so that everything in the circle stays inside.
         let radius = (radius * 100.0).ceil() / 100.0;
         let [x, y, r] = [x, y, radius].map(number);
         self.put(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\" {style}/>"));
@@ -167,7 +168,7 @@ impl Canvas {
         self.put(format_args!("<path d=\"{d}\" {style}/>"));
     }
 
-    /// An element an object: points that are to be counted and told apart.
+    /// One element per object, for points that must be counted and distinguished.
     pub fn marks(&mut self, points: impl Iterator<Item = [f64; 2]>, mark: Mark, colour: &str) {
         let name = MARKS.iter().find(|(m, _, _)| *m == mark).map_or("disc", |(_, name, _)| name);
         self.put(format_args!("<g fill=\"{colour}\" class=\"points\">"));
@@ -178,7 +179,7 @@ impl Canvas {
         self.put(format_args!("</g>"));
     }
 
-    /// A dot a point in one path, none left out.
+    /// One dot per point in one path, none left out.
     pub fn dots(&mut self, points: impl Iterator<Item = [f64; 2]>, size: f64, colour: &str) {
         let mut d = String::new();
         for [x, y] in points {
@@ -197,7 +198,8 @@ impl Canvas {
         self.put(format_args!("<path d=\"{d}\" transform=\"translate({x} {y}) scale(1.5)\" {style}/>"));
     }
 
-    /// A cloud of dots in one path. Dots that fall on one another are drawn once, and no more than a screen can show.
+    /// A cloud of dots in one path. Dots that coincide are drawn once, and no more than a screen
+    /// can show.
     pub fn cloud(&mut self, points: impl Iterator<Item = [f64; 2]>, within: Area, size: f64, colour: &str) {
         // In fourths of a unit, a pixel and more of what most will see.
         let places: BTreeSet<(i64, i64)> = points
@@ -218,7 +220,7 @@ impl Canvas {
         ));
     }
 
-    /// What `draw` draws is cut off at the edges of an area.
+    /// Clips what `draw` draws to an area.
     pub fn clipped(&mut self, area: Area, draw: impl FnOnce(&mut Self)) {
         let id = self.clips;
         self.clips += 1;
@@ -229,7 +231,7 @@ impl Canvas {
         self.put(format_args!("</g>"));
     }
 
-    /// The picture, on white.
+    /// The finished figure, on white.
     pub fn finish(self, height: f64) -> Figure {
         let (width, height) = (number(WIDTH), number(height.ceil()));
         let mut svg = format!(

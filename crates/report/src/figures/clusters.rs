@@ -1,8 +1,9 @@
 //! The paper's Figure 1: clusters over the uncertainty sets.
 //!
-//! Grey dots are the candidates of all objects, coloured marks the representatives, a circle holds the members of each cluster. Panels share both
-//! axes, so that two methods can be compared. Clusters of a later panel take the look of the cluster of the first with which they share most
-//! members: what has not changed looks the same.
+//! Grey dots are the candidates of all objects, coloured marks the representatives, a circle
+//! encloses the members of each cluster. Panels share both axes, so that two methods can be
+//! compared. A cluster in a later panel takes the look of the cluster in the first panel with which
+//! it shares most members, so that what has not changed looks the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,20 +18,20 @@ pub(super) const BACKGROUND: &str = "#BFBFBF";
 /// One clustering.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterPanel {
-    /// What stands above it.
+    /// The title above it.
     pub title: String,
     /// The representative of each object, in the plane of the figure.
     pub points: Vec<[f64; 2]>,
-    /// The cluster of each object; none for noise.
+    /// The cluster of each object; `None` for noise.
     pub labels: Vec<Option<u32>>,
 }
 
 /// The plane of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plane {
-    /// What the two directions are called, with units.
+    /// The names of the two directions, with units.
     pub names: [String; 2],
-    /// Both directions have the same unit, so that a distance means the same in each.
+    /// Whether both directions have the same unit, so that distances are comparable.
     pub equal: bool,
 }
 
@@ -60,8 +61,9 @@ pub fn clusters(sets: &[[f64; 2]], panels: &[ClusterPanel], plane: &Plane) -> Re
     Ok(drawn(sets, panels, plane, 0.0)?.0)
 }
 
-/// As [`clusters`], but a few objects far from all others do not squeeze them into a corner: an end of an axis whose outermost half
-/// percent would take more than half as much room again is cut off there. Also the number of objects that lie outside.
+/// Like [`clusters`], but a few distant objects do not squeeze the others into a corner: an end of
+/// an axis is cut off if its outermost 0.5 % would extend the axis by more than half. Also returns
+/// the number of objects outside.
 ///
 /// ```
 /// use goc_report::figures::{ClusterPanel, Plane, most_clusters};
@@ -76,8 +78,8 @@ pub fn most_clusters(sets: &[[f64; 2]], panels: &[ClusterPanel], plane: &Plane) 
     drawn(sets, panels, plane, 0.005)
 }
 
-/// The figure, and how many objects lie outside in one of the panels or more; `cut` is the part of the objects at each end of an axis
-/// that may.
+/// The figure, and how many objects lie outside in at least one panel; `cut` is the fraction of
+/// objects at each end of an axis that may.
 fn drawn(sets: &[[f64; 2]], panels: &[ClusterPanel], plane: &Plane, cut: f64) -> Result<(Figure, usize)> {
     if panels.iter().all(|panel| panel.points.is_empty()) {
         return Err(FigureError::Empty { what: "points" });
@@ -95,14 +97,14 @@ fn drawn(sets: &[[f64; 2]], panels: &[ClusterPanel], plane: &Plane, cut: f64) ->
         axis.high - axis.low
     });
     let within = |p: &[f64; 2]| (0..2).all(|c| (ends[c][0]..=ends[c][1]).contains(&p[c]));
-    // Circles are round on the page; where the axes differ in unit, that is another shape in the data.
+    // Circles are round on the page; if the axes differ in unit, they are ellipses in the data.
     let scale = if plane.equal { [1.0, 1.0] } else { spans.map(|span| 1.0 / span) };
     let mut circles: Vec<(u32, Circle)> = Vec::new();
     for panel in panels {
         let outside = panel.points.iter().zip(&panel.labels).filter(|(point, _)| !within(point));
         let far: BTreeSet<u32> = outside.filter_map(|(_, label)| *label).collect();
         let of_panel = circles_of(panel, |p| [p[0] * scale[0], p[1] * scale[1]]);
-        // A circle around a far object reaches as far.
+        // A circle around a distant object reaches as far.
         circles.extend(of_panel.into_iter().filter(|(label, _)| !far.contains(label)));
     }
     let range = |c: usize| {
@@ -137,7 +139,7 @@ fn drawn(sets: &[[f64; 2]], panels: &[ClusterPanel], plane: &Plane, cut: f64) ->
             canvas.cloud(dots, placed.area, if columns == 1 { 1.0 } else { 0.8 }, BACKGROUND);
             for (label, circle) in circles_of(panel, |point| placed.place(point)) {
                 let (colour, _) = look(looks[&label]);
-                // A little more than the members reach, so that their marks are inside too.
+                // A little larger than the members need, so that their marks are inside too.
                 let radius = circle.radius + 3.5 * mark;
                 let style = format!(
                     "fill=\"{colour}\" fill-opacity=\".1\" stroke=\"{colour}\" stroke-width=\".9\" class=\"cluster\""
@@ -160,7 +162,8 @@ fn drawn(sets: &[[f64; 2]], panels: &[ClusterPanel], plane: &Plane, cut: f64) ->
     Ok((page.finish(), outside.len()))
 }
 
-/// From where to where an axis shows values. An end with up to `cut` of them far beyond the others is cut off.
+/// The range of values that an axis shows. An end is cut off if up to a fraction `cut` of the
+/// values lies far beyond the others.
 fn ends_of(mut values: Vec<f64>, cut: f64) -> [f64; 2] {
     values.sort_by(f64::total_cmp);
     let [Some(&first), Some(&last)] = [values.first(), values.last()] else { return [0.0, 1.0] };
@@ -170,7 +173,7 @@ fn ends_of(mut values: Vec<f64>, cut: f64) -> [f64; 2] {
     [if low - first > room { low } else { first }, if last - high > room { high } else { last }]
 }
 
-/// The circle of each cluster, its members taken to where `place` says.
+/// The circle of each cluster, with its members mapped by `place`.
 fn circles_of(panel: &ClusterPanel, place: impl Fn([f64; 2]) -> [f64; 2]) -> Vec<(u32, Circle)> {
     let mut members: BTreeMap<u32, Vec<[f64; 2]>> = BTreeMap::new();
     for (point, label) in panel.points.iter().zip(&panel.labels) {
@@ -181,7 +184,8 @@ fn circles_of(panel: &ClusterPanel, place: impl Fn([f64; 2]) -> [f64; 2]) -> Vec
     members.iter().filter_map(|(label, points)| Some((*label, enclosing_circle(points)?))).collect()
 }
 
-/// The number of each cluster's look: its own in the first panel, that of the cluster it shares most with elsewhere.
+/// The index of each cluster's look: its own in the first panel; elsewhere that of the cluster with
+/// which it shares most members.
 fn looks_of(panel: &ClusterPanel, first: &ClusterPanel) -> BTreeMap<u32, usize> {
     let mut own: Vec<u32> = panel.labels.iter().flatten().copied().collect();
     own.sort_unstable();

@@ -1,4 +1,4 @@
-//! The plane that shows most: the first two principal components.
+//! The plane of largest variance: the first two principal components.
 //!
 //! They are the eigenvectors of the covariance of the rows ([`goc::eigen`]), which costs n q^2.
 
@@ -62,7 +62,7 @@ impl Components {
         let pairs = symmetric(covariance, q);
         let order = pairs.largest_first();
         let direction = |which: usize| -> Vec<f64> {
-            // One feature has no second direction: everything lies on a line.
+            // With one feature there is no second direction: everything lies on a line.
             let Some(&k) = order.get(which) else { return vec![0.0; q] };
             let column = pairs.vector(k);
             let largest = column.iter().fold(0.0_f64, |most, v| if v.abs() > most.abs() { *v } else { most });
@@ -75,7 +75,7 @@ impl Components {
         Ok(Self { directions: [direction(0), direction(1)], shares: [share(0), share(1)], mean })
     }
 
-    /// Where a row lies in the plane.
+    /// The position of a row in the plane.
     pub fn place(&self, row: &[f64]) -> [f64; 2] {
         let along = |direction: &[f64]| -> f64 {
             row.iter().zip(&self.mean).zip(direction).map(|((x, m), d)| (x - m) * d).sum()
@@ -83,7 +83,7 @@ impl Components {
         [along(&self.directions[0]), along(&self.directions[1])]
     }
 
-    /// How much of the variance each direction has.
+    /// The fraction of the variance along each direction.
     pub fn shares(&self) -> [f64; 2] {
         self.shares
     }

@@ -1,8 +1,9 @@
 //! How a run converges: the paper's Experiment 3, and what `--history` keeps.
 //!
-//! `eta1(t)` is the NMI of the labels at iteration t and the final ones, `eta2(t)` the mean squared distance of the chosen candidates from the
-//! final ones (in scaled features), `eta3(t)` the NMI with the truth over its final value. Thin lines are single runs, thick ones
-//! their mean; a run that has ended keeps its last value.
+//! `eta1(t)` is the NMI between the labels at iteration t and the final ones, `eta2(t)` the mean
+//! squared distance of the chosen candidates from the final ones (in scaled features), `eta3(t)`
+//! the NMI with the truth over its final value. Thin lines are single runs, thick ones their mean;
+//! a run that has ended keeps its last value.
 
 use super::axis::Axis;
 use super::panel::{Entry, Page, Panel, Sign};
@@ -12,13 +13,13 @@ use crate::colours::COLOURS;
 /// Runs under one name, such as one K(0): `Q` quantities at each iteration of each run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Runs<const Q: usize> {
-    /// What the legend calls them.
+    /// Their name in the legend.
     pub name: String,
     /// The quantities at t = 1, 2, … of each run.
     pub runs: Vec<Vec<[f64; Q]>>,
 }
 
-/// eta1, eta2 and eta3 by iteration.
+/// eta1, eta2 and eta3 against iteration.
 ///
 /// ```
 /// use goc_report::figures::{Runs, convergence};
@@ -31,7 +32,8 @@ pub fn convergence(title: &str, series: &[Runs<3>]) -> Result<Figure> {
     by_iteration(title, ["η₁: labels", "η₂: candidates", "η₃: NMI"], series)
 }
 
-/// The joint objective, the share of objects that changed their candidate, and K, by iteration.
+/// The joint objective, the fraction of objects that changed their candidate, and K, against
+/// iteration.
 pub fn history(title: &str, series: &[Runs<3>]) -> Result<Figure> {
     by_iteration(title, ["objective", "changed", "clusters"], series)
 }
@@ -71,7 +73,7 @@ fn by_iteration<const Q: usize>(title: &str, names: [&str; Q], series: &[Runs<Q>
     let panels = names.iter().enumerate().map(|(q, name)| {
         let values = series.iter().flat_map(|s| s.runs.iter().flatten().map(move |step| step[q]));
         let y = Axis::around("", values.clone());
-        // What is counted has no halves.
+        // Counts have no fractional ticks.
         let y = if values.clone().all(|v| v.fract() == 0.0) { y.whole() } else { y };
         Panel::new(*name, x.clone().whole(), y)
     });
@@ -104,7 +106,7 @@ fn by_iteration<const Q: usize>(title: &str, names: [&str; Q], series: &[Runs<Q>
     Ok(page.finish())
 }
 
-/// Lines that cross are told apart by their dashes too.
+/// Dashes also help distinguish lines that cross.
 const DASHES: [&str; 3] = ["none", "6 3", "1.5 3"];
 
 fn mean<const Q: usize>(runs: &[Vec<[f64; Q]>], q: usize) -> Vec<f64> {

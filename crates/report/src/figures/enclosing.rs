@@ -1,12 +1,13 @@
 //! The smallest circle around points, to show a cluster's extent.
 //!
-//! The incremental algorithm of Welzl (1991) in its iterative form: a point outside the circle so far lies on the border of the next one. Taken in
-//! the order given, which for the few hundred members of a cluster is quick enough; at worst n^3.
+//! The incremental algorithm of Welzl (1991) in its iterative form: a point outside the current
+//! circle lies on the border of the next one. Points are taken in the given order, which is fast
+//! enough for the few hundred members of a cluster; the worst case is n^3.
 
 /// A circle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Circle {
-    /// Its middle.
+    /// Its centre.
     pub centre: [f64; 2],
     /// Its radius.
     pub radius: f64,
@@ -23,7 +24,7 @@ impl Circle {
         Self { centre, radius: distance(centre, a).max(distance(centre, b)) }
     }
 
-    /// Through three points; none if they lie on a line.
+    /// The circle through three points; `None` if they are collinear.
     fn of_three(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> Option<Self> {
         let (bx, by, cx, cy) = (b[0] - a[0], b[1] - a[1], c[0] - a[0], c[1] - a[1]);
         let d = 2.0 * (bx * cy - by * cx);
@@ -38,7 +39,7 @@ fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
     ((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)).sqrt()
 }
 
-/// The smallest circle that holds all points; none without points.
+/// The smallest circle that contains all points; `None` without points.
 ///
 /// ```
 /// use goc_report::figures::enclosing_circle;
@@ -59,7 +60,7 @@ pub fn enclosing_circle(points: &[[f64; 2]]) -> Option<Circle> {
             circle = Circle::of_two(points[i], points[j]);
             for k in 0..j {
                 if !circle.holds(points[k]) {
-                    // On a line the circle of the two farthest holds the third.
+                    // On a line, the circle of the two farthest points contains the third.
                     circle = Circle::of_three(points[i], points[j], points[k]).unwrap_or_else(|| {
                         [(i, j), (i, k), (j, k)]
                             .map(|(a, b)| Circle::of_two(points[a], points[b]))

@@ -1,7 +1,9 @@
-//! The font: a part of DejaVu Sans that travels with the program (`assets/fonts/README.md` says how it was cut).
+//! The font: a subset of DejaVu Sans that is built into the program (`assets/fonts/README.md` says
+//! how it was cut).
 //!
-//! Text is measured before it is placed, so that labels neither collide nor leave the page; a browser that has another sans-serif font draws
-//! nearly the same widths, DejaVu's being among the widest.
+//! Text is measured before it is placed, so that labels neither collide nor leave the page; a
+//! browser with a different sans-serif font draws similar or smaller widths, since DejaVu is among
+//! the widest.
 
 use std::sync::OnceLock;
 
@@ -12,7 +14,7 @@ use skrifa::{FontRef, MetadataProvider};
 /// The font file.
 pub const DATA: &[u8] = include_bytes!("../../assets/fonts/DejaVuSans-goc.ttf");
 
-/// Its name, and what may stand for it.
+/// Its name and its substitutes.
 pub const FAMILY: &str = "DejaVu Sans, Verdana, Arial, sans-serif";
 
 /// The width of a line of text. Characters that the font lacks are as wide as its widest common letter.
@@ -34,7 +36,7 @@ pub fn width(text: &str, size: f64) -> f64 {
     text.chars().map(of).sum::<f64>() * size
 }
 
-/// The text, or as much of its beginning as fits with dots after it.
+/// The text, or as much of its beginning as fits, followed by dots.
 pub fn fitted(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.to_string();

@@ -1,8 +1,9 @@
-//! The co-clustering matrix: how probable it is that two objects are in one group.
+//! The co-clustering matrix: the probability that two objects are in the same group.
 //!
-//! Objects stand in the order of their clusters, large ones first, noise last, and within a cluster those first that are most surely in it: what is sure shows as
-//! dark squares on the diagonal, what is not as shades outside of them. Beyond [`CELLS`] objects, neighbours share a cell, which
-//! shows their mean. Cells of one shade in a row are one rectangle, and each shade is one path.
+//! Objects are ordered by cluster, large ones first and noise last, and within a cluster by
+//! decreasing certainty. Certain clusters show as dark squares on the diagonal, uncertain ones as
+//! shades outside them. Beyond [`CELLS`] objects, neighbours share a cell, which shows their mean.
+//! Cells of one shade in a row are one rectangle, and each shade is one path.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,12 +14,12 @@ use super::panel::{Entry, Page, Panel, Sign};
 use super::{Figure, FigureError, Result};
 use crate::colours::{COLOURS, Mark};
 
-/// Cells along a side at most.
+/// Maximum number of cells along a side.
 const CELLS: usize = 400;
 /// Shades between white and the darkest.
 const SHADES: usize = 10;
 
-/// Two objects, by their numbers, and the probability that they are in one group.
+/// Two objects, by index, and the probability that they are in the same group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
     /// One of them.
@@ -29,7 +30,8 @@ pub struct Pair {
     pub probability: f64,
 }
 
-/// The matrix of objects with these labels (none: noise). Pairs that are not listed have probability 0; each may be listed once, in either order.
+/// The matrix of objects with these labels (`None`: noise). Pairs that are not listed have
+/// probability 0; each may be listed once, in either order.
 ///
 /// ```
 /// use goc_report::figures::{Pair, together};
@@ -128,7 +130,7 @@ pub fn together(labels: &[Option<i64>], pairs: &[Pair]) -> Result<Figure> {
     Ok(page.finish())
 }
 
-/// Objects by cluster: large ones first, noise last; within one, the surest first.
+/// Objects by cluster: large ones first, noise last; within a cluster, the most certain first.
 fn order_of(labels: &[Option<i64>], pairs: &[Pair]) -> Vec<usize> {
     let mut sizes: BTreeMap<i64, usize> = BTreeMap::new();
     for label in labels.iter().flatten() {

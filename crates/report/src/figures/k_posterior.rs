@@ -1,4 +1,4 @@
-//! The posterior of K: how probable each number of clusters is.
+//! The posterior of K: the probability of each number of clusters.
 
 use super::axis::Axis;
 use super::canvas::Area;
@@ -6,7 +6,7 @@ use super::panel::{Page, Panel};
 use super::{Figure, FigureError, Result};
 use crate::colours::COLOURS;
 
-/// Bars of the probability of each K; the title has the most probable one and the mean.
+/// Bars of the probability of each K; the title gives the most probable K and the mean.
 pub fn k_posterior(posterior: &[(u64, f64)]) -> Result<Figure> {
     let Some(&best) = posterior.iter().reduce(|best, next| if next.1 > best.1 { next } else { best }) else {
         return Err(FigureError::Empty { what: "numbers of clusters" });

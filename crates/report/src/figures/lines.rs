@@ -1,9 +1,9 @@
-//! A line with a name, as several figures draw them.
+//! A named line, used by several figures.
 
 /// Points joined by a line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// What the legend calls it.
+    /// Its name in the legend.
     pub name: String,
     /// Its points, in order.
     pub points: Vec<[f64; 2]>,

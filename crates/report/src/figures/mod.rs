@@ -1,12 +1,15 @@
-//! The figures: one file a figure, each from plain numbers to a drawing that can be saved as SVG or PNG.
+//! The figures: one file per figure, each from plain numbers to a drawing that can be saved as SVG
+//! or PNG.
 //!
-//! A [`Figure`] is SVG text. It is written by a thin layer of our own: general plotting libraries place marks on whole
-//! pixels and write an element a dot, which for 275 x 101 candidates is megabytes; and they guess the width of text,
-//! so that labels collide. Here coordinates keep hundredths of a unit, a cloud is one path, and text is measured in the font that draws it.
+//! A [`Figure`] is SVG text. It is written by a thin layer of its own: general plotting libraries
+//! place marks on whole pixels and write one element per dot, which for 275 x 101 candidates is
+//! megabytes; and they guess the width of text, so labels collide. Here coordinates keep hundredths
+//! of a unit, a cloud is one path, and text is measured in the font that draws it.
 //!
-//! Every figure is [`WIDTH`] units wide and no letter is smaller than [`FONT`] of them: drawn 400 px wide it has letters of 11 px, and on a
-//! wall they grow with it. The PNG is drawn from the SVG by resvg with a font that is part of the program, so that the same numbers
-//! give the same bytes on any machine.
+//! Every figure is [`WIDTH`] units wide and no letter is smaller than [`FONT`] of them: drawn 400
+//! px wide it has letters of 11 px, and on a wall they grow with it. The PNG is drawn from the SVG
+//! by resvg with a font that is part of the program, so that the same numbers give the same bytes
+//! on any machine.
 //!
 //! | figure | shows |
 //! |---|---|
@@ -77,7 +80,7 @@ impl Figure {
         &self.svg
     }
 
-    /// The drawing as PNG, so many pixels wide (16 to 8192).
+    /// The drawing as PNG, this many pixels wide (16 to 8192).
     pub fn png(&self, width_px: u32) -> Result<Vec<u8>> {
         png::rasterise(&self.svg, width_px)
     }
@@ -96,7 +99,7 @@ pub enum FigureError {
         /// What was looked for.
         what: &'static str,
     },
-    /// NaN or infinity where a number is drawn.
+    /// NaN or infinity in a number to be drawn.
     #[error("{what} {index}: {value} is not a finite number and cannot be drawn")]
     NotFinite {
         /// What it belongs to.
@@ -118,7 +121,7 @@ pub enum FigureError {
         /// The range.
         wanted: &'static str,
     },
-    /// Lists that should go together and do not.
+    /// Lists whose lengths should match but do not.
     #[error("{found} {what} where {expected} are needed")]
     Count {
         /// What is counted.
@@ -128,7 +131,7 @@ pub enum FigureError {
         /// How many there are.
         found: usize,
     },
-    /// More than can be told apart.
+    /// More items than can be distinguished.
     #[error("{found} {what} are more than a figure can show; at most {most}")]
     TooMany {
         /// What is counted.
@@ -138,16 +141,16 @@ pub enum FigureError {
         /// How many there are.
         found: usize,
     },
-    /// A PNG of no size, or too large to hold.
+    /// A PNG with zero width, or one that is too large.
     #[error("a width of {width} px is out of range; 16 to 8192 are possible")]
     Width {
-        /// The width asked for.
+        /// The width requested.
         width: u32,
     },
     /// A figure taller than a PNG may be.
     #[error("the figure would be {height} px high at this width, more than 16384; ask for a smaller one")]
     Height {
-        /// The height that came out.
+        /// The resulting height.
         height: f64,
     },
     /// The SVG could not be drawn.
@@ -176,7 +179,7 @@ fn finite(what: &'static str, values: impl IntoIterator<Item = f64>) -> Result<(
     }
 }
 
-/// As [`finite`] for points; the index is the point's.
+/// Like [`finite`], for points; the index is that of the point.
 fn finite_points(what: &'static str, points: &[[f64; 2]]) -> Result<()> {
     finite(what, points.iter().map(|[x, y]| if x.abs() <= LARGEST { *y } else { *x }))
 }

@@ -9,12 +9,12 @@ use super::canvas::{Anchor, Area, Canvas, FONT, INK, WIDTH};
 use super::font;
 use crate::colours::Mark;
 
-/// Air around things.
+/// Space around things.
 const AIR: f64 = 6.0;
 /// Size of titles.
 const TITLE: f64 = 12.0;
 
-/// What one panel is to look like.
+/// The layout of one panel.
 #[derive(Clone, Debug)]
 pub struct Panel {
     pub title: String,
@@ -23,7 +23,7 @@ pub struct Panel {
     /// Tick labels and names below and on the left; panels that share an axis show it once.
     pub shows_x: bool,
     pub shows_y: bool,
-    /// One unit is as long across as up.
+    /// One unit has the same length in both directions.
     pub equal: bool,
     /// Nothing at all on the left.
     pub bare: bool,
@@ -143,14 +143,14 @@ impl Page {
         Self { canvas, panels: placed, bottom: top }
     }
 
-    /// Draws inside a panel; what leaves the frame is cut off.
+    /// Draws inside a panel, clipped to its frame.
     pub fn inside(&mut self, panel: usize, draw: impl FnOnce(&mut Canvas, &Placed)) {
         let placed = &self.panels[panel];
         self.canvas.clipped(placed.area, |canvas| draw(canvas, placed));
     }
 
     pub fn finish(mut self) -> Figure {
-        // Frames last: what is drawn inside must not eat them.
+        // Frames last, so that nothing drawn inside covers them.
         for placed in &self.panels {
             let style = format!("fill=\"none\" stroke=\"{INK}\" stroke-width=\".8\" class=\"frame\"");
             self.canvas.rectangle(placed.area, &style);
@@ -232,7 +232,7 @@ fn draw_frame(canvas: &mut Canvas, panel: &Panel, area: Area, reach: [f64; 2]) -
     Placed { area, x, y }
 }
 
-/// The legend in as many lines as it needs; gives the height below it.
+/// Draws the legend in as many lines as it needs; returns the height below it.
 fn draw_legend(canvas: &mut Canvas, legend: &[Entry], top: f64) -> f64 {
     const SIGN: f64 = 18.0;
     let room = WIDTH - 2.0 * AIR;

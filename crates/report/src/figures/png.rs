@@ -1,4 +1,5 @@
-//! From SVG to PNG, by resvg with our own font and no other: what the machine has installed does not matter.
+//! From SVG to PNG, using resvg with only the built-in font, so the machine's installed fonts do
+//! not matter.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,6 +1,8 @@
-//! The simulation of the paper's Appendix A: dwarf galaxies that dissolve, and the actions that do not.
+//! The simulation of the paper's Appendix A: dwarf galaxies that dissolve, and the actions that do
+//! not.
 //!
-//! A row a time; positions, velocities and actions in the columns, each column with the same ranges at all times.
+//! One row per time; positions, velocities and actions in the columns, each column with the same
+//! ranges at all times.
 
 use super::axis::Axis;
 use super::panel::{Entry, Page, Panel, Sign};
@@ -10,7 +12,7 @@ use crate::colours::{COLOURS, Mark};
 /// The stars of a dwarf at one time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
-    /// Since it fell in, Gyr.
+    /// The time since it was accreted, Gyr.
     pub time: f64,
     /// x and y, kpc.
     pub positions: Vec<[f64; 2]>,
@@ -23,7 +25,7 @@ pub struct Snapshot {
 /// A dwarf galaxy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dwarf {
-    /// What the legend calls it.
+    /// Its name in the legend.
     pub name: String,
     /// Its stars at the times of the figure's rows.
     pub snapshots: Vec<Snapshot>,
@@ -78,7 +80,7 @@ pub fn simulation(dwarfs: &[Dwarf]) -> Result<Figure> {
         for column in 0..3 {
             page.inside(3 * row + column, |canvas, placed| {
                 for (dwarf, colour) in drawn.iter().zip(COLOURS) {
-                    // Stars that begin at one place are one dot, which is to be seen.
+                    // Stars that start at the same position form one dot, which must be visible.
                     let size = if times[row] == 0.0 && column == 0 { 4.0 } else { 1.8 };
                     canvas.dots(dwarf[row][column].iter().map(|p| placed.place(*p)), size, colour);
                 }

@@ -9,11 +9,11 @@ use crate::colours::{COLOURS, Mark};
 /// One data set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TruthPanel {
-    /// What stands above it.
+    /// The title above it.
     pub title: String,
     /// The candidates of all objects, in the plane of the panel.
     pub points: Vec<[f64; 2]>,
-    /// For each candidate, which of the chosen groups it belongs to; none for the others.
+    /// For each candidate, which of the chosen groups it belongs to; `None` for the others.
     pub groups: Vec<Option<usize>>,
 }
 
@@ -86,7 +86,8 @@ pub fn truth(panels: &[TruthPanel], names: &[String], plane: &Plane) -> Result<F
     Ok(page.finish())
 }
 
-/// All of the chosen groups, and all of the others but the outermost hundredth on each side: a few sets reach very far.
+/// The range of all chosen groups, and of the others without the outermost 1 % on each side: a few
+/// sets reach very far.
 fn trimmed(name: &str, panel: &TruthPanel, c: usize) -> Axis {
     let mut all: Vec<f64> = panel.points.iter().map(|p| p[c]).collect();
     all.sort_by(f64::total_cmp);

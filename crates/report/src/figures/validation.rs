@@ -1,7 +1,9 @@
-//! Validation: the scatter of each group in a column that it was not found by, beside that of random groups.
+//! Validation: the scatter of each group in a column that was not used to find it, beside that of
+//! random groups.
 //!
-//! A grey bar spans nine of ten random groups of the same size and about the same places, with a stroke at
-//! their median. The group is a disc: filled where it is tighter than chance, hollow where it is not.
+//! A grey bar spans nine out of ten random groups of the same size at similar positions, with a
+//! stroke at their median. The group is a disc: filled where it is tighter than chance, hollow
+//! where it is not.
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Area, FONT};
@@ -12,17 +14,18 @@ use crate::colours::{COLOURS, GREY, Mark};
 /// One group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValidatedGroup {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its scatter.
     pub scatter: f64,
-    /// That of random groups: low, median, high.
+    /// The scatter of random groups: low, median, high.
     pub random: [f64; 3],
     /// Whether it is tighter than chance.
     pub tight: bool,
 }
 
-/// Groups side by side; `quantity` is what scatters, with its unit, and `note` stands in the corner.
+/// Groups side by side; `quantity` is the column with its unit, and `note` is written in the
+/// corner.
 ///
 /// ```
 /// use goc_report::figures::{ValidatedGroup, validation};
@@ -62,7 +65,7 @@ pub fn validation(groups: &[ValidatedGroup], quantity: &str, note: &str) -> Resu
     page.inside(0, |canvas, placed| {
         let step = placed.length(1.0);
         let bar = (0.5 * step).min(14.0);
-        // Names where they do not touch.
+        // Names only where they do not touch.
         let every = ((3.0 * FONT) / step).ceil().max(1.0) as usize;
         for (i, group) in groups.iter().enumerate() {
             let at = |value: f64| placed.place([i as f64 + 0.5, value]);

@@ -1,5 +1,5 @@
-//! What the table of clusters says: size, centre and spread in the input's own units, and against the truth
-//! which group a cluster is.
+//! The contents of the table of clusters: size, centre and spread in the input's own units and, if
+//! there is a truth, the group that a cluster matches.
 //!
 //! The centre is the mean of the members' places, the spread their standard deviation (`n - 1` below; 0 for a
 //! cluster of one). Cost: O(n q).
@@ -18,7 +18,7 @@ pub(super) struct Cluster {
     pub size: usize,
     pub centre: Vec<f64>,
     pub spread: Vec<f64>,
-    /// Mean probability of the members that have one; NaN: none has.
+    /// Mean probability of the members that have one; NaN if none has.
     pub probability: f64,
 }
 
@@ -62,18 +62,18 @@ pub(super) fn clusters(page: &Page) -> Vec<Cluster> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Confusion {
     pub scores: Scores,
-    /// Objects that have a truth.
+    /// Number of objects that have a truth.
     pub judged: usize,
     /// True groups, in the order of their first cluster, so that a good clustering is a diagonal.
     pub groups: Vec<String>,
-    /// Of each object the group, from 0; none where the truth is not known.
+    /// The group of each object, counted from 0; `None` if the truth is unknown.
     pub group_of: Vec<Option<u32>>,
     /// Position of the cluster in [`clusters`], group, objects; only where there are any.
     pub cells: Vec<(u32, u32, u64)>,
 }
 
-/// None when no object has a truth. Objects in no group count as a group of their own each in the scores, as
-/// `goc score` has it.
+/// `None` if no object has a truth. In the scores, each object in no group counts as a group of its
+/// own, as in `goc score`.
 pub(super) fn confusion(page: &Page, clusters: &[Cluster]) -> Result<Option<Confusion>, PageError> {
     let Some(truth) = &page.truth else { return Ok(None) };
     let row_of: HashMap<Option<u32>, u32> = clusters.iter().zip(0..).map(|(c, at)| (c.label, at)).collect();
@@ -87,7 +87,7 @@ pub(super) fn confusion(page: &Page, clusters: &[Cluster]) -> Result<Option<Conf
     if known.is_empty() {
         return Ok(None);
     }
-    // A group stands where the cluster stands that has most of it.
+    // A group is placed at the cluster that contains most of it.
     let mut best: BTreeMap<&str, (u64, u32)> = BTreeMap::new();
     for (&(group, row), &objects) in &count {
         let entry = best.entry(group).or_insert((0, row));
@@ -110,7 +110,7 @@ pub(super) fn confusion(page: &Page, clusters: &[Cluster]) -> Result<Option<Conf
     }))
 }
 
-/// Numbers by their size, then texts.
+/// Sorts numbers by value, followed by text.
 fn natural(name: &str) -> (i64, &str) {
     (name.parse().unwrap_or(i64::MAX), name)
 }

@@ -1,9 +1,10 @@
-//! The file itself: markup, style and script as they are in `assets/page/`, and the data as JSON.
+//! The file itself: markup, style and script from `assets/page/`, and the data as JSON.
 //!
-//! Nothing of the data is ever written as markup. It stands in a data block (`<script
-//! type="application/json">`), where `<`, `>` and `&` are written as JSON escapes, so that no text can end
-//! the block; the script puts it on the screen as text only. Should both fail, the content security policy
-//! lets the browser run the one script whose digest is in the page's head, and fetch nothing at all.
+//! The data are never written as markup. They are in a data block (`<script
+//! type="application/json">`), where `<`, `>` and `&` are written as JSON escapes, so that no text
+//! can end the block; the script displays them as text only. Should both fail, the content security
+//! policy only lets the browser run the one script whose digest is in the page's head, and prevents
+//! it from fetching anything.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -19,7 +20,7 @@ use crate::colours::{GREY, Mark, look};
 const MARKUP: &str = include_str!("../../assets/page/page.html");
 const STYLE: &str = include_str!("../../assets/page/page.css");
 
-/// The script's parts in the order they are joined; each may use those before it.
+/// The parts of the script in the order in which they are joined; each may use those before it.
 const SCRIPTS: [&str; 11] = [
     include_str!("../../assets/page/text.js"),
     include_str!("../../assets/page/data.js"),
@@ -52,7 +53,7 @@ impl Page {
             ("{{candidates}}", &self.packed_candidates()),
             ("{{script}}", script.as_str()),
         ];
-        // One pass from left to right: what is put in is never searched for the next mark.
+        // One pass from left to right: inserted text is never searched for the next mark.
         let mut html = String::with_capacity(MARKUP.len() + parts.iter().map(|p| p.1.len()).sum::<usize>());
         let mut rest = MARKUP;
         for (mark, text) in parts {
@@ -162,7 +163,7 @@ impl Page {
                     "most": PARTNERS,
                     "counts": of_u32(&counts),
                     "partners": of_u32(&all().map(|pair| pair.0).collect::<Vec<_>>()),
-                    // Drawn as widths of lines and said in percent: 16 bits are plenty.
+                    // Drawn as line widths and stated in percent: 16 bits are plenty.
                     "probability": of_u16(&all().map(|pair| (pair.1 * 65535.0).round() as u16).collect::<Vec<_>>()),
                 })
             }),
@@ -173,7 +174,7 @@ impl Page {
         }))
     }
 
-    /// The candidates' codes, feature after feature.
+    /// The candidates' codes, feature by feature.
     fn packed_candidates(&self) -> String {
         let Some(sets) = &self.sets else { return String::new() };
         let codes: Vec<u16> = (0..self.features.len())
@@ -183,7 +184,7 @@ impl Page {
     }
 }
 
-/// As the script knows the shapes.
+/// The script's names of the shapes.
 fn name_of(mark: Mark) -> &'static str {
     match mark {
         Mark::Disc => "disc",
@@ -383,19 +384,19 @@ mod tests {
         );
         refused(
             Page::new(ids(&["a", "a"]), vec![None; 2], x()),
-            "object a is there twice; each needs a name of its own",
+            "object a occurs twice; each needs a name of its own",
         );
         refused(
             Page::new(ids(&["a", "b"]), vec![None], x()),
-            "the list of labels has 1 entries for 2 objects; give one an object",
+            "the list of labels has 1 entries for 2 objects; give one per object",
         );
         refused(
             Page::new(ids(&["a", "b"]), vec![None; 2], vec![feature("x", &[1.0, f64::NAN])]),
-            "feature x of object b: NaN is no place to draw; mend it or drop the object",
+            "feature x of object b: NaN cannot be drawn; fix it or drop the object",
         );
         refused(
             Page::new(ids(&["a", "b"]), vec![None; 2], [x(), x()].concat()),
-            "feature x is there twice; each needs a name of its own",
+            "feature x occurs twice; each needs a name of its own",
         );
         let page = || page(&["a", "b"]);
         refused(page().probability(vec![0.5, 1.5]), "probability of object b: 1.5 is not between 0 and 1");
@@ -418,11 +419,11 @@ mod tests {
         );
         refused(
             page().together(&[(0, 5, 0.5)]),
-            "the list of pairs has 6 entries for 2 objects; give one an object",
+            "the list of pairs has 6 entries for 2 objects; give one per object",
         );
         refused(
             page().extra(Extra { name: "alone".into(), description: String::new(), values: vec![] }),
-            "alone has 0 entries for 2 objects; give one an object",
+            "alone has 0 entries for 2 objects; give one per object",
         );
     }
 

@@ -1,17 +1,17 @@
 //! What the page is made from: plain numbers and text, checked once.
 //!
-//! [`Page::new`] takes what every clustering has; each further method adds one thing that some have. What is
-//! not given is left out of the page, which says so. No number is shown that was not checked here: lengths
-//! agree, places are finite, a probability lies between 0 and 1 or is unknown (NaN).
+//! [`Page::new`] takes what every clustering has; each further method adds something optional. The
+//! page omits what is not given, and says so. Every number that is shown was checked here: lengths
+//! agree, positions are finite, and a probability lies between 0 and 1 or is unknown (NaN).
 
 use std::collections::HashMap;
 
 use goc::Candidates;
 
-/// The label of an object in no group, as tables write it.
+/// The label of an object in no group, as in tables.
 pub const NOISE: i32 = -1;
 
-/// Pairs that the page keeps of each object, the likeliest.
+/// Number of pairs, the most likely ones, that the page keeps for each object.
 pub const PARTNERS: usize = 12;
 
 /// One feature of every object.
@@ -19,20 +19,20 @@ pub const PARTNERS: usize = 12;
 pub struct Feature {
     /// As the table calls it.
     pub name: String,
-    /// In which unit, if the table says.
+    /// Its unit, if the table states one.
     pub unit: Option<String>,
-    /// One number an object: where it was placed, in the input's unit.
+    /// One number per object: its location in the input's unit.
     pub values: Vec<f64>,
 }
 
-/// A number an object or a cluster has beside its place, such as a stability.
+/// A number of an object or a cluster besides its location, such as a stability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extra {
     /// As the table calls it.
     pub name: String,
     /// What it means, in a few words; may be empty.
     pub description: String,
-    /// NaN where it is not known.
+    /// The values; NaN where unknown.
     pub values: Vec<f64>,
 }
 
@@ -57,11 +57,11 @@ pub enum AngleUnit {
 /// One iteration of the clustering.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// Clusters after it.
+    /// Number of clusters after it.
     pub k: u32,
     /// The objective after it.
     pub objective: f64,
-    /// Objects whose label or candidate changed in it.
+    /// Number of objects whose label or candidate changed in it.
     pub changed: u64,
 }
 
@@ -76,7 +76,7 @@ pub enum PageError {
     #[error("there are no features; name the columns that hold the objects' places")]
     NoFeatures,
     /// Columns of different length.
-    #[error("{what} has {found} entries for {wanted} objects; give one an object")]
+    #[error("{what} has {found} entries for {wanted} objects; give one per object")]
     Length {
         /// Which input.
         what: String,
@@ -97,8 +97,8 @@ pub enum PageError {
         /// What is wrong and what to do.
         problem: &'static str,
     },
-    /// Two objects or features of one name.
-    #[error("{what} {name} is there twice; each needs a name of its own")]
+    /// Two objects or features with the same name.
+    #[error("{what} {name} occurs twice; each needs a name of its own")]
     Twice {
         /// Object or feature.
         what: &'static str,
@@ -116,12 +116,12 @@ pub enum PageError {
         "the candidates have {found} features, the labels {wanted}; give the candidates that were clustered"
     )]
     Features {
-        /// Of the candidates.
+        /// Number of features of the candidates.
         found: usize,
-        /// Of the labels.
+        /// Number of features of the labels.
         wanted: usize,
     },
-    /// A chosen candidate that the object has not.
+    /// A chosen candidate that the object does not have.
     #[error(
         "object {object} has {count} candidates, but number {chosen} (from 0) is said to be chosen; give the candidates that were clustered"
     )]
@@ -142,7 +142,7 @@ pub enum PageError {
 #[derive(Clone, Debug)]
 pub(super) struct Sets {
     pub candidates: Candidates,
-    /// Where each object of the page is among them.
+    /// The index of each object of the page among them.
     pub objects: Vec<usize>,
     pub chosen: Option<Vec<u32>>,
 }
@@ -178,7 +178,7 @@ pub struct Page {
     pub(super) truth: Option<Vec<String>>,
     pub(super) sets: Option<Sets>,
     pub(super) sky: Option<Sky>,
-    /// Of each object its partners and how probable they are, likeliest first.
+    /// The partners of each object with their probabilities, most likely first.
     pub(super) together: Option<Vec<Vec<(u32, f64)>>>,
     pub(super) history: Vec<Step>,
     /// Values by label.
@@ -190,7 +190,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// The objects: a name, a label (none: in no group) and a place for each.
+    /// The objects: a name, a label (`None`: in no group) and a location for each.
     pub fn new(
         ids: Vec<String>,
         labels: Vec<Option<u32>>,
@@ -216,7 +216,7 @@ impl Page {
                 return Err(PageError::Twice { what: "feature", name: feature.name.clone() });
             }
             if let Some(i) = feature.values.iter().position(|v| !v.is_finite()) {
-                let problem = "is no place to draw; mend it or drop the object";
+                let problem = "cannot be drawn; fix it or drop the object";
                 return Err(bad_value(
                     format!("feature {}", feature.name),
                     &ids[i],
@@ -246,13 +246,13 @@ impl Page {
         })
     }
 
-    /// What stands at the head of the page.
+    /// The title at the head of the page.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// Where the object of this name is, from 0.
+    /// The index of the object with this name, counted from 0.
     pub fn position(&self, id: &str) -> Option<usize> {
         self.places.get(id).copied()
     }
@@ -262,19 +262,19 @@ impl Page {
         self.features.iter().map(|feature| feature.name.clone()).collect()
     }
 
-    /// How many objects there are.
+    /// The number of objects.
     pub fn objects(&self) -> usize {
         self.ids.len()
     }
 
-    /// How sure each label is, from 0 to 1; NaN: not known.
+    /// The probability of each label, from 0 to 1; NaN if unknown.
     pub fn probability(mut self, probability: Vec<f64>) -> Result<Self, PageError> {
         self.check_share("probability", &probability)?;
         self.probability = Some(probability);
         Ok(self)
     }
 
-    /// The next best cluster of each object, and how probable it is (NaN: not known).
+    /// The next best cluster of each object and its probability (NaN if unknown).
     pub fn runner_up(mut self, labels: Vec<Option<u32>>, probability: Vec<f64>) -> Result<Self, PageError> {
         length("the list of runners-up", labels.len(), self.ids.len())?;
         self.check_share("runner-up probability", &probability)?;
@@ -282,14 +282,15 @@ impl Page {
         Ok(self)
     }
 
-    /// One more number of every object.
+    /// An additional number for every object.
     pub fn extra(mut self, extra: Extra) -> Result<Self, PageError> {
         length(&extra.name, extra.values.len(), self.ids.len())?;
         self.extras.push(extra);
         Ok(self)
     }
 
-    /// A number of the clusters that each member carries: that of the first member that knows it is taken.
+    /// A number of the clusters that each member carries: the value of the first member that has
+    /// one is used.
     pub fn cluster_extra_of_members(self, extra: Extra) -> Result<Self, PageError> {
         length(&extra.name, extra.values.len(), self.ids.len())?;
         let mut by_label = Vec::new();
@@ -303,7 +304,8 @@ impl Page {
         Ok(self.cluster_extra(name, description, by_label))
     }
 
-    /// A number of the clusters, by label; the latest of a name counts. Clusters without one show none.
+    /// A number of the clusters, by label; a later one replaces an earlier one of the same name.
+    /// Clusters without one show nothing.
     pub fn cluster_extra(
         mut self,
         name: impl Into<String>,
@@ -316,15 +318,15 @@ impl Page {
         self
     }
 
-    /// The true group of each object; an empty text where it is not known.
+    /// The true group of each object; an empty string where unknown.
     pub fn truth(mut self, truth: Vec<String>) -> Result<Self, PageError> {
         length("the truth", truth.len(), self.ids.len())?;
         self.truth = truth.iter().any(|group| !group.is_empty()).then_some(truth);
         Ok(self)
     }
 
-    /// The uncertainty sets, matched by name, in the unit and order of the features; and which candidate was
-    /// chosen, from 0. Candidates of objects that the page does not have are left out.
+    /// The uncertainty sets, matched by name, in the unit and order of the features; and which
+    /// candidate was chosen, from 0. Candidates of other objects are left out.
     pub fn candidates(mut self, candidates: Candidates, chosen: Option<Vec<u32>>) -> Result<Self, PageError> {
         if candidates.features() != self.features.len() {
             return Err(PageError::Features { found: candidates.features(), wanted: self.features.len() });
@@ -364,7 +366,7 @@ impl Page {
             return Err(bad_value("latitude", &self.ids[i], latitude[i], problem));
         }
         if let Some(i) = longitude.iter().position(|v| v.is_infinite()) {
-            let problem = "is not an angle; mend it or leave it empty";
+            let problem = "is not an angle; fix it or leave it empty";
             return Err(bad_value("longitude", &self.ids[i], longitude[i], problem));
         }
         self.sky = Some(Sky {
@@ -375,8 +377,8 @@ impl Page {
         Ok(self)
     }
 
-    /// Pairs of objects (from 0) that may be together, each once, and how probable that is; [`PARTNERS`] of
-    /// each object are kept.
+    /// Pairs of objects (indices from 0) that may be together, each listed once, with their
+    /// probability; [`PARTNERS`] of each object are kept.
     pub fn together(mut self, pairs: &[(usize, usize, f64)]) -> Result<Self, PageError> {
         let n = self.ids.len();
         let mut partners: Vec<Vec<(u32, f64)>> = vec![Vec::new(); n];
@@ -401,13 +403,13 @@ impl Page {
         Ok(self)
     }
 
-    /// The objective and the changes, an entry an iteration.
+    /// The objective and the changes, one entry per iteration.
     pub fn history(mut self, history: Vec<Step>) -> Self {
         self.history = history;
         self
     }
 
-    /// What was set or found, under a heading: names and values.
+    /// Settings or findings under a heading: names and values.
     pub fn facts(mut self, heading: impl Into<String>, facts: Vec<(String, String)>) -> Self {
         if !facts.is_empty() {
             self.facts.push((heading.into(), facts));

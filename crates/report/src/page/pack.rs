@@ -1,9 +1,10 @@
-//! Numbers as the page holds them: little-endian bytes in base64.
+//! Packs numbers for the page: little-endian bytes in base64.
 //!
-//! What a star is shown and saved with stays a 64-bit number. The candidates are only drawn, and there are a
-//! hundred of them a star: each is a 16-bit step within the range of its feature, so 5000 stars of 101
-//! candidates in three features take 3 MB, not 12. A screen has fewer than 65 536 pixels: the step, which the
-//! page states, is never seen. `value = least + step * code`, so the error is at most half a step.
+//! The values that are shown and saved for a star stay 64-bit numbers. The candidates are only
+//! drawn, and there are about a hundred per star: each is quantised to a 16-bit step within the
+//! range of its feature, so 5000 stars of 101 candidates in three features take 3 MB instead of 12.
+//! A screen has fewer than 65 536 pixels: the step, which the page states, is invisible. `value =
+//! least + step * code`, so the error is at most half a step.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -25,7 +26,7 @@ pub(super) fn quantise(candidates: &Candidates, objects: &[usize], f: usize) -> 
     let values = || objects.iter().flat_map(|&i| candidates.feature(i, f).iter().copied());
     let least = values().fold(f64::INFINITY, f64::min);
     let most = values().fold(f64::NEG_INFINITY, f64::max);
-    // Halved before the difference, which might overflow; a feature that is one number has no step.
+    // Halved before the difference, which might overflow; a constant feature has no step.
     let step = (most / 2.0 - least / 2.0).max(0.0) / TOP * 2.0;
     let code = |value: f64| match step > 0.0 {
         true => ((value / 2.0 - least / 2.0) / (step / 2.0)).round().clamp(0.0, TOP) as u16,

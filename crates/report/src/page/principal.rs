@@ -1,13 +1,14 @@
-//! The first two principal components of the stars' places, for a view that no feature rules.
+//! The first two principal components of the stars' locations, for a view that no feature
+//! dominates.
 //!
-//! Each feature is taken in units of its own standard deviation, else the one with the largest numbers would
-//! be the first component. The directions are eigenvectors of the correlation matrix, the
-//! same on any machine ([`goc::eigen`]). A direction's sign is fixed by its largest entry, which is positive.
-//! Cost: O(n q^2 + q^3).
+//! Each feature is in units of its own standard deviation; otherwise the one with the largest
+//! numbers would be the first component. The directions are eigenvectors of the correlation matrix,
+//! the same on any machine ([`goc::eigen`]). A direction's sign is fixed by its largest entry,
+//! which is positive. Cost: O(n q^2 + q^3).
 
 use goc::eigen::symmetric;
 
-/// What takes a place to its first two components.
+/// The projection of a location onto its first two components.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Principal {
     pub mean: Vec<f64>,
@@ -15,11 +16,11 @@ pub(super) struct Principal {
     pub scale: Vec<f64>,
     /// Two directions of length 1.
     pub axes: [Vec<f64>; 2],
-    /// Shares of the variance.
+    /// Fractions of the variance.
     pub share: [f64; 2],
 }
 
-/// None when there are fewer than two features that vary, or a number is too large to be squared.
+/// `None` if fewer than two features vary, or if a number is too large to be squared.
 pub(super) fn principal(features: &[&[f64]]) -> Option<Principal> {
     let (q, n) = (features.len(), features.first()?.len() as f64);
     let mean: Vec<f64> = features.iter().map(|values| values.iter().sum::<f64>() / n).collect();

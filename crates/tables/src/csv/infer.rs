@@ -1,4 +1,4 @@
-//! The type of a column of text, found over all its rows.
+//! Infers the type of a text column from all its rows.
 //!
 //! | every value is | the column is |
 //! |---|---|
@@ -8,12 +8,13 @@
 //! | anything else | string |
 //! | nothing: no value at all | float64, all null |
 //!
-//! Two rules keep identifiers whole. Integers beyond 64 bits, or with zeros in front (`007`, which is not `7`), make a column of
-//! otherwise integers a text column, digit for digit. And a column of integers with some `nan` among them is int64 with
-//! nulls, not float64, when one of the integers is too long for a float64 (above 2^53).
+//! Two rules keep identifiers whole. Integers beyond 64 bits, or with leading zeros (`007`, which
+//! is not `7`), turn a column of integers into a text column, digit for digit. And a column of
+//! integers with some `nan` values is int64 with nulls, not float64, if one of the integers is too
+//! large for a float64 (above 2^53).
 //!
-//! One pass usually does: values are stored while the type is still a guess, and a column whose guess
-//! turns out wrong in a way that loses text (`007` then `x1`) is read a second time.
+//! One pass usually suffices: values are stored while the type is still a guess. If the guess turns
+//! out wrong in a way that loses text (`007`, then `x1`), the column is read a second time.
 
 use super::tokens::Field;
 use crate::Data;
@@ -21,11 +22,11 @@ use crate::Data;
 /// What one field looks like.
 enum Cell {
     Null,
-    /// `""`: a text if the column is text, else null.
+    /// `""`: an empty string if the column is text, otherwise null.
     QuotedEmpty,
     Bool(bool),
     Int(i64),
-    /// Whole, but its digits are more than a number: beyond 64 bits, or with zeros in front.
+    /// An integer whose digits must be kept: beyond 64 bits, or with leading zeros.
     Long(f64),
     Nan,
     Float(f64),
@@ -50,7 +51,7 @@ fn classify(bytes: &[u8], quoted: bool) -> Cell {
         if digits.len() > 1 && digits.starts_with('0') {
             return Cell::Long(value as f64);
         }
-        // `-0` is a float's zero: as an integer it would lose its sign.
+        // `-0` is a float: as an integer it would lose its sign.
         return if value == 0 && bytes[0] == b'-' { Cell::Float(-0.0) } else { Cell::Int(value) };
     }
     match text.parse::<f64>() {
@@ -71,7 +72,7 @@ const EXACT: u64 = 1 << 53;
 struct Seen {
     bool: bool,
     int: bool,
-    /// An integer no `f64` holds exactly.
+    /// An integer that no `f64` represents exactly.
     inexact: bool,
     long: bool,
     nan: bool,
@@ -113,13 +114,13 @@ impl Seen {
 
 /// The values so far.
 enum Values {
-    /// Only nulls until now.
+    /// Only nulls so far.
     Nothing,
     Bool(Vec<bool>),
     Int(Vec<i64>),
     Float(Vec<f64>),
     Text(Vec<String>),
-    /// The guess was wrong: wait for the second pass.
+    /// The guess was wrong: the second pass is needed.
     Again,
 }
 
@@ -149,7 +150,7 @@ impl Builder {
         Self { values, known: Some(kind), ..Self::new() }
     }
 
-    /// Takes the next row's field; an error when its text is wanted and is not UTF-8.
+    /// Takes the next row's field; an error if its text is needed and is not UTF-8.
     pub fn push(&mut self, field: &Field, all: &[u8]) -> Result<(), std::str::Utf8Error> {
         let row = self.rows;
         self.rows += 1;
@@ -221,11 +222,11 @@ impl Builder {
         }
     }
 
-    /// The first value that is no null decides the guess.
+    /// The first non-null value determines the guess.
     fn begin(&mut self, cell: &Cell, row: usize) {
         self.values = match cell {
             Cell::Null | Cell::QuotedEmpty => return,
-            // Which of the rows before were `""` is forgotten by now.
+            // Which of the earlier rows were `""` is no longer known.
             Cell::Text if self.seen.quoted_empty => Values::Again,
             Cell::Text => Values::Text(vec![String::new(); row]),
             Cell::Bool(_) => Values::Bool(vec![false; row]),
@@ -236,7 +237,7 @@ impl Builder {
         self.nulls = (0..row).collect();
     }
 
-    /// The column's type, once every row was seen.
+    /// The column's type, once every row has been seen.
     pub fn kind(&self) -> Kind {
         self.known.unwrap_or_else(|| self.seen.kind())
     }

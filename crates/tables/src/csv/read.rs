@@ -46,7 +46,8 @@ pub(crate) fn read(mut input: Input<'_>, delimiter: u8) -> Result<Table> {
     let origin = input.origin(shape.first_line);
     let mut finished = Vec::with_capacity(names.len());
     for ((name, first), second) in names.iter().zip(columns).zip(again) {
-        // A second pass of known kind always finishes; were it not so, this is an error and no panic.
+        // A second pass with a known kind always finishes; if it did not, this is an error, not a
+        // panic.
         let (data, valid) = first
             .or_else(|| second.and_then(Builder::finish))
             .ok_or_else(|| place.clone().column(name).malformed("has no single type"))?;
@@ -106,7 +107,7 @@ struct Shape {
     first_line: Option<u64>,
 }
 
-/// Gives every field of every row to its builder.
+/// Passes every field of every row to its builder.
 fn scan(
     rows: &mut Rows<'_>,
     names: &[String],

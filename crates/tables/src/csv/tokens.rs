@@ -1,11 +1,11 @@
-//! Cuts text into rows and fields without copying it.
+//! Splits text into rows and fields without copying it.
 //!
 //! Fields are spans of the file's bytes; only a quoted field with doubled quotes needs a copy, and only
-//! when its text is asked for. Numeric columns never make a `String`.
+//! when its text is requested. Numeric columns never make a `String`.
 
 use std::borrow::Cow;
 
-/// A field: where its text stands in the bytes, quotes left out.
+/// A field: the position of its text in the bytes, without quotes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Field {
     start: usize,
@@ -16,7 +16,7 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// The raw bytes between the quotes or, without quotes, between the blanks.
+    /// The raw bytes between the quotes or, if unquoted, without surrounding blanks.
     pub fn bytes<'a>(&self, all: &'a [u8]) -> &'a [u8] {
         &all[self.start..self.end]
     }
@@ -65,7 +65,7 @@ impl<'a> Rows<'a> {
         Some(text.strip_suffix(b"\r").unwrap_or(text))
     }
 
-    /// Passes blank lines; true when there was one.
+    /// Skips blank lines; true if there was one.
     pub fn blank(&mut self) -> bool {
         let rest = &self.bytes[self.at..];
         let end = rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
@@ -79,7 +79,7 @@ impl<'a> Rows<'a> {
         true
     }
 
-    /// The next row's fields and the line it begins on; comments and blank lines are passed.
+    /// The next row's fields and the line it begins on; comments and blank lines are skipped.
     /// `None` at the end.
     pub fn next(&mut self, fields: &mut Vec<Field>) -> Result<Option<u64>, Fault> {
         fields.clear();
@@ -153,7 +153,7 @@ impl<'a> Rows<'a> {
         Ok((Field { start, end, quoted: true, doubled }, last))
     }
 
-    /// Moves past the delimiter or line end at `end`; true when the row is over.
+    /// Moves past the delimiter or line end at `end`; true if the row is complete.
     fn step_over(&mut self, end: usize) -> bool {
         self.at = (end + 1).min(self.bytes.len());
         self.bytes.get(end).is_none_or(|&byte| byte == b'\n')

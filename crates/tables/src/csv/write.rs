@@ -1,4 +1,4 @@
-//! Writing CSV: plain, so that every program reads it.
+//! Writes plain CSV, which every program can read.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -16,10 +16,11 @@ pub(crate) fn write(table: &Table, out: &mut dyn Write, delimiter: u8, path: &Pa
     write_rows(table, out, &manner).map_err(write_failed(path))
 }
 
-/// How the relatives of CSV differ.
+/// How the variants of CSV differ.
 pub(crate) struct Manner {
     pub delimiter: u8,
-    /// Null is nothing at all; alone in its row it needs a word, because a blank line is no row.
+    /// Null is written as nothing; alone in its row it needs a word, because a blank line is not a
+    /// row.
     pub null_alone: &'static str,
     /// False and true.
     pub truth: [&'static str; 2],
@@ -57,7 +58,7 @@ pub(crate) fn write_rows(table: &Table, out: &mut dyn Write, manner: &Manner) ->
 
 /// One value that is not null.
 fn write_field(column: &Column, row: usize, manner: &Manner, line: &mut Vec<u8>) {
-    // Writing to a vector cannot fail, so the results are of no interest.
+    // Writing to a vector cannot fail, so the results are ignored.
     let _ = match column.data() {
         Data::U8(v) => write!(line, "{}", v[row]),
         Data::I16(v) => write!(line, "{}", v[row]),
@@ -73,7 +74,7 @@ fn write_field(column: &Column, row: usize, manner: &Manner, line: &mut Vec<u8>)
     };
 }
 
-/// Text, in quotes where it would be read as something else: a delimiter, a null, a comment, blanks.
+/// Text, quoted if it would otherwise be misread: as a delimiter, a null, a comment or blanks.
 fn write_text(text: &str, delimiter: u8, line: &mut Vec<u8>) {
     let plain = !text.is_empty()
         && text != "null"

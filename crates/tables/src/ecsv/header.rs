@@ -1,7 +1,8 @@
-//! The YAML description of a table: what each column is, and metadata.
+//! The YAML description of a table: its columns and metadata.
 //!
-//! ECSV has it as comment lines; astropy puts the same text into Parquet (`table_meta_yaml`) and, for what FITS
-//! itself cannot say, into FITS comments. So this is read and written for three formats.
+//! ECSV stores it in comment lines; astropy puts the same text into Parquet (`table_meta_yaml`)
+//! and, for what FITS itself cannot express, into FITS comments. So it is read and written for
+//! three formats.
 
 use std::collections::HashMap;
 
@@ -25,7 +26,7 @@ pub(crate) struct Description {
     pub delimiter: Option<String>,
     pub columns: Vec<Described>,
     pub metadata: Vec<(String, String)>,
-    /// Columns and the columns of their masks.
+    /// Columns and their mask columns.
     masks: Vec<(String, String)>,
 }
 
@@ -73,9 +74,10 @@ fn masks(serialized: &Node) -> Vec<(String, String)> {
 }
 
 impl Description {
-    /// Adds units, descriptions and metadata to a table that was read by other means, and folds masks in.
+    /// Adds units, descriptions and metadata to a table that was read by other means, and folds in
+    /// masks.
     pub fn apply(&self, table: &mut Table) -> Result<()> {
-        // Backwards, so that of two with one name the first stays.
+        // In reverse, so that the first of two with the same name wins.
         let by_name: HashMap<&str, _> = self.columns.iter().rev().map(|d| (d.name.as_str(), d)).collect();
         let described = |column: Column| match by_name.get(column.name()) {
             None => column,
@@ -108,7 +110,7 @@ pub(crate) fn lines(table: &Table, delimiter: Option<char>) -> Vec<String> {
     if !table.metadata().is_empty() {
         lines.push("meta: !!omap".into());
         for (key, value) in table.metadata() {
-            // An implicit key may have 1024 characters at most; `?` allows any.
+            // An implicit key may have at most 1024 characters; `?` allows any length.
             let mark = if key.len() > 500 { "? " } else { "" };
             lines.push(format!("- {{{mark}{}: {}}}", scalar(key), quoted(value)));
         }
@@ -134,7 +136,8 @@ pub(crate) fn columns(table: &Table) -> Vec<String> {
     lines
 }
 
-/// Metadata is text, so it is written as text: `42` in quotes, or it would come back as a number elsewhere.
+/// Metadata is text, so it is written as text: `42` in quotes, or other programs would read it as a
+/// number.
 fn quoted(value: &str) -> String {
     let text = scalar(value);
     if text.starts_with('"') { text } else { format!("\"{text}\"") }

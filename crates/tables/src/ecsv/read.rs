@@ -1,4 +1,4 @@
-//! Reading ECSV: the YAML says the types, so values are parsed once.
+//! Reads ECSV: the YAML states the types, so values are parsed once.
 
 use super::header::{self, Described, Description};
 use crate::csv::explain;
@@ -76,7 +76,7 @@ fn body(bytes: &[u8], delimiter: u8, description: &Description, input: &Input<'_
     let mut rows = Rows::new(bytes, delimiter);
     let mut fields: Vec<Field> = Vec::new();
     let Some(line) = rows.next(&mut fields).map_err(|fault| explain(fault, &place))? else {
-        return Err(place.cut_off("the line that names the columns is not there"));
+        return Err(place.cut_off("the line that names the columns is missing"));
     };
     let names: Vec<&str> = description.columns.iter().map(|column| column.name.as_str()).collect();
     let written: Vec<_> = fields.iter().map(|field| field.text(bytes).unwrap_or_default()).collect();

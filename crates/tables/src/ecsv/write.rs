@@ -20,7 +20,7 @@ pub(crate) fn write(table: &Table, out: &mut dyn Write, path: &Path) -> Result<(
         text.push('\n');
     }
     out.write_all(text.as_bytes()).map_err(write_failed(path))?;
-    // astropy wants Python's spelling of truth, and `""` for a null alone in its row.
+    // astropy needs Python's spelling of booleans, and `""` for a null alone in its row.
     let manner = csv::Manner { delimiter: b',', null_alone: "\"\"", truth: ["False", "True"] };
     csv::write_rows(table, out, &manner).map_err(write_failed(path))
 }

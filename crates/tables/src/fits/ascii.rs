@@ -6,20 +6,20 @@
 //! | `Iw` | int32 up to nine characters, else int64 |
 //! | `Fw.d` `Ew.d` `Dw.d` | float64 |
 //!
-//! A number that is all blanks, or is `TNULL`, is null. Where a real number has no decimal point, the
-//! standard puts one before its last `d` digits; so do we and CFITSIO.
+//! A number that is all blanks, or is `TNULL`, is null. If a real number has no decimal point, the
+//! standard implies one before its last `d` digits, as implemented here and in CFITSIO.
 
 use super::cards::decode;
 use super::header::{Header, number};
 use crate::error::{Place, Result, TableError};
 use crate::gather::{Declared, Gathered};
 
-/// What the characters of a column are.
+/// What the characters of a column represent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Text,
     Integer,
-    /// With so many digits behind the point, where none is written.
+    /// A real number with this many digits after the decimal point, if none is written.
     Real(u32),
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Field {
     pub description: Option<String>,
 }
 
-/// The columns that the header describes, all within rows of `row_bytes`.
+/// The columns that the header describes, checked to fit in rows of `row_bytes`.
 pub(super) fn fields(header: &Header, row_bytes: usize, place: &Place) -> Result<Vec<Field>> {
     let columns = header.count("TFIELDS", place)?;
     if columns > 999 {
@@ -52,7 +52,7 @@ fn field(header: &Header, n: u64, row_bytes: usize, place: &Place) -> Result<Fie
     let damaged = |what: String| column.clone().malformed(format!("{what}; the header is damaged"));
     let form = header.text(&format!("TFORM{n}")).unwrap_or_default().trim();
     let (kind, width) = split_form(form)
-        .ok_or_else(|| damaged(format!("TFORM{n} is `{form}`, which is no type of an ASCII table")))?;
+        .ok_or_else(|| damaged(format!("TFORM{n} is `{form}`, which is not a type of an ASCII table")))?;
     let begin = header.count(&format!("TBCOL{n}"), &column)?;
     let from = usize::try_from(begin).ok().and_then(|begin| begin.checked_sub(1));
     let from = from
@@ -100,7 +100,7 @@ impl Field {
         Gathered::new(declared, room)
     }
 
-    /// What a value takes in memory, at least.
+    /// The minimum memory that a value takes.
     pub fn held_bytes(&self) -> u64 {
         match self.kind {
             Kind::Text => size_of::<String>() as u64,
@@ -112,7 +112,7 @@ impl Field {
         self.scale != 1.0 || self.zero != 0.0
     }
 
-    /// Takes this column's characters out of a run of whole rows, the first of which is `first`.
+    /// Extracts this column's characters from a run of whole rows, the first of which is `first`.
     pub fn take(
         &self,
         column: &mut Gathered,
@@ -157,7 +157,8 @@ impl Field {
     }
 }
 
-/// A Fortran real as Rust reads it: `1.5D+03`, `1.5+03` and, with two digits behind the point, `150`.
+/// A Fortran real as Rust reads it: `1.5D+03`, `1.5+03` and, with two digits after the point,
+/// `150`.
 fn plain(text: &str, digits: u32) -> Option<String> {
     let text = text.replace(['d', 'D', 'e'], "E");
     let sign = |at: usize, c: char| at > 0 && (c == '+' || c == '-');
@@ -167,7 +168,7 @@ fn plain(text: &str, digits: u32) -> Option<String> {
         None => (text.as_str(), "0"),
     };
     if mantissa.contains('.') || !mantissa.ends_with(|c: char| c.is_ascii_digit()) {
-        // As it is: a point is there, or this is NaN, an infinity or no number at all.
+        // Unchanged: there is a point, or this is NaN, an infinity or not a number at all.
         return Some(if cut.is_some() { format!("{mantissa}E{exponent}") } else { mantissa.to_string() });
     }
     let power = exponent.parse::<i64>().ok()?.checked_sub(i64::from(digits))?;

@@ -4,7 +4,7 @@ use super::cards::decode;
 use super::header::{Field, Kind, Scale};
 use crate::gather::{Declared, Gathered, Values};
 
-/// What a value of the field takes in memory, at least.
+/// The minimum memory that a value of the field takes.
 pub(super) fn held_bytes(field: &Field) -> u64 {
     match (&field.kind, field.scale) {
         (_, Scale::Linear { .. }) | (Kind::Double | Kind::Long, _) => 8,
@@ -12,7 +12,7 @@ pub(super) fn held_bytes(field: &Field) -> u64 {
         (Kind::Byte, Scale::Unsigned) | (Kind::Short, Scale::None) => 2,
         (Kind::Short, Scale::Unsigned) | (Kind::Int, Scale::None) | (Kind::Float, _) => 4,
         (Kind::Int, Scale::Unsigned) => 8,
-        // Trailing blanks are not kept, so the width says nothing.
+        // Trailing blanks are not kept, so the width is not a bound.
         (Kind::Chars(_), _) => size_of::<String>() as u64,
     }
 }
@@ -36,7 +36,7 @@ pub(super) fn gathered(field: &Field, room: usize) -> Gathered {
     Gathered::new(kind, room)
 }
 
-/// Takes this column's bytes out of a run of whole rows.
+/// Extracts this column's bytes from a run of whole rows.
 pub(super) fn take(column: &mut Gathered, field: &Field, bytes: &[u8], row_bytes: usize) {
     let (at, from) = (field.offset, column.values.len());
     /// The big-endian number at `at` of each row.

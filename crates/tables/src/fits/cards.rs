@@ -1,9 +1,10 @@
 //! Header cards: 80 characters each, `KEYWORD = value / comment`.
 //!
-//! Three conventions beyond the plain card are read and written: long strings go on in `CONTINUE` cards
-//! (standard, 4.2.1.2), keys that are no FITS keyword stand behind `HIERARCH`, and what fits neither
-//! (a key or text beyond ASCII, a long text behind a long key) is one long string in a card `GOCMn`:
-//! `key=text`, with `%XX` for each byte that is not printable ASCII and for `%` itself.
+//! Three conventions beyond the plain card are read and written: long strings continue in
+//! `CONTINUE` cards (standard, 4.2.1.2), keys that are not FITS keywords follow `HIERARCH`, and
+//! what fits neither (a key or text beyond ASCII, a long text after a long key) is one long string
+//! in a card `GOCMn`: `key=text`, with `%XX` for each byte that is not printable ASCII and for `%`
+//! itself.
 
 /// Length of a card.
 pub(super) const CARD: usize = 80;
@@ -34,7 +35,7 @@ pub(super) struct Card {
     pub value: Value,
 }
 
-/// Bytes as text: UTF-8 if they are, else Latin-1, which files from before Unicode use for `µ` and `Å`.
+/// Decodes bytes as UTF-8 if valid, otherwise as Latin-1, which older files use for `µ` and `Å`.
 pub(super) fn decode(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_string(),
@@ -67,7 +68,7 @@ impl Cards {
             return;
         }
         if key == "CONTINUE" {
-            // Goes on only where the string before it said so.
+            // Continues only if the preceding string announced it.
             if let (Some(Card { value: Value::Text(text), .. }), Value::Text(more)) =
                 (self.cards.last_mut(), value(&card[8..]))
                 && text.ends_with('&')
@@ -124,7 +125,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// `KEY     =                value`, right-aligned as the standard's fixed format wants.
+    /// `KEY = value`, right-aligned as the standard's fixed format requires.
     pub fn number(&mut self, key: &str, value: impl std::fmt::Display) {
         self.card(&format!("{key:<8}= {value:>20}"));
     }
@@ -132,7 +133,8 @@ impl Writer {
     /// A string, over as many cards as it needs. `text` is printable ASCII.
     pub fn text(&mut self, key: &str, text: &str) {
         let quoted = text.replace('\'', "''");
-        // The standard wants mandatory strings of at least eight characters; it does no harm elsewhere.
+        // The standard requires mandatory strings of at least eight characters; padding is harmless
+        // elsewhere.
         let single = format!("{key:<8}= '{quoted:<8}'");
         if single.len() <= CARD {
             self.card(&single);
@@ -144,7 +146,7 @@ impl Writer {
             // Quotes, and an `&` unless this is the last piece.
             let room = CARD - prefix.len() - 2;
             let mut end = if rest.len() <= room { rest.len() } else { room - 1 };
-            // Never split a doubled quote: count the quotes that stand before the cut.
+            // Never split a doubled quote: count the quotes before the cut.
             if end < rest.len() && rest[..end].bytes().rev().take_while(|&b| b == b'\'').count() % 2 == 1 {
                 end -= 1;
             }
@@ -156,7 +158,7 @@ impl Writer {
         }
     }
 
-    /// Metadata by whichever convention holds it; `number` counts the `GOCMn` cards.
+    /// Metadata in whichever convention can hold it; `number` counts the `GOCMn` cards.
     pub fn metadata(&mut self, key: &str, text: &str, number: &mut usize) {
         let plain = printable(text) && !text.ends_with([' ', '&']);
         if plain && keyword(key) && !super::header::structural(key) && !encoded(key) {
@@ -198,7 +200,7 @@ pub(super) fn printable(text: &str) -> bool {
     text.bytes().all(|b| (b' '..=b'~').contains(&b))
 }
 
-/// A FITS keyword: up to eight capitals, digits, `-` and `_`.
+/// Whether this is a FITS keyword: up to eight capital letters, digits, `-` and `_`.
 fn keyword(key: &str) -> bool {
     (1..=8).contains(&key.len())
         && key.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'-' || b == b'_')
@@ -224,7 +226,7 @@ fn percent(text: &str, key: bool) -> String {
     coded
 }
 
-/// The key and text of a `GOCMn` card; `None` when it is not one of ours after all.
+/// The key and text of a `GOCMn` card; `None` if it is not one of ours.
 pub(super) fn decode_metadata(coded: &str) -> Option<(String, String)> {
     let (key, text) = coded.split_once('=')?;
     Some((unpercent(key)?, unpercent(text)?))

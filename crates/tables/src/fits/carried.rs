@@ -1,10 +1,10 @@
-//! Columns of a binary table that a table of single values cannot hold, kept as their bytes: from one
-//! FITS file to another nothing is lost and nothing is changed.
+//! Columns of a binary table that a table of single values cannot hold. Their bytes are kept, so
+//! copying from one FITS file to another loses and changes nothing.
 
 use super::cards::{Value, Writer, printable};
 use super::header::{Header, Left};
 
-/// The keywords of a column that say what its bytes are, beside its name.
+/// The keywords that describe a column's bytes, besides its name.
 const STEMS: [&str; 12] = [
     "TFORM", "TUNIT", "TDIM", "TSCAL", "TZERO", "TNULL", "TDISP", "TCOMM", "TUCD", "TUTYP", "TDMIN", "TDMAX",
 ];
@@ -13,7 +13,7 @@ const STEMS: [&str; 12] = [
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carried {
     pub(super) columns: Vec<Cells>,
-    /// As it was, so that what points into it stays true.
+    /// Unchanged, so that pointers into it stay valid.
     pub(super) heap: Vec<u8>,
 }
 
@@ -21,10 +21,10 @@ pub(crate) struct Carried {
 #[derive(Clone, Debug)]
 pub(super) struct Cells {
     name: String,
-    /// Columns of the table that stand before it.
+    /// Number of columns of the table before it.
     pub after: usize,
     offset: usize,
-    /// Bytes of a row.
+    /// Number of bytes in a row.
     pub width: usize,
     bytes: Vec<u8>,
     cards: Vec<(&'static str, Value)>,
@@ -43,7 +43,7 @@ impl Cells {
         }
     }
 
-    /// Takes this column's bytes out of a run of whole rows.
+    /// Extracts this column's bytes from a run of whole rows.
     pub fn take(&mut self, bytes: &[u8], row_bytes: usize) {
         for row in bytes.chunks_exact(row_bytes) {
             self.bytes.extend_from_slice(&row[self.offset..self.offset + self.width]);
@@ -55,14 +55,14 @@ impl Cells {
         &self.bytes[row * self.width..(row + 1) * self.width]
     }
 
-    /// What its header says, as the column of this number.
+    /// Writes its header cards, as column number `n`.
     pub fn describe(&self, n: usize, writer: &mut Writer) {
         writer.text(&format!("TTYPE{n}"), &self.name);
         for (stem, value) in &self.cards {
             let key = format!("{stem}{n}");
             match value {
                 Value::Bare(number) => writer.number(&key, number),
-                // Old files have units in Latin-1, which no header may hold.
+                // Old files have units in Latin-1, which a header may not contain.
                 other if printable(other.text()) => writer.text(&key, other.text()),
                 _ => {}
             }

@@ -1,19 +1,20 @@
-//! What a header says about its unit: what it is, its size, a binary table's columns, its metadata.
+//! What a header says about its unit: the type, the size, the columns of a binary table, and
+//! metadata.
 
 use super::cards::{Card, Value, decode_metadata, encoded};
 use crate::error::{Place, Result};
 
-/// Between these comments astropy keeps what FITS has no keyword for.
+/// astropy stores what FITS has no keyword for between these comments.
 pub(super) const ASTROPY_BEGIN: &str = "--BEGIN-ASTROPY-SERIALIZED-COLUMNS--";
 /// The end of it.
 pub(super) const ASTROPY_END: &str = "--END-ASTROPY-SERIALIZED-COLUMNS--";
 
-/// The cards of one unit, asked by key.
+/// The cards of one unit, accessed by key.
 pub(super) struct Header {
     pub cards: Vec<Card>,
 }
 
-/// How the bytes of a column are to be read.
+/// How to read the bytes of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     Logical,
@@ -31,7 +32,7 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scale {
     None,
-    /// An integer shifted by half its range: the FITS way to store the other signedness.
+    /// An integer shifted by half its range: the FITS convention for the opposite signedness.
     Unsigned,
     /// `zero + scale * raw`.
     Linear {
@@ -61,14 +62,14 @@ pub(super) struct Layout {
     /// Bytes after the rows: variable-length arrays.
     pub heap: u64,
     pub fields: Vec<Field>,
-    /// Columns without a place in a table of single values.
+    /// Columns that a table of single values cannot hold.
     pub left: Vec<Left>,
 }
 
-/// A column that has no place in a table of single values.
+/// A column that a table of single values cannot hold.
 #[derive(Clone, Debug)]
 pub(super) struct Left {
-    /// Its number in the file, from 1.
+    /// Its number in the file, counted from 1.
     pub n: u64,
     pub name: String,
     pub reason: String,
@@ -76,7 +77,7 @@ pub(super) struct Left {
     pub offset: usize,
     /// Bytes within a row.
     pub width: usize,
-    /// Columns before it that have a place.
+    /// Number of columns before it that are kept.
     pub after: usize,
     /// Whether its values are on the heap.
     pub varies: bool,
@@ -88,7 +89,7 @@ pub(super) enum Unit {
     Image,
     BinaryTable,
     AsciiTable,
-    /// Stored as a binary table, but it is none.
+    /// Stored as a binary table, but not a table.
     CompressedImage,
     /// A table whose columns are compressed.
     CompressedTable,
@@ -132,7 +133,8 @@ impl Header {
         self.text("EXTNAME").unwrap_or_default().trim()
     }
 
-    /// The last card of this key, as the standard leaves open and most programs do.
+    /// The last card with this key. The standard leaves the choice open, and most programs take the
+    /// last.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.cards.iter().rev().find(|card| card.key == key).map(|card| &card.value)
     }
@@ -141,7 +143,7 @@ impl Header {
         self.get(key).map(Value::text)
     }
 
-    /// A count that must be there and not be negative.
+    /// A count that must exist and not be negative.
     pub fn count(&self, key: &str, place: &Place) -> Result<u64> {
         let text = self.text(key).unwrap_or("absent");
         text.parse::<u64>().map_err(|_| {
@@ -202,9 +204,9 @@ impl Header {
             let form = self.text(&format!("TFORM{n}")).unwrap_or_default().trim();
             let column = place.clone().column(&name);
             let bad = || {
-                column
-                    .clone()
-                    .malformed(format!("TFORM{n} is `{form}`, which is no FITS type; the header is damaged"))
+                column.clone().malformed(format!(
+                    "TFORM{n} is `{form}`, which is not a FITS type; the header is damaged"
+                ))
             };
             let (repeat, letter, rest) = split_form(form).ok_or_else(bad)?;
             let width = element_bytes(letter, repeat).ok_or_else(bad)?;
@@ -237,7 +239,7 @@ impl Header {
         Ok(layout)
     }
 
-    /// The column's name, or its number where it has none.
+    /// The column's name, or its number if it has none.
     pub fn column_name(&self, n: u64) -> String {
         self.column_text("TTYPE", n).unwrap_or_else(|| format!("col{n}"))
     }
@@ -247,7 +249,7 @@ impl Header {
         self.text(&format!("{stem}{n}")).map(str::trim).filter(|t| !t.is_empty()).map(String::from)
     }
 
-    /// The kind of a column, or why it has no place in a table of single values.
+    /// The kind of a column, or why a table of single values cannot hold it.
     fn kind(&self, n: u64, repeat: usize, letter: u8, rest: &str) -> Result<Kind, String> {
         if letter == b'A' {
             let array = self.text(&format!("TDIM{n}")).is_some_and(|dim| dim.contains(','));
@@ -306,9 +308,9 @@ impl Header {
         Ok((scale, null))
     }
 
-    /// Takes astropy's description of the columns out of the comments: its YAML, if it is there.
+    /// Extracts astropy's YAML description of the columns from the comments, if it exists.
     ///
-    /// Lines longer than 70 characters are cut, each piece but the last with a backslash behind it.
+    /// Lines longer than 70 characters are split; each piece except the last ends with a backslash.
     pub fn take_astropy(&mut self) -> Option<String> {
         let at = |text: &str| {
             self.cards.iter().position(|card| card.key == "COMMENT" && card.value.text() == text)
@@ -332,7 +334,7 @@ impl Header {
         Some(yaml)
     }
 
-    /// Everything that is not structure, in order; repeated remarks are joined by line ends.
+    /// Everything that is not structural, in order; repeated remarks are joined by newlines.
     pub fn metadata(&self) -> Vec<(String, String)> {
         let mut found: Vec<(String, String)> = Vec::new();
         for Card { key, value } in &self.cards {
@@ -389,7 +391,7 @@ fn element_bytes(letter: u8, repeat: usize) -> Option<usize> {
     one.checked_mul(repeat)
 }
 
-/// Keywords that describe the structure of a unit and are therefore no metadata.
+/// Keywords that describe the structure of a unit and are therefore not metadata.
 pub(super) fn structural(key: &str) -> bool {
     const WHOLE: [&str; 17] = [
         "SIMPLE", "XTENSION", "BITPIX", "NAXIS", "EXTEND", "PCOUNT", "GCOUNT", "GROUPS", "TFIELDS", "THEAP",

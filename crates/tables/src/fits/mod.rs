@@ -1,8 +1,8 @@
 //! FITS tables (FITS standard 4.0, section 7): binary ones are read and written, ASCII ones read.
 //!
-//! A file is a chain of units of 2880-byte blocks: a header of 80-character cards, then data. The first
-//! table is read, or the unit that is named ([`read`]); a compressed image is stored as a table and
-//! is none. Rows lie one after another, each a fixed number of bytes, in a binary table big-endian,
+//! A file is a chain of units of 2880-byte blocks: a header of 80-character cards, then data. The
+//! first table is read, or the named unit ([`read`]); a compressed image is stored as a table but
+//! is not one. Rows are contiguous and have a fixed number of bytes, big-endian in a binary table,
 //! so reading is arithmetic and the file is never held in memory.
 //!
 //! | column | becomes |
@@ -12,9 +12,9 @@
 //! | any other `TSCAL`, `TZERO` | float64 |
 //! | arrays, bits, complex, variable length | left out, with the reason, or carried to another FITS file (`carried`) |
 //!
-//! `TNULL` is null, and so is a logical that is neither true nor false. FITS has no null for floats (NaN
-//! is written and read back as NaN) nor for text (an empty one is written). Text is ASCII and its trailing
-//! blanks are not kept.
+//! `TNULL` is null, and so is a logical that is neither true nor false. FITS has no null for floats
+//! (NaN is written and read back as NaN) or for text (an empty string is written). Text is ASCII,
+//! and trailing blanks are not kept.
 //!
 //! The parts: [`cards`] (header lines), `header` (what they say about a table), `read` (the units),
 //! `binary` and `ascii` (rows of the two kinds of table), `write`.

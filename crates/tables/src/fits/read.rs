@@ -1,4 +1,4 @@
-//! Finding the table that is wanted among the units of a file, and reading its rows block by block.
+//! Finds the requested table among the units of a file, and reads its rows block by block.
 
 use super::cards::Cards;
 use super::carried::{Carried, Cells};
@@ -14,8 +14,8 @@ use crate::{Column, Pick, Table, Which};
 /// Bytes of rows held at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Reads the unit that is wanted: unless told, the first table. The other tables are listed as
-/// skipped. `carry`: columns that have no place in a table are kept for another FITS file.
+/// Reads the requested unit: by default, the first table. The other tables are listed as skipped.
+/// With `carry`, columns that a table cannot hold are kept for another FITS file.
 pub(crate) fn read(mut input: Input<'_>, which: &Which, carry: bool) -> Result<Table> {
     let wanted = match which {
         Which::Hdu(pick) => Some(pick),
@@ -24,7 +24,7 @@ pub(crate) fn read(mut input: Input<'_>, which: &Which, carry: bool) -> Result<T
     let (mut found, mut passed) = (None, Vec::new());
     let mut unit = 0;
     loop {
-        // Behind the table that was read nothing matters any more, a fault neither.
+        // Nothing after the table that was read matters, not even an error.
         let header = match (next_header(&mut input, unit), found.is_some()) {
             (Ok(Some(header)), _) => header,
             (Ok(None), _) | (Err(_), true) => break,
@@ -54,7 +54,7 @@ pub(crate) fn read(mut input: Input<'_>, which: &Which, carry: bool) -> Result<T
     Ok(table.with_origin(&input.origin(None)))
 }
 
-/// Reads over a unit's data; false where they are not all there and that is of no concern.
+/// Skips a unit's data; false if they are incomplete and that does not matter.
 fn pass(input: &mut Input<'_>, header: &Header, unit: usize, lenient: bool) -> Result<bool> {
     let place = input.place();
     let passed = header.data_bytes(&place).and_then(|bytes| {
@@ -70,7 +70,7 @@ fn pass(input: &mut Input<'_>, header: &Header, unit: usize, lenient: bool) -> R
     }
 }
 
-/// Says that the table is not there, and what is.
+/// The error that the table does not exist, with those that do.
 fn none_found(input: &Input<'_>, wanted: Option<&Pick>, units: &[(usize, String, Unit)]) -> TableError {
     let Some(pick) = wanted else {
         let problem = format!("no table among the {} units of the FITS file", units.len());
@@ -97,7 +97,7 @@ fn read_unit(input: &mut Input<'_>, header: Header, unit: usize, carry: bool) ->
 }
 
 fn padded(bytes: u64) -> u64 {
-    // Saturating: a size near 2^64 is refused as cut off, for no file is that long.
+    // Saturating: a size near 2^64 is refused as truncated, because no file is that long.
     bytes.checked_next_multiple_of(BLOCK as u64).unwrap_or(u64::MAX)
 }
 
@@ -110,7 +110,7 @@ fn next_header(input: &mut Input<'_>, unit: usize) -> Result<Option<Header>> {
         let got = input.fill(&mut block)?;
         let begins = block.starts_with(b"SIMPLE  =") || block.starts_with(b"XTENSION=");
         if first && unit > 0 && (got == 0 || !begins) {
-            // The standard lets anything follow the last unit.
+            // The standard allows anything after the last unit.
             return Ok(None);
         }
         if first && unit == 0 && got >= 9 && !block.starts_with(b"SIMPLE  =") {
@@ -184,8 +184,8 @@ fn read_ascii(input: &mut Input<'_>, header: Header) -> Result<Table> {
     describe(Table::new(finished(fields, columns)?)?, header)
 }
 
-/// Room for all rows at once, if the memory is there: growing columns would need half as much again.
-/// What a compressed file claims to have and has not is never touched.
+/// Room for all rows at once, if there is enough memory: growing columns would need half as much
+/// again. Memory for rows that a compressed file claims but lacks is never touched.
 fn room(layout: &Layout, columns: usize, held: u64, place: &Place) -> Result<usize> {
     place.check_memory(
         &format!("{} rows of {columns} columns", layout.rows),
@@ -195,7 +195,7 @@ fn room(layout: &Layout, columns: usize, held: u64, place: &Place) -> Result<usi
 }
 
 /// Reads the data of a table: `take` is given runs of whole rows and the number of the first.
-/// Returns what stands behind the rows, if that is kept.
+/// Returns what follows the rows, if that is kept.
 fn each_rows(
     input: &mut Input<'_>,
     layout: &Layout,
@@ -267,7 +267,7 @@ fn cut_off(layout: &Layout, available: u64, place: Place) -> TableError {
 
 type Described = (String, Option<String>, Option<String>);
 
-/// The columns, with name, unit and description.
+/// The finished columns, with name, unit and description.
 fn finished(fields: impl Iterator<Item = Described>, columns: Vec<Gathered>) -> Result<Vec<Column>> {
     let finish = |((name, unit, description), column): (Described, Gathered)| {
         let column = column.finish(&name)?;
@@ -276,7 +276,7 @@ fn finished(fields: impl Iterator<Item = Described>, columns: Vec<Gathered>) -> 
     fields.zip(columns).map(finish).collect()
 }
 
-/// Adds what the header says beside the columns.
+/// Adds what else the header contains besides the columns.
 fn describe(mut table: Table, mut header: Header) -> Result<Table> {
     let astropy = header.take_astropy();
     for (key, value) in header.metadata() {

@@ -1,4 +1,4 @@
-//! Writing one binary table behind an empty primary unit.
+//! Writes one binary table after an empty primary unit.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -15,7 +15,7 @@ use crate::table::Stored;
 use crate::ucd::ucd;
 use crate::{Column, Data, Table};
 
-/// How one column lies in a row.
+/// The layout of one column in a row.
 struct Form<'a> {
     column: &'a Column,
     letter: char,
@@ -41,7 +41,7 @@ impl Cell<'_> {
     }
 }
 
-/// What is carried along from another FITS file.
+/// The columns carried along from another FITS file.
 fn carried(table: &Table) -> Option<&Carried> {
     match table.stored() {
         Stored::Fits(carried) => Some(carried),
@@ -157,7 +157,7 @@ fn header(table: &Table, cells: &[Cell<'_>], row_bytes: usize, heap: usize) -> V
     writer.finish()
 }
 
-/// astropy does not read `TCOMMn`; it wants descriptions as YAML in comments.
+/// astropy does not read `TCOMMn`; it expects descriptions as YAML in comments.
 fn describe_for_astropy(table: &Table, writer: &mut Writer) {
     writer.remark("COMMENT", ASTROPY_BEGIN);
     for line in description::columns(table) {
@@ -190,13 +190,13 @@ fn form<'a>(column: &'a Column, place: &Place) -> Result<Form<'a>> {
     ascii_only("description", column.description().unwrap_or_default())?;
     let no_null_left = || {
         place.clone().column(column.name()).cannot_hold(
-            "every byte value is taken, so none is left to stand for null; store the column as int16",
+            "every byte value is taken, so none is left to represent null; store the column as int16",
         )
     };
     let (letter, width, null) = match column.data() {
         Data::Bool(_) => ('L', 1, None),
         Data::U8(v) => {
-            // From the top: 0 is the likeliest value.
+            // From the top, because 0 is the most likely value.
             let taken: HashSet<u8> = v.iter().copied().collect();
             ('B', 1, Some((0..=u8::MAX).rev().find(|n| !taken.contains(n)).map(i64::from)))
         }
@@ -228,7 +228,7 @@ fn form<'a>(column: &'a Column, place: &Place) -> Result<Form<'a>> {
     Ok(Form { column, letter, width, null })
 }
 
-/// The lowest integer from `from` on that does not occur.
+/// The lowest integer not below `from` that does not occur.
 fn unused(values: impl Iterator<Item = i64>, from: i64) -> Option<i64> {
     let mut low: Vec<i64> = values.collect();
     low.sort_unstable();

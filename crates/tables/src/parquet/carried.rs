@@ -1,5 +1,5 @@
-//! Columns that a table of single values cannot hold, kept as Arrow's arrays: from one Parquet file to
-//! another nothing is lost.
+//! Columns that a table of single values cannot hold, kept as Arrow arrays, so copying from one
+//! Parquet file to another loses nothing.
 
 use std::sync::Arc;
 
@@ -16,24 +16,24 @@ use crate::error::{Place, Result};
 /// Such columns, in runs of rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carried {
-    /// How many columns of the table stand before each, and what it is.
+    /// For each, the number of columns of the table before it, and its field.
     pub(super) fields: Vec<(usize, Arc<Field>)>,
     /// The arrays of all fields for each run.
     pub(super) runs: Vec<Vec<ArrayRef>>,
 }
 
-/// A column that has no place in a table of single values.
+/// A column that a table of single values cannot hold.
 pub(super) struct Left {
     /// Its position in the file.
     pub at: usize,
-    /// Columns before it that have a place.
+    /// Number of columns before it that are kept.
     pub after: usize,
     pub name: String,
     pub reason: String,
 }
 
 impl Carried {
-    /// Reads these columns, with the types that Arrow's own schema has for them.
+    /// Reads these columns with the types of Arrow's own schema.
     pub(super) fn read<R: ChunkReader + 'static>(
         reader: Shared<R>,
         metadata: &ArrowReaderMetadata,
@@ -59,7 +59,7 @@ impl Carried {
     }
 }
 
-/// A reader that two decoders share, one after the other.
+/// A reader that two decoders share in turn.
 pub(super) struct Shared<R>(pub Arc<R>);
 
 impl<R> Clone for Shared<R> {

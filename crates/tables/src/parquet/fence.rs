@@ -1,8 +1,9 @@
-//! A fence around the Parquet crates: their panics become errors, and say nothing by themselves.
+//! A fence around the Parquet crates: their panics become errors and print nothing.
 //!
-//! Of a thousand damaged files the decoder refuses most by an error and panics on a few (an assertion on a negative
-//! offset, an absent dictionary); zstd panics where it gets no memory. The panic is caught; the standard hook would still print "panicked at",
-//! which a user would take for a crash, so the hook is asked to be silent for this thread while it is inside.
+//! The decoder returns an error for most damaged files and panics on a few (an assertion on a
+//! negative offset, an absent dictionary); zstd panics if it gets no memory. The panic is caught.
+//! The standard hook would still print "panicked at", which a user would take for a crash, so the
+//! hook is silenced for this thread while it is inside the fence.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -15,9 +16,9 @@ thread_local! {
 /// How a panic ended the work.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Broken {
-    /// There was no memory for it.
+    /// There was not enough memory.
     Memory,
-    /// Something that the crates did not expect.
+    /// Something the crates did not expect.
     Unexpected,
 }
 
@@ -33,13 +34,13 @@ pub(super) fn fenced<T>(work: impl FnOnce() -> T) -> Result<T, Broken> {
         }));
     });
     let outer = INSIDE.replace(true);
-    // Whatever `work` held is dropped with the panic: nothing half-changed is seen again.
+    // Everything that `work` owned is dropped with the panic, so no inconsistent state is visible.
     let result = panic::catch_unwind(AssertUnwindSafe(work));
     INSIDE.set(outer);
     result.map_err(|said| {
         let text = said.downcast_ref::<&str>().copied();
         let text = text.or_else(|| said.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
-        // As zstd's bindings say it.
+        // The wording of zstd's bindings.
         if text.contains("null pointer") { Broken::Memory } else { Broken::Unexpected }
     })
 }

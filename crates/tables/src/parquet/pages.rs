@@ -1,9 +1,11 @@
-//! What the pages of a file claim to unpack to, looked at before the decoder believes it.
+//! Checks the sizes that the pages of a file claim, before the decoder trusts them.
 //!
-//! The header of a page says how long its data are, packed and unpacked, and the decoder takes as
-//! much memory as that says: 2 GB for a damaged file of 6 kB. No compression packs without limit,
-//! so what a page claims beyond that is damage. Headers are Thrift's compact protocol, of which this
-//! reads the two lengths and skips the rest; one that it cannot read is left for the decoder.
+//! The header of a page states the compressed and uncompressed sizes of its data, and the decoder
+//! allocates as much memory as it says: 2 GB for a damaged file of 6 kB. Every compression has a
+//! maximum ratio, so a page that claims more is damaged. Likewise, a dictionary cannot have more
+//! values than bytes, but the decoder allocates as many as its header says. Headers use Thrift's
+//! compact protocol, of which this module reads the two sizes and that number and skips the rest; a
+//! header that it cannot read is left to the decoder.
 
 use parquet::basic::Compression;
 use parquet::file::metadata::ParquetMetaData;
@@ -12,17 +14,20 @@ use parquet::file::reader::ChunkReader;
 use super::read::damaged;
 use crate::error::{Place, Result};
 
-/// Unpacked, this much is no concern whatever it claims.
+/// An uncompressed size up to this is harmless, whatever the page claims.
 const HARMLESS: u64 = 1 << 26;
 
-/// Bytes of a header, at most: it may hold the least and the greatest value of the page.
+/// This many values of a dictionary are harmless too.
+const FEW: u64 = 1 << 20;
+
+/// Maximum number of bytes in a header, which may hold the minimum and maximum values of the page.
 const HEADER: u64 = 1 << 16;
 
-/// Structures within structures, at most.
+/// Maximum nesting depth of structures.
 const DEEP: usize = 16;
 
-/// How many times smaller the data can become, at most, as the formats are defined; for those without
-/// a limit of their own, more than a page of zeros does.
+/// The maximum compression ratio as the formats define it; for those without a limit, more than
+/// that of a page of zeros.
 fn most(compression: Compression) -> u64 {
     match compression {
         Compression::UNCOMPRESSED => 1,
@@ -49,6 +54,12 @@ pub(super) fn check<R: ChunkReader>(reader: &R, metadata: &ParquetMetaData, plac
                 let problem = format!("a page of {} bytes claims to unpack to {to}", page.packed);
                 return Err(damaged(&place.clone().column(&name), &problem));
             }
+            if page.dictionary > FEW.max(page.unpacked) {
+                let name = column.column_path().string();
+                let problem =
+                    format!("a dictionary of {} bytes claims {} values", page.unpacked, page.dictionary);
+                return Err(damaged(&place.clone().column(&name), &problem));
+            }
             at = at.saturating_add(page.header).saturating_add(page.packed);
         }
     }
@@ -60,25 +71,36 @@ struct Page {
     header: u64,
     packed: u64,
     unpacked: u64,
+    /// Number of values in a dictionary; 0 for other pages.
+    dictionary: u64,
 }
 
 impl Page {
     fn read(bytes: &[u8]) -> Option<Self> {
         let mut rest = Compact(bytes);
-        let (mut packed, mut unpacked, mut id) = (None, None, 0);
+        let (mut packed, mut unpacked, mut dictionary, mut id) = (None, None, 0, 0);
         while let Some(kind) = rest.field(&mut id)? {
             match (id, kind) {
+                (7, 12) => {
+                    let mut id = 0;
+                    while let Some(kind) = rest.field(&mut id)? {
+                        match (id, kind) {
+                            (1, 5) => dictionary = u64::try_from(rest.integer()? as i32).unwrap_or(0),
+                            _ => rest.skip(kind, DEEP)?,
+                        }
+                    }
+                }
                 (2, 5) => unpacked = u64::try_from(rest.integer()? as i32).ok(),
                 (3, 5) => packed = u64::try_from(rest.integer()? as i32).ok(),
                 _ => rest.skip(kind, DEEP)?,
             }
         }
         let header = (bytes.len() - rest.0.len()) as u64;
-        Some(Self { header, packed: packed?, unpacked: unpacked? })
+        Some(Self { header, packed: packed?, unpacked: unpacked?, dictionary })
     }
 }
 
-/// Thrift's compact protocol; `None` where the bytes end or are something else.
+/// A reader of Thrift's compact protocol; `None` if the bytes end or are something else.
 struct Compact<'a>(&'a [u8]);
 
 impl Compact<'_> {
@@ -91,7 +113,7 @@ impl Compact<'_> {
         Some(())
     }
 
-    /// Seven bits a byte, the lowest first. One of too many bytes is what the decoder makes of it.
+    /// Seven bits per byte, the lowest first. An overlong one is read as the decoder reads it.
     fn varint(&mut self) -> Option<u64> {
         let (mut value, mut shift) = (0_u64, 0_u32);
         loop {
@@ -157,7 +179,7 @@ impl Compact<'_> {
         }
     }
 
-    /// So many values of these types in turn. Here true and false take a byte.
+    /// Skips this many values of these types in turn. Here a boolean takes one byte.
     fn items(&mut self, items: u64, kinds: &[u8], deep: usize) -> Option<()> {
         for _ in 0..items {
             for &kind in kinds {
@@ -186,5 +208,15 @@ mod tests {
         // Cut off anywhere it is none, and a list of very many is no long work.
         assert!((0..bytes.len() - 3).all(|end| Page::read(&bytes[..end]).is_none()));
         assert!(Page::read(&[0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x0f]).is_none());
+    }
+
+    #[test]
+    fn a_dictionary_of_more_values_than_bytes_is_damage() {
+        let header = [0x15, 0x04, 0x15, 0x0a, 0x15, 0x0a, 0x4c, 0x15, 0x0e, 0x15, 0x00, 0, 0];
+        assert_eq!(Page::read(&header).unwrap().dictionary, 7);
+        // As the fuzzer found it.
+        let file = include_bytes!("../../../../fuzz/regressions/parquet/dictionary-of-many-values");
+        let said = crate::from_bytes(file, crate::Format::Parquet).unwrap_err().to_string();
+        assert!(said.contains("a dictionary of") && said.contains("bytes claims"), "{said}");
     }
 }

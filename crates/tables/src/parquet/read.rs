@@ -29,11 +29,11 @@ use crate::gather::Values;
 use crate::table::Stored;
 use crate::{Column, Data, Table};
 
-/// Rows decoded at a time: large enough for speed, small beside the table.
+/// Rows decoded at a time: large enough for speed, small compared with the table.
 pub(super) const BATCH: usize = 1 << 16;
 
-/// Reads the whole file. `carry`: columns that have no place in a table are kept for another Parquet
-/// file.
+/// Reads the whole file. With `carry`, columns that a table cannot hold are kept for another
+/// Parquet file.
 pub(crate) fn read<R: ChunkReader + 'static>(reader: R, file: Option<&Path>, carry: bool) -> Result<Table> {
     let origin = Arc::new(Origin { file: file.map(Path::to_path_buf), first_line: None });
     check_ends(&reader, &origin.place())?;
@@ -47,7 +47,7 @@ pub(crate) fn read<R: ChunkReader + 'static>(reader: R, file: Option<&Path>, car
     })
 }
 
-/// `PAR1` at both ends: a file that lost its end is told from one that never was Parquet.
+/// Checks for `PAR1` at both ends, to distinguish a truncated file from one that never was Parquet.
 fn check_ends<R: ChunkReader>(reader: &R, place: &Place) -> Result<()> {
     let len = reader.len();
     if len == 0 {
@@ -77,12 +77,12 @@ fn read_fenced<R: ChunkReader + 'static>(
     let place = origin.place();
     let failed = |error| explain(error, &place);
     let annotated = ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new()).map_err(failed)?;
-    // Without Arrow's own schema a dictionary of strings comes as strings.
+    // Without Arrow's own schema, a dictionary of strings is read as strings.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let plain = ArrowReaderMetadata::try_new(Arc::clone(annotated.metadata()), options).map_err(failed)?;
     let file = plain.metadata().file_metadata();
     let rows = usize::try_from(file.num_rows()).map_err(|_| damaged(&place, "a negative number of rows"))?;
-    // The decoder believes the file's own count; the groups have one too, and must agree.
+    // The decoder trusts the file's own count; the row groups have counts too, and must agree.
     let grouped =
         plain.metadata().row_groups().iter().map(|group| i128::from(group.num_rows())).sum::<i128>();
     if grouped != i128::from(file.num_rows()) {
@@ -100,7 +100,7 @@ fn read_fenced<R: ChunkReader + 'static>(
             Err(reason) => left.push(Left { at, after: roots.len(), name: field.name().clone(), reason }),
         }
     }
-    // Unpacked, the values take about as much as the table that is made of them.
+    // Uncompressed, the values take about as much memory as the resulting table.
     let groups = plain.metadata().row_groups().iter();
     let unpacked = groups.map(|group| u64::try_from(group.total_byte_size()).unwrap_or(0));
     place.check_memory(&format!("{rows} rows"), unpacked.fold(0, u64::saturating_add))?;
@@ -156,12 +156,13 @@ fn read_fenced<R: ChunkReader + 'static>(
     Ok(table)
 }
 
-/// What the decoder says of a page. It compares the sums of those that have one.
+/// A decoder error about a page. The decoder verifies the checksums of pages that have one.
 pub(super) fn undecoded(place: &Place, said: &str) -> TableError {
     if said.contains("CRC checksum mismatch") {
         return damaged(place, "the checksum of a page is wrong");
     }
-    // Of an encrypted column the description is encrypted too, and so is not where it is looked for.
+    // The metadata of an encrypted column are encrypted too, so they are not found in the usual
+    // place.
     if said.contains("Required field type_ is missing") {
         let problem =
             "columns of the Parquet file are encrypted, or it is damaged; write it without encryption";
@@ -187,14 +188,14 @@ pub(super) fn explain(error: ParquetError, place: &Place) -> TableError {
 /// A column under construction.
 struct Gathering {
     name: String,
-    /// None for a column of Arrow's null type, which has no values at all.
+    /// `None` for a column of Arrow's null type, which has no values at all.
     values: Option<Values>,
-    /// False where null; empty as long as nothing is.
+    /// False where null; empty as long as nothing is null.
     valid: Vec<bool>,
     rows: usize,
 }
 
-/// Room for `rows` values, or an error instead of an abort when a damaged header asks for the moon.
+/// Room for `rows` values, or an error instead of an abort if a damaged header asks for too much.
 fn room<T>(rows: usize, place: &Place) -> Result<Vec<T>> {
     let mut values = Vec::new();
     values.try_reserve_exact(rows).map_err(|_| TableError::Memory {
@@ -206,7 +207,7 @@ fn room<T>(rows: usize, place: &Place) -> Result<Vec<T>> {
 }
 
 impl Gathering {
-    /// An empty column, or why the type has no place in a table of single values.
+    /// An empty column, or why a table of single values cannot hold the type.
     fn new(field: &Field, rows: usize, place: &Place) -> Result<Result<Self, String>> {
         let values = match field.data_type() {
             DataType::Null => None,

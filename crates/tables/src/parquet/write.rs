@@ -1,4 +1,4 @@
-//! Writing Parquet: zstd, row groups of about a million rows, the same bytes every time.
+//! Writes Parquet: zstd, row groups of about a million rows, and reproducible bytes.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -27,13 +27,13 @@ use crate::{Column, Data, Table};
 /// Rows copied at a time.
 const BATCH: usize = 1 << 16;
 
-/// Columns beyond which a table of few rows has neither compression nor dictionaries: the writer
-/// keeps both for every column at once. 100 000 columns of two rows take 3.6 GB and 15 s with them,
-/// 0.5 GB and 2 s without.
+/// Number of columns beyond which a table with few rows is written without compression or
+/// dictionaries: the writer keeps both for every column at once. 100 000 columns of two rows take
+/// 3.6 GB and 15 s with them, 0.5 GB and 2 s without.
 const WIDE: usize = 5000;
 
-/// Bytes that the writer holds for one column of a wide table, beside its values: measured, and a
-/// little more.
+/// Bytes that the writer holds for one column of a wide table besides its values: the measured
+/// number plus a margin.
 const WIDE_COLUMN: u64 = 5000;
 
 /// Refuses what Parquet cannot hold.
@@ -50,7 +50,7 @@ pub(crate) fn write<W: Write + Send>(table: &Table, out: &mut W, path: &Path) ->
     match fenced(|| write_fenced(table, out, path)) {
         Ok(written) => written,
         Err(Broken::Memory) => Err(no_memory(path, "write")),
-        // Nothing that is told beforehand: a fault of ours or of the crates.
+        // Not predictable from the input: a bug here or in the crates.
         Err(Broken::Unexpected) => panic!("{}: the Parquet writer panicked", path.display()),
     }
 }
@@ -74,7 +74,8 @@ fn write_fenced<W: Write + Send>(table: &Table, out: &mut W, path: &Path) -> Res
         table.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
     pairs.push(KeyValue::new(ASTROPY.to_string(), header::lines(table, None).join("\n")));
     pairs.extend(table.columns().iter().filter_map(text_length));
-    // pyarrow looks for the pairs in Arrow's schema, where they lose their order; others in the file itself.
+    // pyarrow reads the pairs from Arrow's schema, where they lose their order; other programs read
+    // them from the file itself.
     let notes: HashMap<String, String> =
         pairs.iter().map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default())).collect();
     let schema = Arc::new(Schema::new(fields).with_metadata(notes));
@@ -111,7 +112,7 @@ fn write_fenced<W: Write + Send>(table: &Table, out: &mut W, path: &Path) -> Res
     Ok(())
 }
 
-/// What is the table's own, with the others where they stood: each behind so many of its own.
+/// Merges the table's own items with the others, each placed after the given number of its own.
 fn merged<T>(own: Vec<T>, others: impl Iterator<Item = (usize, T)>) -> Vec<T> {
     let (mut all, mut others) = (Vec::new(), others.peekable());
     for (at, mine) in own.into_iter().enumerate() {
@@ -124,7 +125,7 @@ fn merged<T>(own: Vec<T>, others: impl Iterator<Item = (usize, T)>) -> Vec<T> {
     all
 }
 
-/// astropy makes texts of a fixed length, and fails on a null when the length is not noted.
+/// astropy makes fixed-length strings, and fails on a null if the length is not recorded.
 fn text_length(column: &Column) -> Option<KeyValue> {
     let Data::Text(texts) = column.data() else { return None };
     let longest = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);

@@ -1,13 +1,14 @@
-//! Rows of bytes: `BINARY` and `BINARY2`.
+//! Binary rows: `BINARY` and `BINARY2`.
 //!
-//! Cells follow one another, big-endian; a cell of variable length begins with its count. `BINARY2` puts
-//! one bit a column before each row, the first column in the highest bit: set where the value is null.
+//! Cells are contiguous and big-endian; a cell of variable length begins with its count. `BINARY2`
+//! puts one bit per column before each row, the first column in the highest bit: set where the
+//! value is null.
 
 use super::field::{Reading, Size};
 use crate::error::{Place, Result, TableError};
 use crate::gather::Values;
 
-/// Reads rows until the bytes end; they must end with a row.
+/// Reads rows until the bytes end, which must be at the end of a row.
 pub(super) fn rows(
     mut bytes: &[u8],
     flagged: bool,
@@ -119,7 +120,7 @@ fn put(reading: &mut Reading, cell: &[u8], null: bool, flagged: bool) -> Result<
     Ok(())
 }
 
-/// `char`: UTF-8 (ASCII before VOTable 1.5), else Latin-1; ends at the first NUL.
+/// `char`: UTF-8 (ASCII before VOTable 1.5), otherwise Latin-1; ends at the first NUL.
 fn narrow_text(cell: &[u8]) -> String {
     let end = cell.iter().position(|&b| b == 0).unwrap_or(cell.len());
     match std::str::from_utf8(&cell[..end]) {

@@ -1,4 +1,4 @@
-//! A `FIELD`: the type of a column, its size in a binary row, its null.
+//! A `FIELD`: the type of a column, its size in a binary row, and its null value.
 
 use crate::gather::{Declared, Gathered, Values};
 
@@ -7,7 +7,7 @@ use crate::gather::{Declared, Gathered, Values};
 pub(super) enum Size {
     One,
     Fixed(usize),
-    /// A count stands before the values.
+    /// A count precedes the values.
     Variable,
 }
 
@@ -78,7 +78,7 @@ impl FieldTag {
         let Some(text) = self.arraysize.as_deref().map(str::trim).filter(|text| !text.is_empty()) else {
             return Ok((Size::One, 0));
         };
-        let bad = || format!("its arraysize is `{text}`, which is no size");
+        let bad = || format!("its arraysize is `{text}`, which is not a size");
         let dimensions = text.split('x').count();
         if let Some(limit) = text.strip_suffix('*') {
             let lengths = limit.trim_end_matches('x').split('x').filter(|part| !part.is_empty());
@@ -109,7 +109,8 @@ impl Reading {
         }
         let text = text.trim();
         let null = text.is_empty()
-            // No number and no truth is spelled so; IRSA's services write it for a value that is not there.
+            // Neither a number nor a boolean is spelled like this; IRSA's services write it for a
+            // missing value.
             || text.eq_ignore_ascii_case("null")
             || (text == "?" && matches!(column.values, Values::Bool(_)))
             || self.null.as_deref() == Some(text)

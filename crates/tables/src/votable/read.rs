@@ -1,4 +1,4 @@
-//! Reading the XML: fields, metadata, and the data of the first table or the one that is named.
+//! Reads the XML: fields, metadata, and the data of the first or the named table.
 
 use base64::Engine;
 use quick_xml::XmlVersion;
@@ -39,7 +39,7 @@ pub(crate) fn read(mut input: Input<'_>, which: &Which) -> Result<Table> {
     let mut walk = Walk::new(place.clone(), which);
     loop {
         let event = xml.read_event().map_err(|error| match error {
-            // All of them are something opened and never closed.
+            // All of them mean that something was opened and never closed.
             quick_xml::Error::Syntax(what) => {
                 place.clone().line(line_of(&bytes, position(xml.error_position()))).cut_off(what.to_string())
             }
@@ -70,15 +70,15 @@ fn position(at: u64) -> usize {
     usize::try_from(at).unwrap_or(usize::MAX)
 }
 
-/// The line of a byte, from 1.
+/// The line of a byte, counted from 1.
 fn line_of(bytes: &[u8], at: usize) -> u64 {
     1 + bytes[..at.min(bytes.len())].iter().filter(|&&b| b == b'\n').count() as u64
 }
 
 enum Problem {
-    /// Complete with its place.
+    /// An error that already has its place.
     Said(TableError),
-    /// To be placed at the current line.
+    /// An error at the current line.
     Here(String),
 }
 
@@ -108,7 +108,7 @@ struct Walk {
     service_error: Option<String>,
     base64: bool,
     tables: usize,
-    /// The number of the table that is read, once it was met.
+    /// The number of the table that is read, once it was found.
     chosen: Option<usize>,
     other_tables: Vec<(usize, String)>,
     data: bool,
@@ -173,7 +173,7 @@ impl Walk {
         matches!(self.open.last(), Some(Tag::Description | Tag::Info | Tag::Cell | Tag::Stream))
     }
 
-    /// Adds text, each run of white space with a line end in it as one blank.
+    /// Adds text, with each run of white space that contains a line end replaced by one blank.
     fn fold(&mut self, text: &str) {
         for (at, line) in text.split('\n').enumerate() {
             let line = if at == 0 { line } else { line.trim_start() };

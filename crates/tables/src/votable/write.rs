@@ -10,7 +10,7 @@ use crate::file::write_failed;
 use crate::ucd::ucd;
 use crate::{Column, Data, Table};
 
-/// Bytes in a line of base64: 76 characters.
+/// Bytes per line of base64, which gives 76 characters.
 const LINE: usize = 57;
 
 /// Writes the table.
@@ -44,10 +44,10 @@ fn encode(bytes: &[u8], lines: &mut String) {
     }
 }
 
-/// Whether a text column needs `unicodeChar`; an error for a text that VOTable cannot hold.
+/// Whether a text column needs `unicodeChar`; an error if VOTable cannot hold a text.
 fn check_text(column: &Column, place: &Place) -> Result<bool> {
     let Data::Text(texts) = column.data() else { return Ok(false) };
-    // A NUL ends a text, and the count before it has 32 bits.
+    // A NUL terminates a text, and the count before it has 32 bits.
     let bad = |text: &String| text.contains('\0') || u32::try_from(text.len()).is_err();
     if let Some(row) = texts.iter().position(bad) {
         return Err(place
@@ -163,7 +163,7 @@ fn put_row(table: &Table, wide: &[bool], row: usize, bytes: &mut Vec<u8>) {
 
 fn put_text(text: &str, wide: bool, bytes: &mut Vec<u8>) {
     let count = if wide { text.encode_utf16().count() } else { text.len() };
-    // That it fits was checked above.
+    // It was checked above that this fits.
     bytes.extend(u32::try_from(count).unwrap_or(u32::MAX).to_be_bytes());
     if wide {
         bytes.extend(text.encode_utf16().flat_map(u16::to_be_bytes));

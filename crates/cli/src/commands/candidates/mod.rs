@@ -26,8 +26,8 @@ pub use sampling::SamplingArgs;
 #[derive(Args)]
 #[command(
     after_help = "Example: goc candidates stars.fits --values parallax,pmra,pmdec --sigmas 2 -o candidates.parquet\n\
-    An object's candidates depend on the seed and its own name only: reordering or filtering the table changes none of them \
-    (but pca and kernel-pca are fitted to all values)."
+    An object's candidates depend only on the seed and on its name: reordering or filtering the table \
+    changes none of them (except that pca and kernel-pca are fitted to all values)."
 )]
 pub struct Candidates {
     #[command(flatten)]
@@ -46,11 +46,11 @@ pub struct Candidates {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// Columns to carry along; truth or true_cluster_id always is
+    /// Columns to copy to the output; truth or true_cluster_id is always copied
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     keep: Vec<String>,
 
-    /// Also write a table of the objects that lost points: drawn, kept, why
+    /// Also write a table of the objects that lost candidates: drawn, kept, why
     #[arg(long, value_name = "FILE")]
     losses: Option<PathBuf>,
 
@@ -102,8 +102,8 @@ impl Work for Candidates {
 }
 
 impl Candidates {
-    /// The columns of a star catalogue, if a space of stars is what is wanted; `asked` is the one
-    /// that was named.
+    /// The columns of a star catalogue, if a space of stars is requested; `asked` is the space that
+    /// was named.
     fn star_columns(
         &self,
         table: &Table,
@@ -144,7 +144,7 @@ impl Candidates {
     }
 }
 
-/// For machines.
+/// The summary for programs.
 fn summary(dataset: &Dataset, origin: &Origin) -> Vec<(&'static str, Value)> {
     let (mut told, empty) = (origin.settings.clone(), origin.empty());
     let mut put = |key, value: Value| told.push((key, value));

@@ -16,61 +16,63 @@ pub struct SamplingArgs {
     #[arg(long, value_parser = words::<Shape>())]
     pub shape: Option<Shape>,
 
-    /// Size of the sets in errors [default: 2]
+    /// Size of the sets, in standard errors [default: 2]
     #[arg(long, value_name = "N", group = "size", allow_negative_numbers = true)]
     pub sigmas: Option<f64>,
 
-    /// Size by the probability that the truth lies outside
+    /// Size of the sets, by the probability that the truth lies outside
     #[arg(long, value_name = "P", group = "size", allow_negative_numbers = true)]
     pub eta: Option<f64>,
 
-    /// Size by the half-width of each set's widest value; the errors give the form only
+    /// Size of the sets, by the half-width of the widest value; the errors then give only the shape
     #[arg(long, value_name = "R", group = "size", allow_negative_numbers = true)]
     pub radius: Option<f64>,
 
-    /// Points drawn for each object
+    /// Candidates drawn per object
     #[arg(short = 'm', long, value_name = "N", default_value_t = Sampling::DRAWS, value_parser = at_least_one())]
     pub draws: usize,
 
-    /// How they are drawn: uniform, sobol (evenly spread), grid:COLUMN (one value in even steps, the others uniform),
-    /// density (from the error distribution, not cut off at the set) or tails (the same with heavy tails for some, for the
-    /// marginal mixture, which learns how far quoted errors hold)
-    /// [default: uniform; tails for goc stars --method marginal]
+    /// How candidates are drawn: uniform, sobol (evenly spread), grid:COLUMN (one value in even
+    /// steps, the others uniform), density (from the error distribution, not cut off at the set) or
+    /// tails (the same, some with heavy tails, from which the marginal mixture learns how far
+    /// quoted errors hold) [default: uniform; tails for goc stars --method marginal]
     #[arg(long)]
     pub sampler: Option<SamplerName>,
 
-    /// What is known of the distances of stars beforehand: volume:REACH (as many in every volume, none beyond REACH kpc) or edsd:LENGTH
-    /// (their density falls with that scale length, kpc); points are taken from the set in proportion to it
+    /// Prior on the distances of stars: volume:REACH (uniform density out to REACH kpc, none
+    /// beyond) or edsd:LENGTH (density that falls with that scale length, in kpc); candidates are
+    /// drawn from the set in proportion to it
     #[arg(long, value_name = "PRIOR")]
     pub distance_prior: Option<DistancePrior>,
 
-    /// From values to features: actions (Jr, Jz, Jphi of stars), none, pca:Q, kernel-pca:Q (radial), kernel-pca-poly:Q (cubic),
-    /// or coasting (a toy: where tracks cross) [default: actions for a star catalogue, else none]
+    /// From values to features: actions (Jr, Jz, Jphi of stars), none, pca:Q, kernel-pca:Q
+    /// (radial), kernel-pca-poly:Q (cubic), or coasting (a toy: where tracks cross) [default:
+    /// actions for a star catalogue, else none]
     #[arg(long)]
     pub transform: Option<TransformName>,
 
-    /// The space that stars are put into [default: actions]
+    /// Space in which stars are clustered [default: actions]
     #[arg(long, value_parser = words::<Space>())]
     pub space: Option<Space>,
 
-    /// What a candidate costs: none, density (minus its log density), density:COLUMN[,COLUMN] (of these values only) or
-    /// distance (squared, from the features of what was measured)
+    /// What a candidate costs: none, density (minus its log density), density:COLUMN[,COLUMN] (of
+    /// these values only) or distance (squared, from the features of what was measured)
     #[arg(long, default_value = "density")]
     pub penalty: PenaltyName,
 
-    /// An object none of whose points has features: refuse it, or go on without and name it (drop)
-    /// [default: drop for a star catalogue, else refuse]
+    /// What to do with an object that has no valid candidates: refuse it, or name it and continue
+    /// without it (drop) [default: drop for a star catalogue, else refuse]
     #[arg(long, value_parser = words::<WhenEmpty>())]
     pub when_empty: Option<WhenEmpty>,
 }
 
 impl SamplingArgs {
-    /// Whether they say how large the sets are.
+    /// Whether they set the size of the sets.
     pub fn says_size(&self) -> bool {
         self.sigmas.is_some() || self.eta.is_some() || self.radius.is_some()
     }
 
-    /// What they say, checked.
+    /// The checked parameters.
     pub fn sampling(&self) -> Result<Sampling> {
         let size = match (self.sigmas, self.eta, self.radius) {
             (_, Some(eta), _) => Size::eta(eta),

@@ -1,6 +1,6 @@
 //! `goc cluster`: candidates in, labels out.
 //!
-//! [`print`] has what is said of a fit; `goc stars` shares it.
+//! [`print`] prints the report on a fit; `goc stars` shares it.
 
 mod print;
 
@@ -21,12 +21,13 @@ use crate::long_table::LongTableArgs;
 use crate::output::OutputArgs;
 pub use print::{sentence, summary};
 
-/// Cluster objects whose values are uncertain: every object gets a label
+/// Cluster objects with uncertain values: every object gets a label
 #[derive(Args)]
 #[command(after_help = "Example: goc cluster candidates.parquet --k 50 -o labels.parquet\n\
-         The authors' published code: --preset authors. Better minima: --k-rule constant --search thorough.\n\
-         The number of clusters not given, and how sure each label is: --method marginal, with no other flag.\n\
-         K and lambda of another method not known: --k auto --lambda auto.\n\
+         As in the authors' published code: --preset authors. Better minima: --k-rule constant --search \
+         thorough.\n\
+         If K is unknown, or to get a probability for each label: --method marginal, with no other flag.\n\
+         To find K and lambda for another method: --k auto --lambda auto.\n\
          All methods on the same candidates, in one table: goc compare candidates.parquet --k 50")]
 pub struct Cluster {
     #[command(flatten)]
@@ -38,12 +39,14 @@ pub struct Cluster {
     #[command(flatten)]
     fit: FitArgs,
 
-    /// Also write the tree over the clusters, for any number of clusters up to K: .nwk (Newick) or a table as scipy's linkage has it
-    /// (first, second, height, members; objects as leaves). For methods that choose candidates: goc, gpc, goc-tree
+    /// Also write the tree over the clusters, for any number of clusters up to K: .nwk (Newick) or
+    /// scipy's linkage table (first, second, height, members; objects are the leaves). For methods
+    /// that choose candidates: goc, gpc, goc-tree
     #[arg(long, value_name = "FILE")]
     tree: Option<PathBuf>,
 
-    /// Also write a table with a row for every K that --k auto looked at: k, the criterion, NMI if there is a truth
+    /// Also write a table with one row per K that --k auto tried: k, the criterion, and NMI if the
+    /// truth is known
     #[arg(long, value_name = "FILE")]
     k_curve: Option<PathBuf>,
 
@@ -69,7 +72,7 @@ pub struct FitArgs {
     #[command(flatten)]
     pub settings: Settings,
 
-    /// Labels that replace the first clustering: a table with object and label
+    /// Initial labels in place of the first clustering: a table with object and label
     #[arg(long, value_name = "FILE")]
     init_labels: Option<PathBuf>,
 
@@ -77,12 +80,13 @@ pub struct FitArgs {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 
-    /// Keep the chains of --method marginal, and finished repeats of --stability, --significance and
-    /// --noise, in this folder, and go on from what is there
+    /// Save the chains of --method marginal, and finished repeats of --stability, --significance
+    /// and --noise, in this folder, and resume from what it holds
     #[arg(long, value_name = "FOLDER", help_heading = "How sure")]
     checkpoint: Option<PathBuf>,
 
-    /// Also write a table with one row per cluster: label, size, centre, spread, and how sure it is
+    /// Also write a table with one row per cluster: label, size, centre, spread, and how reliable
+    /// it is
     #[arg(long, value_name = "FILE", help_heading = "How sure")]
     pub clusters: Option<PathBuf>,
 }
@@ -94,8 +98,8 @@ impl FitArgs {
         let kept = self.settings.is_repeated() || self.settings.method == MethodName::Marginal;
         if self.checkpoint.is_some() && !kept {
             return Err(usage!(
-                "--checkpoint keeps the chains of --method marginal, and the repeats of --stability, --significance \
-                 and --noise: ask for one"
+                "--checkpoint saves the chains of --method marginal and the repeats of --stability, \
+                 --significance and --noise; ask for one of these"
             ));
         }
         Ok(self.settings.check_initial_labels(self.init_labels.is_some())?)
@@ -144,17 +148,18 @@ struct PosteriorArgs {
     #[arg(long, value_name = "FILE")]
     k_posterior: Option<PathBuf>,
 
-    /// Also write how likely each candidate is, before and after: object, candidate, row, weight, posterior
+    /// Also write the probability of each candidate before and after the fit: object, candidate,
+    /// row, weight, posterior
     #[arg(long, value_name = "FILE")]
     candidate_weights: Option<PathBuf>,
 
-    /// Also keep the model, for goc predict (.json)
+    /// Also save the model for goc predict (.json)
     #[arg(long, value_name = "FILE")]
     save_model: Option<PathBuf>,
 }
 
 impl PosteriorArgs {
-    /// The files asked for, by flag.
+    /// The files requested, by flag.
     fn outputs(&self) -> [(&'static str, &Option<PathBuf>); 4] {
         [
             ("--together", &self.together),
@@ -175,11 +180,12 @@ impl PosteriorArgs {
         }
         let Some(path) = &self.save_model else { return Ok(()) };
         if path.extension().is_none_or(|end| end != "json") {
-            return Err(usage!("{}: a model is kept as .json", path.display()));
+            return Err(usage!("{}: a model is saved as .json", path.display()));
         }
         if settings.changes_clusters() {
             return Err(usage!(
-                "--save-model keeps the clusters as they were found, --noise changes them: run without --noise to save"
+                "--save-model saves the clusters as they were found, but --noise changes them; run \
+                 without --noise"
             ));
         }
         Ok(())
@@ -191,7 +197,7 @@ impl PosteriorArgs {
         files.writes_tables(tables.into_iter().flatten()).writes(&self.save_model)
     }
 
-    /// Writes what was asked for.
+    /// Writes what was requested.
     fn write(&self, fit: &Fit) -> Result<()> {
         console::write_asked(&self.together, || fit.together_table(self.together_above))?;
         console::write_asked(&self.k_posterior, || fit.k_table())?;
@@ -216,14 +222,14 @@ impl Work for Cluster {
     fn files(&self) -> Files {
         let files = self.output.files(self.fit.files().reads([&self.table.input]));
         let files = files.writes_tables(&self.history).writes_tables(&self.trace);
-        // A tree may also be written in Newick's form.
+        // A tree may also be written in Newick format.
         self.posterior.files(files.writes_tables(&self.k_curve).writes(&self.tree))
     }
 
     fn run(self) -> Result<()> {
         self.output.check(self.json)?;
         let done = self.work()?;
-        // The sentence says where the labels are, so they must be there.
+        // The sentence says where the labels are, so they are written first.
         self.output.write(&done.labels, self.json)?;
         if self.json {
             return console::print_pairs(done.summary);
@@ -234,7 +240,7 @@ impl Work for Cluster {
 }
 
 impl Cluster {
-    /// What can be said before any table is read; whether the tree is to be in Newick's form.
+    /// The checks that need no table; returns whether the tree is in Newick format.
     fn check(&self) -> Result<bool> {
         let settings = &self.fit.settings;
         self.fit.check()?;
@@ -255,7 +261,7 @@ impl Cluster {
         Ok(newick)
     }
 
-    /// Everything but the printing; writes whatever else was asked for.
+    /// Everything except printing; writes the other requested files.
     pub fn work(&self) -> Result<Done> {
         let newick = self.check()?;
         let mut columns = self.table.table();

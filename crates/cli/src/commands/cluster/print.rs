@@ -1,4 +1,4 @@
-//! What is said of a fit: a sentence for people, an object for machines.
+//! The report on a fit: a sentence for people, a JSON object for programs.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use goc_pipeline::scores::by_name;
 use goc_pipeline::{AutoFound, Fit, NOISE, Speech, counted};
 use serde_json::{Value, json};
 
-/// For machines.
+/// The summary for programs.
 pub fn summary(fit: &Fit, output: Option<&Path>) -> Vec<(&'static str, Value)> {
     let (data, mut told) = (&fit.prepared.data, fit.described());
     let mut put = |key, value: Value| told.push((key, value));
     put("preset", json!(fit.settings.preset.word()));
-    // A method without an oracle says so.
+    // A method without an oracle has a null here.
     if !fit.settings.method.uses_oracle() {
         put("oracle", Value::Null);
     }
@@ -48,7 +48,7 @@ pub fn summary(fit: &Fit, output: Option<&Path>) -> Vec<(&'static str, Value)> {
     told
 }
 
-/// For people.
+/// The report for people.
 pub fn sentence(fit: &Fit, output: Option<&Path>) -> String {
     let (candidates, grouped, seconds) = (&fit.prepared.data.candidates, &fit.grouped, fit.seconds);
     let ending = match (grouped.converged, grouped.cycle) {
@@ -76,10 +76,8 @@ pub fn sentence(fit: &Fit, output: Option<&Path>) -> String {
     if fit.k() < fit.k_initial && grouped.noise.is_empty() && falls {
         let why = match (settings.oracle.finds_k(), settings.drops_single()) {
             (true, _) => "the oracle finds K itself",
-            (_, true) => {
-                "clusters that emptied, or kept one member only, were given up; --k-rule constant keeps K"
-            }
-            _ => "clusters that emptied were given up; --k-rule constant keeps K",
+            (_, true) => "empty and singleton clusters were dropped; --k-rule constant keeps K",
+            _ => "empty clusters were dropped; --k-rule constant keeps K",
         };
         line(format!("K fell from {} to {}: {why}", fit.k_initial, fit.k()));
     }
@@ -92,7 +90,7 @@ pub fn sentence(fit: &Fit, output: Option<&Path>) -> String {
     text
 }
 
-/// What was taken for K and lambda, and the curve as bars.
+/// The K and lambda that were chosen, and the curve as bars.
 fn found(auto: &AutoFound) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some((by, chosen)) = &auto.k {
@@ -110,7 +108,7 @@ fn found(auto: &AutoFound) -> Vec<String> {
         let end = match (found.settled, found.rounds.len()) {
             (_, 0) => "there are no penalties to weigh".into(),
             (true, _) => format!("settled after {rounds}"),
-            (false, _) => format!("not settled after {rounds}"),
+            (false, _) => format!("not converged after {rounds}"),
         };
         lines.push(format!("lambda = {:.6} by the likelihood, {end}", found.lambda));
     }

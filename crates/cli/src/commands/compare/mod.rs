@@ -1,6 +1,6 @@
 //! `goc compare`: every method and every oracle on the same data, one table.
 //!
-//! [`goc_pipeline::compare`] has the rows and runs them; here they are chosen and printed.
+//! [`goc_pipeline::compare`] defines the rows and runs them; this module selects and prints them.
 
 mod print;
 
@@ -26,22 +26,23 @@ use crate::failure::{Failure, Result};
 use crate::long_table::ColumnArgs;
 use print::Summary;
 
-/// Run every method and every oracle on the same candidates; one table
+/// Run every method and every oracle on the same candidates, and print one table
 #[derive(Args)]
 #[command(
     after_help = "Example: goc compare candidates.parquet --k 50 --seeds 5 --only goc,uk-means,linkage\n\
-         Flags behind -- go to every method that has them: goc compare candidates.parquet --k 50 -- --worlds 200"
+         Flags after -- go to every method that has them: goc compare candidates.parquet --k 50 -- \
+         --worlds 200"
 )]
 pub struct Compare {
     /// Tables with one row per candidate; several give a mean over all
     #[arg(required_unless_present = "list", value_name = "TABLE")]
     inputs: Vec<PathBuf>,
 
-    /// Number of clusters to begin with; methods that find it themselves do not use it
+    /// Initial number of clusters; methods that find K ignore it
     #[arg(long, value_name = "K", required_unless_present = "list")]
     k: Option<usize>,
 
-    /// Runs with different seeds; a method that draws nothing runs once
+    /// Runs with different seeds; deterministic methods run once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one())]
     seeds: usize,
 
@@ -49,11 +50,12 @@ pub struct Compare {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// Only these: names as in the table, or what stands before the slash (goc, uk-means/k-means, affinity)
+    /// Only these methods: names as in the table, or the part before the slash (goc,
+    /// uk-means/k-means, affinity)
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     only: Option<Vec<String>>,
 
-    /// Keep finished runs in this folder, and go on with those that are there
+    /// Save finished runs in this folder, and resume from those it holds
     #[arg(long, value_name = "FOLDER")]
     checkpoint: Option<PathBuf>,
 
@@ -73,15 +75,16 @@ pub struct Compare {
     #[arg(long, default_value = "standard")]
     scale: Scaling,
 
-    /// What is taken of the features: none (as they are), actions (sqrt(Jr), sqrt(Jz), Jphi), or auto (actions where they have those names)
+    /// Map applied to the features: none, actions (sqrt(Jr), sqrt(Jz), Jphi), or auto (actions
+    /// where they have those names)
     #[arg(long, value_parser = words::<FeatureMapName>(), value_name = "MAP", default_value = "none", hide_possible_values = true)]
     feature_map: FeatureMapName,
 
-    /// Divide the penalties by the largest (max), or leave them (none)
+    /// Divide the penalties by the largest (max), or leave them as they are (none)
     #[arg(long, value_parser = words::<PenaltyScale>(), default_value = "max")]
     penalty_scale: PenaltyScale,
 
-    /// Choices of GOC that belong together
+    /// Set of choices for GOC
     #[arg(long, value_parser = words::<Preset>(), default_value = "paper")]
     preset: Preset,
 
@@ -92,7 +95,7 @@ pub struct Compare {
     #[arg(long, value_enum, default_value_t = Layout::Markdown)]
     format: Layout,
 
-    /// Also write every run, a row each
+    /// Also write every run, one row each
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -121,13 +124,13 @@ struct Flags {
     settings: Settings,
 }
 
-/// What one run gave.
+/// The result of one run.
 pub struct Run {
-    /// Which row, by its place in the list.
+    /// The index of the row in the list.
     pub row: usize,
     pub set: usize,
     pub seed: u64,
-    /// Why there is no answer, or the answer.
+    /// The result, or why there is none.
     pub outcome: Result<Outcome, String>,
 }
 
@@ -198,14 +201,14 @@ impl Work for Compare {
             console::note(text);
         }
         if runs.iter().all(|run| run.outcome.is_err()) {
-            return Err(failed!("no method had an answer"));
+            return Err(failed!("no method succeeded"));
         }
         Ok(())
     }
 }
 
 impl Compare {
-    /// K; without one, nothing is run.
+    /// K; without it, nothing is run.
     fn k(&self) -> usize {
         self.k.unwrap_or(1)
     }
@@ -226,8 +229,8 @@ impl Compare {
         ]
     }
 
-    /// The folder of finished runs, where one is named. Seeds and rows are in the names of the runs, so
-    /// more of them go on with what is there.
+    /// The folder of finished runs, if one is named. The names of the runs contain seeds and rows,
+    /// so a comparison with more of them reuses the existing runs.
     fn checkpoint(&self, sets: &[Prepared]) -> Result<Option<Checkpoint>> {
         let Some(folder) = &self.checkpoint else { return Ok(None) };
         let settings = self.settings();
@@ -240,7 +243,7 @@ impl Compare {
         Ok(Some(Checkpoint::open(folder, "compare", &identity)?))
     }
 
-    /// The rows that are asked for.
+    /// The rows that are requested.
     fn rows(&self) -> Result<Vec<Row>> {
         let trimmed =
             |names: &Vec<String>| names.iter().map(|name| name.trim().to_string()).collect::<Vec<_>>();

@@ -20,8 +20,7 @@ pub struct Quantity {
     of: fn(&Outcome) -> Option<f64>,
 }
 
-/// The quantities of the table; times differ from run to run, so they are there only where they are
-/// asked for.
+/// The quantities of the table; times differ from run to run, so they are included only on request.
 pub fn quantities(times: bool) -> &'static [Quantity] {
     if times { &QUANTITIES } else { &QUANTITIES[..QUANTITIES.len() - 1] }
 }
@@ -32,13 +31,13 @@ const QUANTITIES: [Quantity; 7] = [
     Quantity { name: "ari", digits: 3, of: |o| Some(o.scores.as_ref()?.ari) },
     Quantity { name: "k", digits: 1, of: |o| Some(o.k as f64) },
     Quantity { name: "iterations", digits: 1, of: |o| (o.iterations > 0).then_some(o.iterations as f64) },
-    // Adding 0 makes 0 of -0.
+    // Adding 0 turns -0 into 0.
     Quantity { name: "objective", digits: 3, of: |o| Some(o.objective? + 0.0) },
     // The last, see `quantities`.
     Quantity { name: "seconds", digits: 3, of: |o| Some(o.seconds) },
 ];
 
-/// What a method's runs gave together.
+/// The summary of a method's runs.
 pub struct Summary {
     values: [Spread; QUANTITIES.len()],
     runs: usize,
@@ -78,7 +77,7 @@ fn spread(outcomes: &[&Outcome], of: fn(&Outcome) -> Option<f64>) -> Spread {
     }
 }
 
-/// `many`: some method has several runs, so deviations belong in the table.
+/// With `many`, some method has several runs, so the table shows deviations.
 pub fn markdown(rows: &[Row], quantities: &[Quantity], table: &[Summary], many: bool) -> String {
     let head: Vec<&str> =
         ["method"].into_iter().chain(quantities.iter().map(|q| q.name)).chain(["converged"]).collect();
@@ -96,7 +95,7 @@ pub fn markdown(rows: &[Row], quantities: &[Quantity], table: &[Summary], many: 
         line.push(summary.ending());
         lines.push(line);
     }
-    // Columns of one width: the table is read in a terminal before it is rendered.
+    // Columns of equal width: the table is read in a terminal before it is rendered.
     let widths: Vec<usize> =
         (0..head.len()).map(|c| lines.iter().map(|l| l[c].chars().count()).max().unwrap_or(0)).collect();
     let mut text = String::new();
@@ -150,7 +149,7 @@ pub fn json_rows(rows: &[Row], quantities: &[Quantity], table: &[Summary]) -> Ve
     rows.iter().zip(table).map(one).collect()
 }
 
-/// What the table cannot say: who failed and why, who left objects out as noise.
+/// What the table cannot show: which methods failed and why, and which left objects out as noise.
 pub fn remarks(rows: &[Row], runs: &[Run], sets: usize) -> Vec<String> {
     let mut remarks = Vec::new();
     for (at, row) in rows.iter().enumerate() {
@@ -168,14 +167,14 @@ pub fn remarks(rows: &[Row], runs: &[Run], sets: usize) -> Vec<String> {
             mine.iter().filter_map(|run| run.outcome.as_ref().ok()).map(|outcome| outcome.noise).sum();
         if noise > 0 {
             remarks.push(format!(
-                "{}: {} called noise; each counts as a group of its own in the scores, and not in k",
+                "{}: {} labelled noise; each counts as a group of its own in the scores, but not in k",
                 row.name,
                 counted(noise, "object")
             ));
         }
     }
     remarks.push(format!(
-        "{} of {}, {}; objectives are each method's own and not to be compared",
+        "{} of {}, {}; objectives differ between methods and cannot be compared",
         counted(runs.len(), "run"),
         counted(rows.len(), "method"),
         counted(sets, "table")
@@ -183,7 +182,7 @@ pub fn remarks(rows: &[Row], runs: &[Run], sets: usize) -> Vec<String> {
     remarks
 }
 
-/// A row a run.
+/// One row per run.
 pub fn runs_table(rows: &[Row], quantities: &[Quantity], inputs: &[String], runs: &[Run]) -> Result<Table> {
     let text = |of: &dyn Fn(&Run) -> String| Data::Text(runs.iter().map(of).collect());
     let mut columns = vec![

@@ -1,7 +1,8 @@
-//! `goc plot`: figures from what the other commands write.
+//! `goc plot`: figures from the output of the other commands.
 //!
-//! One file a source of figures: [`plane`] places objects in a plane, [`series`] reads what goes by iteration or size, [`probabilities`] what the
-//! marginal mixture says. The drawing is the report room's, the simulation the paper's.
+//! One file per source of figures: [`plane`] places objects in a plane, [`series`] reads series by
+//! iteration or size, [`probabilities`] the results of the marginal mixture. Drawing is left to
+//! `goc-report`, and the simulation to `goc-paper`.
 
 mod plane;
 mod probabilities;
@@ -21,15 +22,18 @@ use crate::failure::{Failure, Result};
 /// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// Clusters over the uncertainty sets, circles around them; several LABELS side by side: LABELS… --candidates FILE
+    /// Clusters over the uncertainty sets, with circles around them; several LABELS side by side:
+    /// LABELS… --candidates FILE
     Clusters,
-    /// Uncertainty sets with some true groups in colour; several data sets side by side: CANDIDATES…
+    /// Uncertainty sets with some true groups in colour; several data sets side by side:
+    /// CANDIDATES…
     Truth,
     /// Convergence: the file `convergence.csv` of goc reproduce, or files of goc cluster --history
     Convergence,
     /// Two dwarf galaxies that dissolve, at 0, 3 and 10 Gyr: no input, --seed
     Simulation,
-    /// Probabilities against how often they came true: table with kind, said, came_true, count
+    /// Predicted probabilities against observed frequencies: table with kind, said, came_true,
+    /// count
     Calibration,
     /// The probability of each K: the file of goc cluster --k-posterior
     KPosterior,
@@ -37,7 +41,8 @@ enum Kind {
     Together,
     /// Scatter of each group beside that of random groups: the file of goc validate
     Validation,
-    /// Benches: bars by name (a column of text, columns of numbers) or lines by size (columns n, seconds, perhaps series)
+    /// Benches: bars by name (a column of text, columns of numbers) or lines by size (columns n,
+    /// seconds, perhaps series)
     Bench,
 }
 
@@ -45,7 +50,7 @@ enum Kind {
 #[derive(Args)]
 #[command(
     after_help = "Example: goc plot clusters uk.csv goc.csv --candidates candidates.parquet -o figure.svg\n\
-    docs/figures.md shows every kind with the commands that make its input."
+    docs/howto/figures.md shows every kind with the commands that make its input."
 )]
 pub struct Plot {
     /// What to draw
@@ -56,7 +61,7 @@ pub struct Plot {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// The picture: .svg or .png
+    /// File to write: .svg or .png
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
@@ -135,7 +140,7 @@ impl Plot {
         }
     }
 
-    /// A flag that a kind does not read is a mistake worth naming.
+    /// A flag that a kind does not use is refused by name.
     fn check_flags(&self) -> Result<()> {
         let given = [
             ("--labels", self.labels.is_some(), self.kind == Kind::Together),
@@ -150,7 +155,7 @@ impl Plot {
             (flag, given, fits)
         });
         match given.into_iter().chain(plane).find(|(_, given, fits)| *given && !fits) {
-            Some((flag, _, _)) => Err(usage!("plot {} has no use for {flag}", typed(self.kind))),
+            Some((flag, _, _)) => Err(usage!("plot {} does not use {flag}", typed(self.kind))),
             None => Ok(()),
         }
     }
@@ -199,12 +204,12 @@ impl From<FigureError> for Failure {
     }
 }
 
-/// A figure's error with the file that it is about.
+/// A figure's error with the file that it concerns.
 fn about(path: &Path) -> impl Fn(FigureError) -> Failure + '_ {
     move |error| Failure::from(error).because(&path.display().to_string())
 }
 
-/// The name of a file without its folder and ending.
+/// The name of a file without its folder and extension.
 fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.split('.').next().unwrap_or_default().to_string()

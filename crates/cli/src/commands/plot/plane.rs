@@ -1,4 +1,5 @@
-//! Objects in a plane: the first two principal components of the scaled candidates, or two features as they are.
+//! Objects in a plane: the first two principal components of the scaled candidates, or two features
+//! unchanged.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ use crate::failure::Result;
 /// What the kinds `clusters` and `truth` want to know.
 #[derive(Args, Clone, Debug)]
 pub struct PlaneArgs {
-    /// clusters: table with one row per candidate, drawn grey; also fits the principal components
+    /// clusters: table with one row per candidate, drawn in grey; also defines the principal
+    /// components
     #[arg(long, value_name = "FILE")]
     candidates: Option<PathBuf>,
 
@@ -44,11 +46,12 @@ pub struct PlaneArgs {
     #[arg(long, value_name = "RULE")]
     missing: Option<String>,
 
-    /// clusters: show every object, also the few far out that are else left outside
+    /// clusters: show every object, including the few far out that are otherwise left outside the
+    /// frame
     #[arg(long)]
     whole: bool,
 
-    /// clusters, truth: what stands above the panels [default: the method, or the file's name]
+    /// clusters, truth: titles of the panels [default: the method, or the file's name]
     #[arg(long, value_name = "TITLES", value_delimiter = ',')]
     titles: Vec<String>,
 
@@ -114,7 +117,8 @@ impl PlaneArgs {
         self.check_titles(labels.len())?;
         let path = match &self.candidates {
             Some(path) => path,
-            // A table of labels has columns beside the features, which only a name can tell apart.
+            // A table of labels has other columns besides the features; only names distinguish
+            // them.
             None if self.features.is_some() || !self.axes.is_empty() => &labels[0],
             None => {
                 return Err(usage!(
@@ -174,7 +178,7 @@ impl PlaneArgs {
         }
         let mut plane = plane.ok_or_else(|| usage!("plot truth needs an input table"))?;
         if panels.len() > 1 && self.axes.is_empty() {
-            // Each set has components and shares of its own.
+            // Each set has its own components and variance fractions.
             plane.names = ["PC 1".into(), "PC 2".into()];
         }
         let names: Vec<String> = chosen
@@ -185,7 +189,8 @@ impl PlaneArgs {
         truth(&panels, &names, &plane).map_err(about(&inputs[0]))
     }
 
-    /// Labels have the true groups beside them too, but one place an object: no set to draw.
+    /// Label tables also hold the true groups, but only one location per object: there is no set to
+    /// draw.
     fn check_sets(&self, path: &Path, table: &Dataset) -> Result<()> {
         if table.candidates.total() > table.candidates.objects() {
             return Ok(());
@@ -294,7 +299,7 @@ impl Sets {
         let rows = rows_of_objects(candidates, path, objects, label, &left_out, &check)?;
         let texts: Vec<String> = rows.iter().map(|&row| label.text(row).into_owned()).collect();
         let place = |(i, &row): (usize, &usize)| match &features {
-            // Without a representative of its own, the mean of the set stands for it.
+            // Without its own representative, an object is shown at the mean of its set.
             None => self.way.place(means.row(i)),
             Some(columns) => {
                 let mut values: Vec<f64> =
@@ -322,9 +327,10 @@ impl Sets {
         self.table.feature_names()
     }
 
-    /// The columns of a label table with the features of each object, and whether to take the root; none if it lacks one.
+    /// The columns of a label table with the features of each object, and whether to take the root;
+    /// `None` if one is missing.
     fn representatives<'t>(&self, labels: &'t Table, prefix: &str) -> Result<Option<Vec<Place<'t>>>> {
-        // With the prefix first: the catalogue may have had a column of the plain name.
+        // Prefixed names first: the catalogue may have had a column with the plain name.
         let of = |name: &str| labels.column(&format!("{prefix}{name}")).or_else(|| labels.column(name));
         let mut found = Vec::new();
         for name in self.feature_names() {
@@ -337,7 +343,7 @@ impl Sets {
     }
 }
 
-/// Labels as numbers from 0 in their order; noise has none.
+/// Labels as numbers from 0 in their order; noise has `None`.
 pub fn numbers_of(texts: &[String]) -> Vec<Option<u32>> {
     let noise = NOISE.to_string();
     let mut known: BTreeMap<(Option<i64>, &str), u32> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! What the marginal mixture says: the posterior of K, the co-clustering, and whether its probabilities hold; and
-//! whether groups are tighter than chance.
+//! Results of the marginal mixture: the posterior of K, the co-clustering and the calibration of
+//! its probabilities; and whether groups are tighter than chance.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -29,7 +29,7 @@ pub fn finite_of(column: &Column) -> Result<Vec<f64>> {
     }
 }
 
-/// As [`finite`], from 0 to 1.
+/// Like [`finite`], for values from 0 to 1.
 fn probabilities(table: &Table, name: &str) -> Result<Vec<f64>> {
     let numbers = finite(table, name)?;
     match numbers.iter().position(|p| !(0.0..=1.0).contains(p)) {
@@ -74,7 +74,7 @@ pub fn validation(path: &Path) -> Result<Figure> {
     let column = |name: &str| -> Result<Vec<f64>> { Ok(table.require(name)?.numbers()?) };
     let (scatter, q) = (column("scatter")?, column("q_value")?);
     let (low, median, high) = (column("random_low")?, column("random_median")?, column("random_high")?);
-    // A group that could not be tested has nothing to be compared with.
+    // A group that could not be tested has nothing to compare with.
     let rows = (0..table.rows()).filter(|&row| q[row].is_finite());
     let groups: Vec<ValidatedGroup> = rows
         .map(|row| ValidatedGroup {

@@ -1,4 +1,4 @@
-//! What goes by iteration or by size: convergence, history, benches.
+//! Series by iteration or by size: convergence, history, benches.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,8 @@ use super::{about, stem};
 
 use crate::failure::Result;
 
-/// From `convergence.csv` of `goc reproduce` when there is a column eta1, from files of `--history` otherwise.
+/// From `convergence.csv` of `goc reproduce` if there is a column eta1, otherwise from files of
+/// `--history`.
 pub fn convergence(paths: &[PathBuf], oracle: Option<&str>) -> Result<Figure> {
     let tables: Vec<Table> = paths.iter().map(|path| goc_tables::read(path)).collect::<Result<_, _>>()?;
     match (&tables[..], paths) {
@@ -64,7 +65,7 @@ fn of_reproduce(table: &Table, path: &Path, oracle: Option<&str>) -> Result<Figu
         let run = runs.entry(k[row]).or_default().entry((set[row], seed[row])).or_default();
         run.insert(t[row], [eta[0][row], eta[1][row], eta[2][row]]);
     }
-    // The paper's three where they are there; a figure of five is a thicket.
+    // Only the paper's three if they exist; five would crowd the figure.
     if [30, 50, 70].iter().all(|k| runs.contains_key(k)) {
         runs.retain(|k, _| [30, 50, 70].contains(k));
     }
@@ -78,7 +79,7 @@ fn of_reproduce(table: &Table, path: &Path, oracle: Option<&str>) -> Result<Figu
     figures::convergence(&oracle, &series).map_err(about(path))
 }
 
-/// Lines when there is a column `n`, bars otherwise.
+/// Lines if there is a column `n`, otherwise bars.
 pub fn bench(path: &Path) -> Result<Figure> {
     let table = goc_tables::read(path)?;
     if table.column("n").is_some() { lines(&table, path) } else { bars(&table, path) }
@@ -106,7 +107,7 @@ fn bars(table: &Table, path: &Path) -> Result<Figure> {
     let is_text = |data: &Data| matches!(data, Data::Text(_));
     let names = table.columns().iter().find(|column| is_text(column.data())).ok_or_else(|| {
         failed!(
-            "{}: a bench has a column n, or a column of names; the table has {}",
+            "{}: a table of benchmarks has a column n, or a column of names; the table has {}",
             path.display(),
             table.names().join(", ")
         )

@@ -1,14 +1,16 @@
-//! Extreme deconvolution: a Gaussian mixture of what the objects are, seen through their errors (Bovy, Hogg &
-//! Roweis 2011).
+//! Extreme deconvolution: a Gaussian mixture of the true positions, convolved with the errors
+//! (Bovy, Hogg & Roweis 2011).
 //!
-//! The true place of an object comes from a mixture of K normal components; what was measured is that place
-//! and a normal error of the object's own covariance `S_i`. So the measured place `x_i` has the density
+//! The true position of an object comes from a mixture of K normal components. The measurement is
+//! that position plus a normal error with the object's own covariance `S_i`. So the measured
+//! position `x_i` has the density
 //!
 //! ```text
 //! p(x_i) = sum_j a_j N(x_i; m_j, T_ij),    T_ij = V_j + S_i
 //! ```
 //!
-//! and EM has closed steps (their equations 16): with `r_ij` the share of component j in `p(x_i)`,
+//! and EM has closed-form steps (their equations 16): with `r_ij` the share of component j in
+//! `p(x_i)`,
 //!
 //! ```text
 //! b_ij = m_j + V_j T_ij^-1 (x_i - m_j)          where the object is, were it of component j
@@ -17,25 +19,25 @@
 //! V_j = (sum_i r_ij [(m_j - b_ij)(m_j - b_ij)' + B_ij] + W) / (r_j + 1)
 //! ```
 //!
-//! `W` is their regularisation, an inverse Wishart prior on each `V_j` that keeps a component from shrinking
-//! onto one object; without it the denominator is `r_j`. Here it is [`FLOOR`] times the variance of each
-//! feature.
+//! `W` is their regularisation, an inverse Wishart prior on each `V_j` that keeps a component from
+//! shrinking onto one object; without it the denominator is `r_j`. Here it is [`FLOOR`] times the
+//! variance of each feature.
 //!
-//! # What stands for what was measured
-//! The weighted mean and covariance of an object's candidates, a candidate weighing `exp(-strength P)`. That
-//! is exact for normal errors in the features themselves, and the best normal law where the candidates lie
-//! on a curve.
+//! # The measured values
+//! They are represented by the weighted mean and covariance of an object's candidates, where a
+//! candidate has weight `exp(-strength P)`. That is exact for normal errors in the features
+//! themselves, and the best normal approximation where the candidates lie on a curve.
 //!
-//! # How many components
-//! As many as asked for, or as many as have the largest `BIC = 2 ln L - p ln n`, with
-//! `p = K (1 + q + q (q + 1) / 2) - 1`. K climbs in steps of a third and stops once three steps in a row were
-//! worse than the best; then the gaps around the best are filled in.
+//! # Number of components
+//! The requested number, or the one with the largest `BIC = 2 ln L - p ln n`, with `p = K (1 + q +
+//! q (q + 1) / 2) - 1`. K increases in steps of a third until three successive steps were worse
+//! than the best; then the gaps around the best are filled in.
 //!
-//! # What is left out
-//! Missing quantities (their projections `R_i`), and the search by splitting and merging components: each fit
-//! is the likeliest of several starts, each from k-means on the means.
+//! # Omissions
+//! Missing quantities (their projections `R_i`) and the split-and-merge search over components are
+//! not implemented: each fit is the most likely of several starts, each from k-means on the means.
 //!
-//! Cost: `n K q^3` a round, tens to hundreds of rounds, some 25 values of K; `n q^2` numbers.
+//! Cost: `n K q^3` per round, tens to hundreds of rounds, some 25 values of K; `n q^2` numbers.
 
 use rayon::prelude::*;
 
@@ -46,16 +48,17 @@ use crate::oracle::k_means::KMeans;
 use crate::oracle::{Oracle, Start};
 use crate::{Candidates, Partition, Points, random};
 
-/// The prior of the components' covariances, in variances of each feature: an extent of three hundredths of
-/// that of all objects, less than that of any group that fills its share of the features. Not tuned.
+/// The prior of the components' covariances, as a fraction of each feature's variance: an extent of
+/// 0.03 of that of all objects, smaller than that of any group that fills its share of the
+/// features. Not tuned.
 pub const FLOOR: f64 = 1e-3;
-/// Parts in which the objects are summed, whatever the number of threads.
+/// The number of parts in which the objects are summed, for any number of threads.
 const PARTS: usize = 64;
-/// A component this far below an object's likeliest, in log density, is lost to rounding.
+/// A component this far below an object's most likely one, in log density, is lost to rounding.
 const LOST: f64 = 40.0;
-/// Steps of K without a better BIC, after which it climbs no further.
+/// The number of steps of K without a better BIC after which it is not increased further.
 const PATIENCE: usize = 3;
-/// Starts of k-means, of which the best begins a fit.
+/// The number of k-means starts, of which the best initialises a fit.
 const K_MEANS_STARTS: usize = 5;
 
 /// Extreme deconvolution.
@@ -82,25 +85,27 @@ pub struct ExtremeDeconvolution {
 }
 
 impl ExtremeDeconvolution {
-    /// With `k` components, or as many as BIC says: three starts, at most 200 rounds each.
+    /// With `k` components, or as many as the BIC selects; three starts, at most 200 rounds each.
     pub fn new(k: Option<usize>) -> Self {
         Self { k, penalty_strength: 0.0, floor: FLOOR, starts: 3, max_iterations: 200, tolerance: 1e-5 }
     }
 
     setters! {
-        /// A candidate weighs `exp(-strength * penalty)`; 0, all alike, unless told.
+        /// A candidate has weight `exp(-strength * penalty)`; 0 by default, which gives equal
+        /// weights.
         penalty_strength: f64;
-        /// The prior of the components' covariances, in variances of each feature; [`FLOOR`] unless told.
+        /// The prior of the components' covariances, as a fraction of each feature's variance;
+        /// [`FLOOR`] by default.
         floor: f64;
-        /// Starts, of which the likeliest is kept; at least one is made.
+        /// The number of starts, of which the most likely is kept; at least one is made.
         starts: usize = starts.max(1);
-        /// Rounds of EM at most.
+        /// Maximum number of EM rounds.
         max_iterations: usize;
-        /// A fit ends when the log likelihood of an object rises by no more than this, on average.
+        /// A fit ends when the mean log likelihood per object increases by no more than this.
         tolerance: f64;
     }
 
-    /// The likeliest of several fits with `k` components.
+    /// The most likely of several fits with `k` components.
     pub fn fit(&self, measured: &Measured, k: usize, seed: u64) -> Result<Mixture> {
         let mut best: Option<Mixture> = None;
         for start in 0..self.starts {
@@ -127,7 +132,7 @@ impl ExtremeDeconvolution {
             let sums = expect(measured, &components)?;
             let objective = sums.log_likelihood + components.log_prior(&prior)?;
             if !objective.is_finite() {
-                return Err(failed("the density of an object is too small for a number; scale the features"));
+                return Err(failed("the density of an object underflows; scale the features"));
             }
             let risen = history.last().map(|last| objective - last);
             history.push(objective);
@@ -145,8 +150,9 @@ impl Method for ExtremeDeconvolution {
         "extreme-deconvolution"
     }
 
-    /// The confidence is the share of the object's component in its density; an object's place is the mean of
-    /// where the mixture has it. The objective is minus the log likelihood, with its prior.
+    /// The confidence is the share of the object's component in its density; an object's position
+    /// is its posterior mean under the mixture. The objective is minus the log likelihood,
+    /// including its prior.
     fn group_watched(&self, candidates: &Candidates, seed: u64, tick: Tick) -> Result<Grouped> {
         if let Some(k) = self.k {
             check_k(k, candidates)?;
@@ -189,11 +195,11 @@ fn failed(reason: &str) -> MethodError {
     MethodError::Failed { method: "extreme-deconvolution", reason: reason.into() }
 }
 
-/// What was measured: a place for each object, and the covariance of its error.
+/// The measurements: a position for each object, and the covariance of its error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     means: Points,
-    /// `q * q` numbers for each object, row after row.
+    /// `q * q` numbers for each object, in row-major order.
     covariances: Vec<f64>,
 }
 
@@ -225,12 +231,12 @@ impl Measured {
             places.extend(own);
         }
         if covariances.iter().any(|v: &f64| !v.is_finite()) {
-            return Err(failed("the squares of the errors are too large for numbers; scale the features"));
+            return Err(failed("the squares of the errors overflow; scale the features"));
         }
         Self::of(Points::trusted(places, q), covariances)
     }
 
-    /// Of places and covariances that are known: `q * q` numbers for each object.
+    /// From known positions and covariances: `q * q` numbers for each object.
     pub fn of(means: Points, covariances: Vec<f64>) -> Result<Self> {
         let q = means.features();
         if means.is_empty() || covariances.len() != means.len() * q * q {
@@ -244,7 +250,8 @@ impl Measured {
         &self.covariances[i * square..(i + 1) * square]
     }
 
-    /// The prior `W`: a diagonal, in the units of the features. A constant feature counts as one of variance 1.
+    /// The prior `W`: a diagonal matrix, in the units of the features. A constant feature counts as
+    /// one of variance 1.
     fn prior(&self, floor: f64) -> Vec<f64> {
         let n = self.means.len() as f64;
         let variance = |f: usize| {
@@ -255,7 +262,7 @@ impl Measured {
         (0..self.means.features()).map(variance).map(floored).collect()
     }
 
-    /// The components that a clustering of the places has.
+    /// The components given by a clustering of the positions.
     fn components(&self, partition: &Partition, floor: f64) -> Components {
         let (n, q, prior) = (self.means.len() as f64, self.means.features(), self.prior(floor));
         let means = crate::oracle::k_means::means(&self.means, partition);
@@ -294,7 +301,7 @@ impl Components {
         &self.covariances[j * square..(j + 1) * square]
     }
 
-    /// The logarithm of the prior of all covariances, up to a constant; 0 where there is none.
+    /// The log prior of all covariances, up to a constant; 0 without a prior.
     fn log_prior(&self, prior: &[f64]) -> Result<f64> {
         let q = prior.len();
         if prior.iter().all(|w| *w == 0.0) {
@@ -318,7 +325,7 @@ impl Components {
         let mut next = self.clone();
         for (j, &weight) in sums.weight.iter().enumerate() {
             next.shares[j] = weight / n as f64;
-            // A component that nothing belongs to stays where it was; its share is 0.
+            // A component without members stays where it was; its share is 0.
             if weight == 0.0 {
                 continue;
             }
@@ -342,13 +349,13 @@ impl Components {
 /// A fitted mixture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mixture {
-    /// What it is made of.
+    /// The components of the mixture.
     pub components: Components,
-    /// `ln L` of the measured places.
+    /// `ln L` of the measured positions.
     pub log_likelihood: f64,
-    /// `ln L` with the prior of the covariances, before each round and after the last.
+    /// `ln L` with the prior of the covariances, before each round and after the last one.
     pub history: Vec<f64>,
-    /// False when the limit of rounds came first.
+    /// False if the limit of rounds was reached first.
     pub converged: bool,
 }
 
@@ -394,7 +401,7 @@ impl Mixture {
     }
 }
 
-/// What the E step leaves: sums around the old means.
+/// The result of the E step: sums around the old means.
 struct Sums {
     log_likelihood: f64,
     weight: Vec<f64>,
@@ -456,7 +463,7 @@ fn expect(measured: &Measured, components: &Components) -> Result<Sums> {
     Ok(all)
 }
 
-/// One object as all components see it, in room that is used again.
+/// One object under all components; its buffers are reused.
 struct Seen {
     q: usize,
     /// Log density and share of each component.
@@ -465,7 +472,7 @@ struct Seen {
     /// `L` of `T = L L'` and `L^-1 (x - m)` of each component.
     low: Vec<f64>,
     white: Vec<f64>,
-    /// `L^-1 V` and `b - m` of the component last asked for.
+    /// `L^-1 V` and `b - m` of the component last requested.
     pull: Vec<f64>,
     gain: Vec<f64>,
 }
@@ -531,7 +538,7 @@ impl Seen {
         self.shares.iter().enumerate().fold((0, f64::NEG_INFINITY), larger)
     }
 
-    /// Goes through the components that have a share.
+    /// Iterates over the components with a positive share.
     fn each_share(&mut self, mut each: impl FnMut(usize, f64, &mut Self)) {
         for j in 0..self.shares.len() {
             let share = self.shares[j];
@@ -541,7 +548,8 @@ impl Seen {
         }
     }
 
-    /// What a component of this covariance makes of the object: `L^-1 V`, and `b - m` in its rows.
+    /// The contribution of the object to a component with this covariance: `L^-1 V`, and `b - m` in
+    /// its rows.
     fn pulled(&mut self, covariance: &[f64], j: usize) {
         let q = self.q;
         let (low, white) = (&self.low[j * q * q..], &self.white[j * q..]);

@@ -4,7 +4,8 @@ use super::*;
 use crate::baselines::testing::{blobs, one_object};
 use crate::candidates::CandidatesBuilder;
 
-/// Even steps of an irrational number, between -.5 and .5; Python's `math.fmod(s * 0.618033988749895, 1) - .5`.
+/// Even steps of an irrational number, between -0.5 and 0.5; Python's
+/// `math.fmod(s * 0.618033988749895, 1) - 0.5`.
 fn even(s: usize) -> f64 {
     (s as f64 * 0.618_033_988_749_895) % 1.0 - 0.5
 }
@@ -30,7 +31,7 @@ fn two() -> Components {
     }
 }
 
-/// So many rounds and no prior.
+/// This many rounds and no prior.
 fn plain(rounds: usize) -> ExtremeDeconvolution {
     ExtremeDeconvolution::new(Some(2)).floor(0.0).max_iterations(rounds).tolerance(-1.0)
 }

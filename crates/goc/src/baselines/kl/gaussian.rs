@@ -1,11 +1,12 @@
 //! The divergence of Gaussians, in closed form.
 //!
-//! With means `mu`, covariances `S` and precisions `P = S^-1`, the logarithms of the determinants cancel between the two
-//! directions and
+//! With means `mu`, covariances `S` and precisions `P = S^-1`, the log determinants cancel between
+//! the two directions, and
 //!
 //! `J(i, j) = 1/2 [tr((P_i - P_j)(S_j - S_i)) + (mu_i - mu_j)' (P_i + P_j) (mu_i - mu_j)]`.
 //!
-//! In this form equal Gaussians are at exactly 0, and no two large traces are subtracted.
+//! In this form the divergence of equal Gaussians is exactly 0, and no two large traces are
+//! subtracted.
 
 use super::moments;
 use crate::Candidates;
@@ -17,7 +18,8 @@ struct Gaussian {
     precision: Vec<f64>,
 }
 
-/// `J` of every `i < j`, row after row; or the first object whose covariance is not positive definite.
+/// `J` of every `i < j`, in row-major order; or the first object whose covariance is not positive
+/// definite.
 pub(super) fn divergences(candidates: &Candidates, share: f64, common: &[f64]) -> Result<Vec<f64>, usize> {
     let n = candidates.objects();
     let fitted: Vec<Option<Gaussian>> =
@@ -51,7 +53,8 @@ fn fit(candidates: &Candidates, i: usize, share: f64, common: &[f64]) -> Option<
     Some(Gaussian { mean, covariance, precision })
 }
 
-/// The inverse of a positive definite matrix by its Cholesky factor; none when it is not that.
+/// The inverse of a positive definite matrix by its Cholesky factor; `None` if the matrix is not
+/// positive definite.
 fn inverse(matrix: &[f64], q: usize) -> Option<Vec<f64>> {
     let mut factor = vec![0.0; q * q];
     for f in 0..q {
@@ -91,7 +94,7 @@ fn divergence(a: &Gaussian, b: &Gaussian) -> f64 {
         }
         places += (a.mean[f] - b.mean[f]) * row;
     }
-    // Neither part can be below zero but by rounding; NaN is kept for the caller to refuse.
+    // Either part can be negative only through rounding; NaN is passed on for the caller to reject.
     let at_least_zero = |v: f64| if v < 0.0 { 0.0 } else { v };
     0.5 * (at_least_zero(shapes) + at_least_zero(places))
 }

@@ -5,9 +5,10 @@
 //!
 //! `KL(p_i || p_j) ~ 1/m_i sum over candidates c of i of [ln p_i(c) - ln p_j(c)]`,
 //!
-//! their estimate by the law of large numbers. It may fall below zero by sampling; the sum of both directions is cut at 0.
-//! A density far from all kernels underflows, so logarithms are summed with the largest exponent taken out, and runs of eight
-//! kernels that are each below `e^-45` of the largest are left out: together less than a rounding error.
+//! their estimate by the law of large numbers. Sampling may make it negative; the sum of both
+//! directions is clipped at 0. A density far from all kernels underflows, so logarithms are summed
+//! with the largest exponent factored out, and runs of eight kernels that are each below `e^-45` of
+//! the largest are skipped: together they contribute less than a rounding error.
 
 use super::variance;
 use crate::Candidates;
@@ -16,20 +17,21 @@ use crate::kernel::{LANES, lane_array};
 use multiversion::multiversion;
 use rayon::prelude::*;
 
-/// A block of kernels whose largest is below this, beside the largest of all, is not summed.
+/// A block of kernels whose largest is below this, relative to the largest of all, is not summed.
 const NEGLIGIBLE: f64 = -45.0;
 
-/// The kernels of one set, feature after feature, filled up to whole vectors with infinity.
+/// The kernels of one set, feature after feature, padded to whole vectors with infinity.
 struct Kernels {
     padded: usize,
     centres: Vec<f64>,
     /// One over the bandwidth of each feature.
     narrow: Vec<f64>,
-    /// Logarithm of what stands before the sum, without the power of 2 pi, which all densities share.
+    /// Logarithm of the factor before the sum, without the power of 2 pi, which all densities
+    /// share.
     front: f64,
 }
 
-/// `J` of every `i < j`, row after row; or the first object without a bandwidth.
+/// `J` of every `i < j`, in row-major order; or the first object without a bandwidth.
 pub(super) fn divergences(candidates: &Candidates, share: f64, common: &[f64]) -> Result<Vec<f64>, usize> {
     let n = candidates.objects();
     let kernels =
@@ -49,7 +51,7 @@ pub(super) fn divergences(candidates: &Candidates, share: f64, common: &[f64]) -
         .collect();
     let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
     let both = pairs.map(|(i, j)| (logs[i][i] - logs[i][j]) + (logs[j][j] - logs[j][i]));
-    // NaN is kept for the caller to refuse.
+    // NaN is passed on for the caller to reject.
     Ok(both.map(|v| if v < 0.0 { 0.0 } else { v }).collect())
 }
 
@@ -111,7 +113,8 @@ fn mean_log_density(points: &[f64], m: usize, kernels: &Kernels, exponents: &mut
                 }
             }
         }
-        // When all exponents overflow the sum is empty; minus infinity from it is refused by the caller.
+        // If all exponents overflow, the sum is empty; the resulting minus infinity is rejected by
+        // the caller.
         let sum: f64 = sum.iter().sum();
         total += if sum > 0.0 { top + ln(sum) } else { f64::NEG_INFINITY };
     }

@@ -1,23 +1,26 @@
 //! Clustering by divergences between densities fitted to the sets (Jiang, Pei, Tao & Lin 2013).
 //!
-//! The candidates of an object are taken as draws from a density `p_i`. Two objects are alike when their densities are:
-//! the dissimilarity is the Kullback-Leibler divergence in both directions,
+//! The candidates of an object are treated as draws from a density `p_i`. Two objects are similar
+//! if their densities are: the dissimilarity is the Kullback-Leibler divergence in both directions,
 //!
 //! `J(i, j) = integral of (p_i - p_j) ln(p_i / p_j) = KL(p_i || p_j) + KL(p_j || p_i)`,
 //!
-//! and affinity propagation, k-medoids or linkage does the rest ([`Clusterer`]). The [`Density`] is a Gaussian, with `J` in closed form
-//! (`gaussian.rs`, O(n m q^2 + n q^3 + n^2 q^2)), or a kernel density, with `J` estimated over the candidates (`kernel_density.rs`,
-//! O(n^2 m^2 q)). The other density distance of the literature, the expected distance of a draw of one from a draw of the other,
-//! is s1 of [`crate::set_distance`].
+//! and affinity propagation, k-medoids or linkage then clusters the objects ([`Clusterer`]). The
+//! [`Density`] is a Gaussian, with `J` in closed form (`gaussian.rs`, O(n m q^2 + n q^3 + n^2
+//! q^2)), or a kernel density, with `J` estimated over the candidates (`kernel_density.rs`, O(n^2
+//! m^2 q)). The other density distance in the literature, the expected distance between a draw from
+//! each density, is s1 of [`crate::set_distance`].
 //!
 //! # Regularisation
-//! A set of one candidate, or along a line, has no density. So each set's covariance is drawn towards what the sets have in common,
+//! A set of one candidate, or on a line, has no density. So each set's covariance is shrunk towards
+//! what the sets have in common,
 //!
 //! `(1 - share) S_i + share D`,
 //!
-//! with `S_i` the set's own covariance (divisor m - 1, zero for one candidate) and `D` diagonal: for each feature the mean variance
-//! within the sets; where that is zero, the variance of the sets' means; where that is zero too, 1. The kernel density
-//! uses the diagonal of it for its bandwidths. Penalties are not looked at.
+//! where `S_i` is the set's own covariance (divisor m - 1, zero for one candidate) and `D` is
+//! diagonal: for each feature the mean variance within the sets; if that is zero, the variance of
+//! the sets' means; if that is zero too, 1. The kernel density uses the diagonal of the result for
+//! its bandwidths. Penalties are ignored.
 
 mod gaussian;
 mod kernel_density;
@@ -29,18 +32,18 @@ use super::{Grouped, Method, MethodError, Result, Tick};
 use crate::Candidates;
 use crate::oracle::dissimilarities::Dissimilarities;
 
-/// What is fitted to each set.
+/// The density fitted to each set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Density {
     /// One Gaussian with full covariance.
     #[default]
     Gaussian,
-    /// A Gaussian product kernel on each candidate, bandwidths by Silverman's rule.
+    /// A Gaussian product kernel on each candidate, with bandwidths by Silverman's rule.
     Kernel,
 }
 
-/// A divergence of densities and what clusters by it.
+/// A divergence of densities and the method that clusters by it.
 ///
 /// ```
 /// use goc::baselines::{Method, clusterer::Clusterer, kl::{Density, DensityClustering}};
@@ -66,12 +69,12 @@ pub struct DensityClustering {
 }
 
 impl DensityClustering {
-    /// With a share of 0.01 for what the sets have in common.
+    /// With a shrinkage of 0.01 towards what the sets have in common.
     pub fn new(density: Density, clusterer: Clusterer) -> Self {
         Self { density, share: 0.01, clusterer }
     }
 
-    /// How much of the covariance is what the sets have in common, 0 to 1.
+    /// The shrinkage of the covariance towards what the sets have in common, 0 to 1.
     pub fn share(mut self, share: f64) -> Self {
         self.share = share;
         self
@@ -88,7 +91,7 @@ impl DensityClustering {
         }
     }
 
-    /// The divergence `J` of every two objects' densities (no unit; features as scaled).
+    /// The divergence `J` of every pair of objects' densities (dimensionless; features as scaled).
     pub fn divergences(&self, candidates: &Candidates) -> Result<Dissimilarities> {
         let method = self.static_name();
         if !(0.0..=1.0).contains(&self.share) {

@@ -1,12 +1,12 @@
-//! Stretches of chains that are kept, so that a run that was stopped goes on to the same bytes.
+//! Checkpoints of chains, so that an interrupted run resumes with byte-identical results.
 //!
-//! A chain is kept where it begins, and after every so many sweeps: its state ([`Chain::state`]), with
-//! the position of its random numbers, takes the place of the one before, and what the draws said
-//! since then is added. What a chain has beside follows from its state by the operations that end
-//! every sweep ([`Chain::rebuild`]), to the last bit.
+//! A chain is saved at its start and at regular intervals. Its state ([`Chain::state`]), with the
+//! position of its random numbers, replaces the previous one, and what the draws contributed since
+//! then is appended. Everything else in a chain follows from its state through the operations that
+//! end every sweep ([`Chain::rebuild`]), to the last bit.
 //!
-//! The state names every field of what it is taken from: a new field does not compile until it is
-//! said here whether it is kept.
+//! Saving destructures every field of its source: a new field does not compile until it is decided
+//! here whether to save it.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -20,32 +20,33 @@ use crate::marginal::shape::Shape;
 use crate::marginal::summary::Tally;
 use crate::marginal::{MarginalError, Trace};
 
-/// A chain is kept after so many sweeps at least, and about so often at most.
+/// The minimum number of sweeps between checkpoints, and the approximate maximum number of
+/// checkpoints.
 const LEAST: usize = 10;
 const MOST: usize = 50;
 
-/// A stretch of a chain, as numbers.
+/// A saved part of a chain, as numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stretch {
-    /// Real numbers; they must come back to the last bit.
+    /// Real numbers; they must be restored to the last bit.
     pub reals: Vec<f64>,
-    /// Whole numbers.
+    /// Integers.
     pub counts: Vec<u64>,
 }
 
-/// Where finished stretches of chains are kept.
+/// Storage for finished parts of chains.
 pub trait KeepStretches: Sync {
-    /// The stretch of this name, if it was finished.
+    /// The part of this name, if it was finished.
     fn kept(&self, name: &str) -> Result<Option<Stretch>, String>;
 
-    /// Keeps a stretch, in place of one of the same name: complete or not at all.
+    /// Stores a part, replacing any of the same name, atomically: completely or not at all.
     fn keep(&self, name: &str, stretch: &Stretch) -> Result<(), String>;
 
-    /// What to say of a stretch that cannot be what was kept.
+    /// The message for a stored part that is not valid.
     fn damaged(&self, name: &str) -> String;
 }
 
-/// What is taken out of a stretch, in the order in which it was put there.
+/// Reads the contents of a part in the order in which they were written.
 struct Taken {
     reals: VecDeque<f64>,
     counts: VecDeque<u64>,
@@ -72,7 +73,7 @@ impl Taken {
 }
 
 impl<'a> Chain<'a> {
-    /// All that the next sweep depends on.
+    /// Everything that the next sweep depends on.
     fn state(&self, to: &mut Stretch) {
         let Self {
             data: _,
@@ -94,8 +95,7 @@ impl<'a> Chain<'a> {
             moves,
             steps,
             entropy,
-            least_ln_field,
-            // What is made anew for every object, or by `rebuild`.
+            // Recomputed for every object, or by `rebuild`.
             extents: _,
             screening: _,
             batch: _,
@@ -106,7 +106,7 @@ impl<'a> Chain<'a> {
             sums: _,
             alone: _,
         } = self;
-        to.reals.extend([*alpha, *singleton_weight, *power, *scale, *entropy, *least_ln_field]);
+        to.reals.extend([*alpha, *singleton_weight, *power, *scale, *entropy]);
         to.reals.extend(psi);
         to.reals.extend(field_shares);
         let position = rng.get_word_pos();
@@ -118,11 +118,10 @@ impl<'a> Chain<'a> {
         to.counts.extend((0..labels.len()).map(|i| u64::from(self.choice(i))));
     }
 
-    /// The chain that was in this state; none for what cannot be one.
+    /// Restores the chain from this state; `None` if the state is invalid.
     fn of_state(data: &'a Data<'a>, shape: &Shape, from: &mut Taken) -> Option<Self> {
         let n = data.blocks.objects();
-        let [alpha, singleton_weight, power, scale, entropy, least_ln_field] =
-            from.reals(6)?.try_into().ok()?;
+        let [alpha, singleton_weight, power, scale, entropy] = from.reals(5)?.try_into().ok()?;
         let psi = from.reals(shape.psi.len())?;
         let field_shares = from.reals(data.field.first().len())?;
         let position = u128::from(from.counts.pop_front()?) | u128::from(from.counts.pop_front()?) << 64;
@@ -157,7 +156,7 @@ impl<'a> Chain<'a> {
         chain.reader.law = law;
         (chain.field_shares, chain.level, chain.scale) = (field_shares, level, scale);
         (chain.moves, chain.steps, chain.order) = (moves, steps, order);
-        (chain.entropy, chain.least_ln_field) = (entropy, least_ln_field);
+        chain.entropy = entropy;
         chain.rebuild();
         Some(chain)
     }
@@ -182,12 +181,14 @@ impl Trace {
         } = self;
         let numbers = [ln_nu, alpha, singleton_weight, power];
         to.reals.extend(field_shares.iter().chain(metric).chain(numbers).chain(laws));
-        to.counts.extend([*with_field as u64, *levels as u64]);
+        to.counts.push(*with_field as u64);
+        to.counts.extend(levels.iter().map(|times| *times as u64));
     }
 
-    /// No draws yet, of the same lengths.
+    /// An empty trace with the same lengths.
     fn without_draws(&self) -> Self {
-        Self::new(self.field_shares.len(), self.metric.len(), self.laws.len(), self.draws.capacity())
+        let lengths = [self.levels.len(), self.field_shares.len(), self.metric.len(), self.laws.len()];
+        Self::new(lengths, self.draws.capacity())
     }
 
     fn take_sums(&mut self, from: &mut Taken) -> Option<()> {
@@ -196,12 +197,15 @@ impl Trace {
         (self.ln_nu, self.alpha) = (from.real()?, from.real()?);
         (self.singleton_weight, self.power) = (from.real()?, from.real()?);
         self.laws = from.reals(self.laws.len())?;
-        (self.with_field, self.levels) = (from.count()?, from.count()?);
+        self.with_field = from.count()?;
+        for times in &mut self.levels {
+            *times = from.count()?;
+        }
         Some(())
     }
 }
 
-/// A draw as it is kept: labels, the field's is one more than the others'.
+/// Writes a draw: labels, where the field's label is one more than the largest of the others.
 fn put_draw(draw: &Draw, to: &mut Stretch) {
     to.counts.push(draw.clusters() as u64);
     to.counts.extend(draw.labels().map(u64::from));
@@ -215,20 +219,20 @@ fn take_draw(n: usize, from: &mut Taken) -> Option<Draw> {
     (draw.clusters() == clusters).then_some(draw)
 }
 
-/// Keeps one chain, or does nothing.
+/// Saves one chain, or does nothing.
 #[derive(Clone, Copy)]
 pub(in crate::marginal) struct Keeper<'a> {
     keep: Option<&'a dyn KeepStretches>,
     data: &'a Data<'a>,
     shape: &'a Shape,
-    /// Which chain.
+    /// The index of the chain.
     chain: usize,
-    /// Sweeps after which it is kept.
+    /// The number of sweeps between checkpoints.
     every: usize,
 }
 
 impl<'a> Keeper<'a> {
-    /// Of a chain of so many sweeps.
+    /// For a chain with this many sweeps.
     pub(in crate::marginal) fn new(
         keep: Option<&'a dyn KeepStretches>,
         data: &'a Data<'a>,
@@ -239,7 +243,7 @@ impl<'a> Keeper<'a> {
         Self { keep, data, shape, chain, every: LEAST.max(sweeps / MOST) }
     }
 
-    /// Reads what was kept under this name, if that is there.
+    /// Reads what was stored under this name, if it exists.
     fn kept<T>(
         &self,
         name: &str,
@@ -265,7 +269,7 @@ impl<'a> Keeper<'a> {
         format!("chain-{}.{of}", self.chain)
     }
 
-    /// The beginning of the chain and how likely it is: as it was kept, or made and kept now.
+    /// The initial state of the chain and its log density: restored, or computed and saved now.
     pub(in crate::marginal) fn begun(
         &self,
         make: impl FnOnce() -> Result<(f64, Chain<'a>), MarginalError>,
@@ -282,13 +286,13 @@ impl<'a> Keeper<'a> {
         Ok(begun)
     }
 
-    /// Whether a chain of so many sweeps is kept after these.
+    /// Whether a chain with `of` sweeps is saved after `sweeps` sweeps.
     fn is_time(&self, sweeps: usize, of: usize) -> bool {
         self.keep.is_some() && (sweeps.is_multiple_of(self.every) || sweeps == of)
     }
 
-    /// Sweeps before draws are kept that were made already, and the sums that came of them; `chain` is as
-    /// it was after them.
+    /// The number of burn-in sweeps already done, and the sums collected in them; restores `chain`
+    /// to its state after them.
     pub(in crate::marginal) fn burnt(
         &self,
         chain: &mut Chain<'a>,
@@ -303,7 +307,7 @@ impl<'a> Keeper<'a> {
         }))
     }
 
-    /// Keeps the chain where it is time, after so many of all sweeps before draws are kept.
+    /// Saves the chain if a checkpoint is due after this many burn-in sweeps.
     pub(in crate::marginal) fn keep_burnt(
         &self,
         chain: &Chain<'_>,
@@ -321,7 +325,8 @@ impl<'a> Keeper<'a> {
         })
     }
 
-    /// How many draws were kept already; `chain`, `trace` and `tally` are as they were after them.
+    /// The number of draws already stored; restores `chain`, `trace` and `tally` to their state
+    /// after them.
     pub(in crate::marginal) fn walked(
         &self,
         chain: &mut Chain<'a>,
@@ -370,8 +375,8 @@ impl<'a> Keeper<'a> {
         Ok(draws)
     }
 
-    /// Notes the candidates of the last draw, and keeps the chain where it is time, after some of all
-    /// draws. `stretch` has the candidates of the draws since it was kept.
+    /// Records the candidates of the last draw, and saves the chain if a checkpoint is due.
+    /// `stretch` holds the candidates of the draws since the last checkpoint.
     pub(in crate::marginal) fn keep_walked(
         &self,
         chain: &Chain<'_>,
@@ -400,7 +405,7 @@ impl<'a> Keeper<'a> {
             }
         })?;
         stretch.clear();
-        // Behind its draws, which are there then whenever it is.
+        // Written after its draws, so that they exist whenever it does.
         self.keep("drawn", |to| {
             to.counts.push(draws as u64);
             trace.sums(to);

@@ -1,43 +1,46 @@
-//! The nearest point of a convex hull, by Wolfe's active sets (Wolfe 1976, "Finding the nearest point in a
-//! polytope").
+//! The nearest point of a convex hull, by Wolfe's active sets (Wolfe 1976, "Finding the nearest
+//! point in a polytope").
 //!
-//! A point of the hull of `x_1 .. x_m` is a mixture `sum_j w_j x_j`, and its penalty is taken as the same
-//! mixture of the candidates' penalties. Wanted is the mixture with the least
+//! A point of the hull of `x_1 .. x_m` is a mixture `sum_j w_j x_j`, and its penalty is defined as
+//! the same mixture of the candidates' penalties. The problem is to find the mixture that minimises
 //!
 //! ```text
 //! F(w) = |sum_j w_j x_j - c|^2 + lambda * sum_j w_j p_j,      w_j >= 0,  sum_j w_j = 1
 //! ```
 //!
-//! for a centre `c`: Wolfe's problem with a linear term more. Few candidates carry weight, at most `q + 1`;
-//! they are the *corral* and are kept affinely independent. In turn:
+//! for a centre `c`: Wolfe's problem with an additional linear term. At most `q + 1` candidates
+//! carry weight; they are the *corral* and are kept affinely independent. The algorithm alternates
+//! two steps:
 //!
-//! - the candidate where F falls steepest joins the corral with weight 0;
-//! - F is minimised over the flat through the corral, where it is a least-squares problem (QR of the
-//!   differences to the first member). If that minimum lies outside the corral's hull, the weights go towards
-//!   it until one is 0, that member leaves, and again.
+//! - the candidate in whose direction F decreases most steeply joins the corral with weight 0;
+//! - F is minimised over the flat through the corral, which is a least-squares problem (QR of the
+//!   differences to the first member). If that minimum lies outside the corral's hull, the weights
+//!   move towards it until one is 0, that member leaves, and the step is repeated.
 //!
-//! A newcomer that already lies in the flat (duplicates, collinear sets, more candidates than dimensions) has
-//! a direction along which the place does not move and F is linear: the weights go down it until one is 0, a
-//! pivot as in the simplex method. So the corral stays independent whatever the set looks like.
+//! A new member that already lies in the flat (duplicates, collinear sets, more candidates than
+//! dimensions) creates a direction along which the position does not move and F is linear: the
+//! weights move downhill along it until one is 0, a pivot as in the simplex method. The corral thus
+//! stays independent for any set.
 //!
-//! The steepest slope is also a certificate: F is convex, so `F(w) - F* <= gap = -min_j slope_j`. It ends the
-//! search when nothing is left to gain beyond rounding, and earlier when a centre provably cannot beat
-//! another. Cost: `O(m q)` a round, and about as many rounds as the corral has members; from the corral of a
-//! centre that has moved a little, one or two.
+//! The steepest slope is also a certificate: F is convex, so `F(w) - F* <= gap = -min_j slope_j`.
+//! It ends the search when nothing can be gained beyond rounding, and earlier when a centre
+//! provably cannot beat another. The cost is `O(m q)` per round, with about as many rounds as the
+//! corral has members, or one or two when starting from the corral of a centre that has moved
+//! slightly.
 
 use crate::Candidates;
 use crate::points::squared_distance;
 
-/// Share of a difference's length below which its new direction is taken for rounding.
+/// Share of a difference's length below which its new direction counts as rounding.
 const DEPENDENT: f64 = 1e-12;
 
-/// Gap, as a share of the largest slope possible, at which nothing is left to gain.
+/// The gap, relative to the largest possible slope, at which nothing is left to gain.
 const GAP: f64 = 1e-13;
 
-/// Rounds without a lower value after which only rounding is going on.
+/// Rounds without a lower value after which changes are only rounding.
 const STALLS: usize = 3;
 
-/// The candidates that carry weight, and how much; the weights add up to 1.
+/// The candidates that carry weight, and their weights, which sum to 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Corral {
     pub(crate) members: Vec<u32>,
@@ -66,9 +69,9 @@ pub(crate) struct Hull<'a> {
     lambda: f64,
     /// Diagonal of the bounding box.
     size: f64,
-    /// Largest coordinate, by magnitude: what rounding is relative to.
+    /// Largest coordinate, by magnitude: rounding is relative to it.
     magnitude: f64,
-    /// Largest less smallest `lambda * penalty`.
+    /// Largest minus smallest `lambda * penalty`.
     spread: f64,
 }
 
@@ -79,7 +82,7 @@ pub(crate) struct Nearest {
     pub(crate) value: f64,
     /// `lambda * penalty`, the penalty mixed like the place.
     pub(crate) penalty: f64,
-    /// The value is at most this much above the least one; read by tests.
+    /// The value is at most this much above the minimum; read by tests.
     #[cfg_attr(not(test), allow(dead_code))]
     pub(crate) gap: f64,
 }
@@ -115,12 +118,12 @@ impl<'a> Hull<'a> {
     }
 }
 
-/// The least and the largest value; of no values, infinities.
+/// The smallest and the largest value; infinities if there are no values.
 pub(crate) fn range(values: &[f64]) -> (f64, f64) {
     values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)))
 }
 
-/// Finds nearest points; holds the working memory of one thread.
+/// Finds nearest points; owns the scratch memory of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct Solver {
     slopes: Vec<f64>,
@@ -133,17 +136,18 @@ pub(crate) struct Solver {
     best_place: Vec<f64>,
 }
 
-/// What the flat through a corral says.
+/// The outcome for the flat through a corral.
 enum Flat {
     /// `target` holds the weights of its minimum.
     Minimum,
-    /// `target` holds a direction that leaves the place where it is.
+    /// `target` holds a direction that leaves the position unchanged.
     Idle,
 }
 
 impl Solver {
-    /// The nearest point of `hull` to `centre`: `place` and `corral` tell which. A corral that is not empty
-    /// is begun from. None once it is certain that no point has a value up to `cutoff`.
+    /// The nearest point of `hull` to `centre`; `place` and `corral` hold it. A non-empty corral is
+    /// used as the start. Returns `None` once it is certain that no point has a value up to
+    /// `cutoff`.
     pub(crate) fn nearest(
         &mut self,
         hull: &Hull<'_>,
@@ -157,7 +161,7 @@ impl Solver {
         }
         let mut found = Nearest { value: f64::INFINITY, penalty: 0.0, gap: f64::INFINITY };
         let mut stalls = 0;
-        // Enough for every candidate to enter and leave; the stalls end it long before.
+        // Enough for every candidate to enter and leave; the stall limit ends it long before.
         for round in 0..64 + 4 * hull.m {
             self.settle(hull, centre, corral);
             mix(hull, corral, place);
@@ -185,7 +189,7 @@ impl Solver {
                 return None;
             }
             let nothing_left = gap <= GAP * (2.0 * distance.sqrt() * hull.size + hull.spread);
-            // Written so that NaN, which values near overflow can make, ends the search.
+            // Written so that NaN, which can result from values near overflow, ends the search.
             let descending = gap > 0.0 && !nothing_left && stalls < STALLS;
             if !descending || corral.members.contains(&steepest) {
                 break;
@@ -198,14 +202,14 @@ impl Solver {
         Some(found)
     }
 
-    /// Orthonormal directions in which the nearest point follows the centre: those of the flat through its
-    /// corral.
+    /// Orthonormal directions in which the nearest point follows the centre: those of the flat
+    /// through its corral.
     pub(crate) fn follows(&mut self, hull: &Hull<'_>, centre: &[f64], corral: &Corral) -> &[f64] {
         self.flat(hull, centre, &corral.members);
         &self.directions
     }
 
-    /// Without a corral to begin from, the single candidate with the least value.
+    /// Without an initial corral, starts at the single candidate with the lowest value.
     fn begin_at_a_candidate(&mut self, hull: &Hull<'_>, centre: &[f64], corral: &mut Corral) {
         self.slopes.clear();
         self.slopes.extend((0..hull.m as u32).map(|j| hull.cost(j)));
@@ -218,7 +222,8 @@ impl Solver {
         corral.weights.push(1.0);
     }
 
-    /// The candidate towards which F falls steepest from `place`; all slopes are left in `self.slopes`.
+    /// The candidate towards which F decreases most steeply from `place`; all slopes are left in
+    /// `self.slopes`.
     fn steepest(&mut self, hull: &Hull<'_>, centre: &[f64], place: &[f64], penalty: f64) -> u32 {
         self.slopes.clear();
         self.slopes.extend((0..hull.m as u32).map(|j| hull.cost(j) - penalty));
@@ -231,7 +236,8 @@ impl Solver {
         least(&self.slopes)
     }
 
-    /// Lowers F over the corral alone until its weights are the minimum of the flat through it, all above 0.
+    /// Lowers F over the corral alone until its weights are the minimum over the flat through it,
+    /// all positive.
     fn settle(&mut self, hull: &Hull<'_>, centre: &[f64], corral: &mut Corral) {
         while corral.members.len() > 1 {
             let flat = self.flat(hull, centre, &corral.members);
@@ -247,7 +253,8 @@ impl Solver {
                     *t -= w;
                 }
             } else {
-                // Downhill along the idle direction: the distance stays, so the penalties alone decide.
+                // Downhill along the idle direction: the distance is constant, so the penalties
+                // alone decide.
                 let mut slope = 0.0;
                 for (&j, t) in corral.members.iter().zip(&self.target) {
                     slope += t * hull.cost(j);
@@ -331,7 +338,8 @@ impl Solver {
         Flat::Minimum
     }
 
-    /// Difference `k` is a mixture of those before: weight on it and the opposite mixture leave the place.
+    /// Difference `k` is a combination of those before: weight on it and the opposite combination
+    /// leave the position unchanged.
     fn idle_direction(&mut self, k: usize, r: usize) {
         let mut t: Vec<f64> = self.triangle[k * r..k * r + k].to_vec();
         back_substitute(&self.triangle, r, k, &mut t);
@@ -359,7 +367,7 @@ fn mix(hull: &Hull<'_>, corral: &Corral, place: &mut [f64]) {
     }
 }
 
-/// Where the least value is; the first on a tie.
+/// The index of the smallest value; the first on a tie.
 fn least(values: &[f64]) -> u32 {
     let mut best = 0;
     for j in 1..values.len() {

@@ -1,9 +1,9 @@
 //! GOC over convex sets: the hull or the bounding box of each object's candidates (paper, Discussion 2).
 //!
-//! The candidates are a sample of where an object may be. Here the object may be anywhere *between* them too:
-//! step (III) takes, instead of the best candidate, the best point of the set's convex hull or of its
-//! bounding box, by projection. Steps (I) and (II) and the objective are those of [`super`], with the squared
-//! distance:
+//! The candidates are a sample of where an object may be. Here the object may also be anywhere
+//! *between* them: instead of the best candidate, step (III) takes the best point of the set's
+//! convex hull or bounding box, by projection. Steps (I) and (II) and the objective are those of
+//! [`super`], with the squared distance:
 //!
 //! ```text
 //! J = sum_i min over x in T_i of |x - mu_{c_i}|^2 + lambda * Pen_i(x)
@@ -14,29 +14,31 @@
 //! | `Hull` | mixtures `sum_j w_j x_ij` | quadratic programme (`hull.rs`) | the same mixture of the candidates' penalties |
 //! | `Box` | `[min_j, max_j]` in every feature | clamping | the least penalty of the set, wherever `x` is |
 //!
-//! A corner of the box may be far from every candidate, so no penalty belongs to it; a constant one moves
-//! nothing, and with the least one `J` of the box stays below that of the hull, which is below that of the
-//! candidates, for the same centres.
+//! A corner of the box may be far from every candidate, so it has no natural penalty. A constant
+//! penalty has no influence on the positions, and with the lowest one `J` of the box stays below
+//! that of the hull, which is below that of the candidates, for the same centres.
 //!
 //! # What convexity gives
-//! With the labels held, `J` is convex in all places and centres together. So where places and centres are
-//! both still, they are the best there are for these labels: `objective` of a converged run is at most the
-//! joint objective of *any* choice of candidates with the same labels. What it costs is the paper's own
-//! objection: hull and box hold places where the object cannot be, a curved set most of all.
+//! With fixed labels, `J` is jointly convex in all positions and centres. So if positions and
+//! centres are both stationary, they are optimal for these labels: `objective` of a converged run
+//! is at most the joint objective of *any* choice of candidates with the same labels. The price is
+//! the paper's own objection: hull and box contain positions where the object cannot be, most of
+//! all for a curved set.
 //!
 //! # Decisions
-//! - An object whose set holds several centres is as near to each of them: distance 0. Such ties are the rule
-//!   for large sets, not the exception; they go to the centre nearest to the mean of the set, then to the
-//!   lower number.
-//! - After step (III) places and centres are brought to rest with the labels held, by Newton's method; turn
-//!   by turn it would take hundreds of iterations.
-//! - A run has converged when the grouping is the same as before and no place has moved more than
+//! - An object whose set contains several centres is equally near to each of them: distance 0. For
+//!   large sets such ties are the rule, not the exception; they go to the centre nearest to the
+//!   mean of the set, then to the lower index.
+//! - After step (III) positions and centres are iterated to convergence with fixed labels, by
+//!   Newton's method; alternating between the two would take hundreds of iterations.
+//! - A run has converged when the grouping is unchanged and no position has moved more than
 //!   [`Continuous::still`].
-//! - A return to a grouping with all places still is a cycle, said and answered by its best state, as in
-//!   [`super`]. When the limit of iterations comes first, the last state is returned, and said to be that.
+//! - A return to a grouping with all positions stationary is a cycle; it is reported, and the best
+//!   state is returned, as in [`super`]. If the limit of iterations is reached, the last state is
+//!   returned and reported as such.
 //!
-//! Cost of an iteration: `O(n K q)` for boxes; for hulls, `O(n K q)` for the box bounds that rule out most
-//! centres, and `O(m q)` a round of the solver for those that are left.
+//! An iteration costs `O(n K q)` for boxes; for hulls, `O(n K q)` for the box bounds that rule out
+//! most centres, and `O(m q)` per round of the solver for the remaining ones.
 
 mod hull;
 mod place;
@@ -63,10 +65,10 @@ pub enum Region {
     Box,
 }
 
-/// How far a place may move, in scaled features, and still be called still.
+/// How far a position may move, in scaled features, and still count as stationary.
 const STILL: f64 = 1e-6;
 
-/// GOC over convex sets, as asked for; [`Continuous::check`] makes it usable.
+/// GOC over convex sets, as requested; [`Continuous::check`] validates it.
 ///
 /// ```
 /// use goc::candidates::CandidatesBuilder;
@@ -93,23 +95,23 @@ pub struct Continuous {
     still: f64,
 }
 
-/// Why GOC over convex sets cannot run.
+/// Why GOC over convex sets cannot be run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContinuousError {
-    /// What also keeps GOC itself from running.
+    /// An error of GOC itself.
     #[error(transparent)]
     Goc(#[from] OptimisticError),
-    /// Another distance than the squared one.
+    /// A distance other than the squared one.
     #[error("hulls and boxes are searched by squared distance only; choose the squared distance")]
     NotSquared,
-    /// Trimming, which is not there for hulls and boxes.
+    /// Trimming, which is not supported for hulls and boxes.
     #[error("hulls and boxes have no trimming; ask for a share of 0")]
     Trim,
-    /// Swap moves, which put a centre on a candidate.
+    /// Swap moves, which place a centre at a candidate.
     #[error("{swaps} swap moves were asked for; hulls and boxes have none, ask for 0")]
     Swaps {
-        /// Swap moves asked for.
+        /// Swap moves requested.
         swaps: usize,
     },
     /// A bound on moves that is negative or not a number.
@@ -118,7 +120,7 @@ pub enum ContinuousError {
         /// The value given.
         value: f64,
     },
-    /// Centres of another dimension than the candidates.
+    /// Centres with a different number of features than the candidates.
     #[error("the centres have {centres} features, the candidates {candidates}")]
     FeaturesDiffer {
         /// Features of the centres.
@@ -134,13 +136,13 @@ pub enum ContinuousError {
 impl Continuous {
     /// GOC with the parameters of `goc`, over the `region` of each object.
     ///
-    /// The tolerance of `goc` is the share of objects that may still change cluster or place.
+    /// The tolerance of `goc` is the share of objects that may still change cluster or position.
     pub fn new(region: Region, goc: Optimistic) -> Self {
         Self { region, goc, still: STILL }
     }
 
-    /// How far a place may move between iterations and count as still, in units of the features; 1e-6 by
-    /// default.
+    /// How far a position may move between iterations and count as stationary, in units of the
+    /// features; 1e-6 by default.
     pub fn still(mut self, distance: f64) -> Self {
         self.still = distance;
         self
@@ -164,7 +166,7 @@ impl Continuous {
     }
 }
 
-/// Parameters that fit their candidates; made by [`Continuous::check`].
+/// Parameters validated against their candidates; made by [`Continuous::check`].
 #[derive(Clone, Debug)]
 pub struct ValidContinuous<'c> {
     region: Region,
@@ -172,25 +174,26 @@ pub struct ValidContinuous<'c> {
     goc: ValidOptimistic<'c>,
 }
 
-/// What GOC over convex sets found.
+/// The result of GOC over convex sets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContinuousClustering {
     /// The clusters.
     pub partition: Partition,
-    /// Where each object was put.
+    /// The position of each object.
     pub places: Points,
-    /// The mean of the places of each cluster.
+    /// The mean of the positions of each cluster.
     pub centres: Points,
     /// The joint objective over the convex sets.
     pub objective: f64,
-    /// The candidate of each object with the least `distance + lambda * penalty` to the object's own centre.
+    /// The candidate of each object with the lowest `distance + lambda * penalty` to the object's
+    /// own centre.
     pub nearest: Vec<u32>,
     /// The joint objective of those candidates, with their own means as centres: comparable to
     /// [`super::Clustering::objective`].
     pub discrete_objective: f64,
     /// Executions of step (III) in the run that was kept.
     pub iterations: usize,
-    /// Why it stopped.
+    /// Why the run stopped.
     pub termination: Termination,
     /// Every iteration of the run that was kept.
     pub history: Vec<ContinuousIteration>,
@@ -201,14 +204,14 @@ pub struct ContinuousClustering {
 pub struct ContinuousIteration {
     /// Clusters that have a member after step (III).
     pub k: usize,
-    /// The joint objective, with the centres made means of the new places.
+    /// The joint objective, with the centres updated to the means of the new positions.
     pub objective: f64,
-    /// Objects whose cluster or place is not as before; all of them in the first iteration.
+    /// Objects whose cluster or position changed; all of them in the first iteration.
     pub changed: usize,
 }
 
 impl ValidContinuous<'_> {
-    /// Runs with `oracle`; everything random follows from `seed`.
+    /// Runs with `oracle`; all randomness derives from `seed`.
     pub fn run(&self, oracle: &dyn Oracle, seed: u64) -> Result<ContinuousClustering, ContinuousError> {
         let mut best = self.run_once(oracle, random::stream(seed, 0))?;
         for start in 1..self.goc.params.starts {
@@ -220,7 +223,8 @@ impl ValidContinuous<'_> {
         Ok(best)
     }
 
-    /// The least value of every object for `centres`, added up: what step (III) alone makes of them.
+    /// The lowest value of every object for `centres`, summed: the objective after step (III)
+    /// alone.
     pub fn objective_at(&self, centres: &Points) -> Result<f64, ContinuousError> {
         let candidates = self.goc.candidates;
         if centres.features() != candidates.features() {
@@ -255,7 +259,7 @@ impl ValidContinuous<'_> {
         };
         let mut history: Vec<ContinuousIteration> = Vec::new();
         let mut before: Option<Partition> = None;
-        // Where the places were when each grouping was last seen, to notice a return.
+        // The positions when each grouping was last seen, to detect a recurrence.
         let mut seen: HashMap<Vec<u32>, (usize, Points)> = HashMap::new();
         let mut cycle: Option<DetectedCycle> = None;
         loop {
@@ -340,7 +344,8 @@ impl ValidContinuous<'_> {
     }
 }
 
-/// Everything that follows from the places: gaps closed, centres made means, the objective.
+/// Computes everything that follows from the positions: empty clusters removed, centres set to the
+/// means, the objective.
 fn state(spots: &[Spot]) -> State {
     let labels: Vec<u32> = spots.iter().map(|s| s.centre).collect();
     let bound = labels.iter().max().map_or(0, |&l| l as usize + 1);
@@ -353,13 +358,13 @@ fn state(spots: &[Spot]) -> State {
         .zip(points.rows().zip(partition.labels()))
         .map(|(spot, (x, &l))| squared_distance(x, centres.row(l as usize)) + spot.penalty)
         .sum();
-    // The rule for K(t) reads the centre only.
+    // The rule for K(t) uses the centre only.
     let choices = spots.iter().map(|s| Choice { candidate: 0, centre: s.centre, value: s.value }).collect();
     State { choices, points, trimmed: Vec::new(), partition, centres, objective }
 }
 
-/// The candidate of object `i` with the least `squared distance + lambda * penalty` to `centre`, the lower
-/// one on a tie, and that value.
+/// The candidate of object `i` with the lowest `squared distance + lambda * penalty` to `centre`,
+/// the lower one on a tie, and that value.
 pub(super) fn best_candidate(candidates: &Candidates, i: usize, centre: &[f64], lambda: f64) -> (u32, f64) {
     let (m, block, penalties) = (candidates.count(i), candidates.block(i), candidates.penalties(i));
     let (mut best, mut least) = (0, f64::INFINITY);

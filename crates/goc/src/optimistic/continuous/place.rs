@@ -1,21 +1,21 @@
-//! Where the objects go: step (III) over convex sets, and rest within the clusters.
+//! The positions of the objects: step (III) over convex sets, and convergence within the clusters.
 //!
-//! [`Placer::place`] gives every object its best centre and place. A box around the set rules out most
-//! centres, the certificate of [`super::hull`] most of the rest.
+//! [`Placer::place`] gives every object its best centre and position. A box around the set rules
+//! out most centres, and the certificate of [`super::hull`] most of the rest.
 //!
-//! [`Placer::settle`] then brings places and centres to rest with the labels held. By turns, places to
-//! centres and centres to means, that takes hundreds of rounds where thin sets cross at a small angle (on the
-//! paper's sets six of ten hull runs had not come to rest after 200). But the value of a cluster as a
+//! [`Placer::settle`] then iterates positions and centres to convergence with fixed labels.
+//! Alternating between them takes hundreds of rounds where thin sets cross at a small angle (on the
+//! paper's sets six of ten hull runs had not converged after 200). But the value of a cluster as a
 //! function of its centre alone,
 //!
 //! ```text
 //! Phi(c) = sum_i min over x in T_i of |x - c|^2 + lambda * Pen_i(x),    grad Phi / 2 = sum_i (c - x_i(c))
 //! ```
 //!
-//! is convex and quadratic in pieces. Within a piece the place `x_i` follows the centre along the flat it
-//! lies in, with directions `Q_i`, so the curvature is `sum_i (1 - Q_i Q_i')` and Newton's step lands on the
-//! minimum of the piece. A step that does not lower Phi is replaced by the mean of the places, which always
-//! does.
+//! is convex and piecewise quadratic. Within a piece the position `x_i` follows the centre along
+//! the flat it lies in, with directions `Q_i`, so the curvature is `sum_i (1 - Q_i Q_i')` and a
+//! Newton step reaches the minimum of the piece. A step that does not lower Phi is replaced by the
+//! mean of the positions, which always does.
 
 use rayon::prelude::*;
 
@@ -25,14 +25,14 @@ use crate::oracle::k_means::means;
 use crate::points::squared_distance;
 use crate::{Candidates, Partition, Points};
 
-/// Rounds of one settling; most clusters need fewer than ten.
+/// Maximum number of rounds of one settling; most clusters need fewer than ten.
 const ROUNDS: usize = 40;
 
-/// Where one object is put. The corral is where the next search begins.
+/// The position of one object. The next search starts from the corral.
 #[derive(Clone, Debug)]
 pub(super) struct Spot {
     pub(super) centre: u32,
-    /// To the centre it was found for.
+    /// The value at the centre it was found for.
     pub(super) value: f64,
     /// `lambda * penalty`.
     pub(super) penalty: f64,
@@ -40,7 +40,7 @@ pub(super) struct Spot {
     tie: f64,
     pub(super) place: Vec<f64>,
     corral: Corral,
-    /// Directions in which the place follows a centre that moves a little, one after another.
+    /// Directions in which the position follows a centre that moves slightly, one after another.
     follows: Vec<f64>,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Spot {
 struct Bounds {
     low: Points,
     high: Points,
-    /// `lambda * least penalty`.
+    /// `lambda` times the lowest penalty.
     penalty: Vec<f64>,
 }
 
@@ -77,7 +77,7 @@ impl Bounds {
     }
 }
 
-/// Chooses places again and again as the centres move.
+/// Chooses positions repeatedly as the centres move.
 pub(super) struct Placer<'c> {
     candidates: &'c Candidates,
     region: Region,
@@ -108,7 +108,7 @@ impl<'c> Placer<'c> {
         }
     }
 
-    /// Step (III): for every object, the centre and the point of its set with the least value.
+    /// Step (III): for every object, the centre and the point of its set with the lowest value.
     pub(super) fn place(&mut self, centres: &Points) {
         let Self { candidates, region, lambda, bounds, means, spots } = self;
         let memory = || (Solver::default(), vec![0.0; candidates.features()], Corral::default());
@@ -117,7 +117,7 @@ impl<'c> Placer<'c> {
                 Region::Hull => Some(Hull::new(candidates, i, *lambda)),
                 Region::Box => None,
             };
-            // The last centre first: its value is a sharp bound for all others.
+            // The previous centre first: its value is a sharp bound for all others.
             let first = if (spot.centre as usize) < centres.len() { spot.centre as usize } else { 0 };
             (spot.value, spot.tie) = (f64::INFINITY, f64::INFINITY);
             for k in std::iter::once(first).chain((0..centres.len()).filter(|&k| k != first)) {
@@ -151,7 +151,7 @@ impl<'c> Placer<'c> {
         });
     }
 
-    /// Places and centres at rest together, every object staying in its cluster.
+    /// Iterates positions and centres to convergence, with every object staying in its cluster.
     pub(super) fn settle(&mut self, still: f64) {
         let labels: Vec<u32> = self.spots.iter().map(|s| s.centre).collect();
         let bound = labels.iter().max().map_or(0, |&l| l as usize + 1);
@@ -179,13 +179,14 @@ impl<'c> Placer<'c> {
         self.project(labels, &clusters);
     }
 
-    /// All places as points.
+    /// All positions as points.
     pub(super) fn places(&self) -> Points {
         let values = self.spots.iter().flat_map(|s| s.place.iter().copied()).collect();
         Points::trusted(values, self.candidates.features())
     }
 
-    /// The place of every object for the trial centre of its own cluster, unless that has come to rest.
+    /// The position of every object for the trial centre of its own cluster, unless that has
+    /// converged.
     fn project(&mut self, labels: &[u32], clusters: &[Descent]) {
         let Self { candidates, region, lambda, bounds, spots, .. } = self;
         spots.par_iter_mut().enumerate().for_each_init(Solver::default, |solver, (i, spot)| {
@@ -219,11 +220,11 @@ impl<'c> Placer<'c> {
     }
 }
 
-/// One cluster on its way to rest.
+/// One cluster on its way to convergence.
 struct Descent {
-    /// Where its members are projected to next.
+    /// The centre its members are projected to next.
     trial: Vec<f64>,
-    /// The best centre so far, the sum of values there, and the mean of the places.
+    /// The best centre so far, the sum of values there, and the mean of the positions.
     best: Vec<f64>,
     least: f64,
     mean: Vec<f64>,
@@ -271,7 +272,8 @@ impl Descent {
         }
     }
 
-    /// Newton's step where the last one lowered the value, else the mean of the places, which always does.
+    /// A Newton step if the last one lowered the value, otherwise the mean of the positions, which
+    /// always does.
     fn step(&mut self, still: f64) {
         if self.rests {
             return;
@@ -303,8 +305,8 @@ impl Descent {
     }
 }
 
-/// Solves `curvature * x = step` in place by Cholesky's factors, `curvature` made positive by a small share
-/// of `size`; false if the answer is not finite.
+/// Solves `curvature * x = step` in place by Cholesky factors, with a small multiple of `size`
+/// added to make `curvature` positive definite; returns false if the answer is not finite.
 fn newton(curvature: &mut [f64], step: &mut [f64], size: f64) -> bool {
     let q = step.len();
     for f in 0..q {

@@ -1,11 +1,12 @@
 //! The tree for other programs: scipy's linkage table and Newick.
 //!
-//! A linkage table has a row a merge: the two parts, the height, the number of leaves below. Leaves are
-//! numbered from 0, the i-th merge makes number `leaves + i` (`scipy.cluster.hierarchy`). The leaves are the
-//! objects. Those of one cluster are joined first, by Ward's method on their chosen candidates, cheapest merge
-//! first over all clusters; then come the merges of the tree. So all cuts into at most as many clusters as
-//! the run had are those of [`Hierarchy::cut`]. A merge is drawn as high as all merges so far have cost
-//! together, in units of the objective (squared scaled features).
+//! A linkage table has one row per merge: the two parts, the height, and the number of leaves
+//! below. Leaves are numbered from 0, and the i-th merge creates number `leaves + i`
+//! (`scipy.cluster.hierarchy`). The leaves are the objects. Those of one cluster are joined first,
+//! by Ward's method on their chosen candidates, cheapest merge first over all clusters; then follow
+//! the merges of the tree. So all cuts into at most as many clusters as the run had are those of
+//! [`Hierarchy::cut`]. The height of a merge is the total cost of all merges so far, in units of
+//! the objective (squared scaled features).
 
 use super::{Hierarchy, HierarchyError};
 use crate::oracle::linkage::{Linkage, Method};
@@ -32,7 +33,7 @@ impl Rows {
     }
 }
 
-/// A merge within cluster `cluster`, the `step`-th there; parts numbered within the cluster.
+/// A merge within cluster `cluster`, the `step`-th one; parts are numbered within the cluster.
 struct Within {
     rise: f64,
     cluster: usize,
@@ -41,8 +42,8 @@ struct Within {
 }
 
 impl Hierarchy<'_> {
-    /// The table that scipy reads: `[a, b, height, objects below]`, one row fewer than objects. Needs the
-    /// distances within a cluster, eight bytes for each pair of its members.
+    /// The linkage table in scipy's format: `[a, b, height, objects below]`, one row fewer than
+    /// objects. Requires the distances within a cluster, eight bytes for each pair of its members.
     pub fn linkage(&self) -> Result<Vec<[f64; 4]>, HierarchyError> {
         let (mut rows, mut number) = self.within_clusters()?;
         for join in &self.merges {
@@ -52,10 +53,10 @@ impl Hierarchy<'_> {
         Ok(rows.rows)
     }
 
-    /// All merges within clusters, and the number in the table that each cluster came to have.
+    /// All merges within clusters, and the final number of each cluster in the table.
     fn within_clusters(&self) -> Result<(Rows, Vec<usize>), HierarchyError> {
         let mut merges: Vec<Within> = Vec::new();
-        // For every cluster the numbers of its members and, as they come, of its merges.
+        // For every cluster, the numbers of its members and, as they are created, of its merges.
         let mut numbers: Vec<Vec<usize>> = Vec::with_capacity(self.leaves);
         let places = self.candidates.chosen(&self.cut(self.leaves)?.chosen);
         for (cluster, node) in self.nodes[..self.leaves].iter().enumerate() {
@@ -63,7 +64,8 @@ impl Hierarchy<'_> {
             let tree = Linkage::new(Method::Ward).fit(&places.subset(&members))?;
             let mut rise = 0.0_f64;
             for (step, merge) in tree.merges().iter().enumerate() {
-                // Ward's dissimilarity is the root of twice the rise; monotone but for rounding.
+                // Ward's dissimilarity is the square root of twice the increase; monotone up to
+                // rounding.
                 rise = rise.max(0.5 * merge.dissimilarity * merge.dissimilarity);
                 merges.push(Within { rise, cluster, step, parts: [merge.first, merge.second] });
             }
@@ -83,7 +85,7 @@ impl Hierarchy<'_> {
         Ok((rows, last))
     }
 
-    /// The tree in Newick format, with branch lengths. Objects are called by their ids.
+    /// The tree in Newick format, with branch lengths. Objects are identified by their ids.
     pub fn newick(&self) -> Result<String, HierarchyError> {
         let names: Vec<String> = (0..self.candidates.objects()).map(|i| self.candidates.name(i)).collect();
         newick(&self.linkage()?, &names)
@@ -92,9 +94,9 @@ impl Hierarchy<'_> {
 
 /// A linkage table in Newick format; `names` are those of the leaves.
 ///
-/// The length of a branch is the height of its upper end less that of its lower end, leaves at height 0.
-/// Names with blanks, quotes, brackets, underscores or other marks of the format are quoted, quotes within
-/// doubled.
+/// The length of a branch is the height of its upper end minus that of its lower end, with leaves
+/// at height 0. Names with blanks, quotes, brackets, underscores or other special characters of the
+/// format are quoted, with inner quotes doubled.
 ///
 /// ```
 /// use goc::optimistic::hierarchy::newick;
@@ -120,7 +122,8 @@ pub fn newick(rows: &[[f64; 4]], names: &[String]) -> Result<String, HierarchyEr
     }
     let height = |at: usize| if at < leaves { 0.0 } else { rows[at - leaves][2] };
     let mut text = String::new();
-    // A list of what is still to be written instead of recursion: a chain is as deep as it has leaves.
+    // An explicit stack of what is still to be written, instead of recursion: a chain is as deep as
+    // it has leaves.
     enum Write {
         Node { at: usize, above: Option<f64> },
         Mark(char),
@@ -151,7 +154,7 @@ pub fn newick(rows: &[[f64; 4]], names: &[String]) -> Result<String, HierarchyEr
     Ok(text)
 }
 
-/// A name as Newick wants it: bare if it is made of harmless characters only.
+/// A name in Newick format: unquoted if it contains harmless characters only.
 fn quoted(name: &str) -> String {
     let bare = |c: char| c.is_alphanumeric() || matches!(c, '-' | '+' | '.' | '|' | '/' | '#' | '*');
     if !name.is_empty() && name.chars().all(bare) {

@@ -1,38 +1,39 @@
 //! Hierarchical GOC: a tree over the final clusters (the paper's "possible extensions").
 //!
-//! GOC's iterations break whatever hierarchy the clustering step finds, so the tree is grown afterwards, over
-//! the clusters of a finished run, and it respects the candidates: whoever is joined may choose again. For a
-//! set of objects `A`
+//! GOC's iterations destroy any hierarchy that the clustering step finds, so the tree is built
+//! afterwards, over the clusters of a finished run. It respects the candidates: the members of
+//! joined clusters may choose again. For a set of objects `A`
 //!
 //! ```text
 //! J(A) = min over choices chi of sum_{i in A} |chi_i - mean(chi)|^2 + lambda * Pen_i(chi_i)
 //! ```
 //!
-//! is the joint objective with a single cluster, and joining `A` and `B` costs the rise
-//! `J(A + B) - J(A) - J(B)`: Ward's cost, if no object had a choice. The cheapest pair is
-//! joined, again and again.
+//! is the joint objective with a single cluster, and joining `A` and `B` costs the increase `J(A +
+//! B) - J(A) - J(B)`, which is Ward's cost if no object has a choice. The cheapest pair is joined
+//! repeatedly.
 //!
-//! `J` is found by alternation: from the mean of both clusters' chosen candidates, every member takes its
-//! best candidate, the centre becomes their mean, until nothing changes. That is a local minimum, never above
-//! Ward's cost with the choices held and never below the exact one. Against all choices of six objects with
-//! three candidates, 77 % of the merges of short curves were exact and 58 % of sets scattered over
-//! everything.
+//! `J` is found by alternation: starting from the mean of both clusters' chosen candidates, every
+//! member takes its best candidate and the centre becomes their mean, until nothing changes. The
+//! result is a local minimum, never above Ward's cost with fixed choices and never below the exact
+//! one. Compared with all choices of six objects with three candidates, 77 % of the merges were
+//! exact for short curves, and 58 % for sets scattered everywhere.
 //!
 //! # Decisions
-//! - **The objective of the cuts never falls as K falls.** The exact `J(A + B)` is never below `J(A) + J(B)`,
-//!   a local minimum may be: then the joined cluster has found better candidates for its parts than they had,
-//!   and the parts take them, from the root down. That may touch the run's own clusters: their members stay,
-//!   their chosen candidates become better ones. [`Hierarchy::improved`] counts these clusters; where it is
-//!   0, the cut at the run's own K is the run's own answer.
-//! - **Heights** are the sum of the costs of the merges so far, the objective of the cut less that of the
-//!   leaves: no two alike unless a merge was free, so `fcluster(Z, k, "maxclust")` of scipy gives
-//!   [`Hierarchy::cut`].
-//! - Ties between pairs go to the clusters with the lower numbers. Distances are squared, whatever the run
-//!   used.
+//! - **The objective of the cuts never decreases as K decreases.** The exact `J(A + B)` is never
+//!   below `J(A) + J(B)`, but a local minimum may be. In that case the joined cluster has found
+//!   better candidates for its parts than they had, and the parts adopt them, from the root down.
+//!   This may affect the run's own clusters: their members stay, but their chosen candidates
+//!   improve. [`Hierarchy::improved`] counts these clusters; if it is 0, the cut at the run's own K
+//!   is the run's own answer.
+//! - **Heights** are the cumulative costs of the merges, i.e. the objective of the cut minus that
+//!   of the leaves. No two are equal unless a merge was free, so scipy's `fcluster(Z, k,
+//!   "maxclust")` gives [`Hierarchy::cut`].
+//! - Ties between pairs go to the clusters with the lower indices. Distances are squared, whatever
+//!   the run used.
 //!
-//! Cost: the first `K^2 / 2` pairs take `O(n m q K)` an alternation, of which few are needed; every merge
-//! looks at up to `K` new pairs, in all between `O(n m q K log K)` for a balanced tree and `O(n m q K^2)` for
-//! a chain. Memory `O(K^2 + n K)`.
+//! The first `K^2 / 2` pairs take `O(n m q K)` per alternation, of which few are needed. Every
+//! merge evaluates up to `K` new pairs, in total between `O(n m q K log K)` for a balanced tree and
+//! `O(n m q K^2)` for a chain. Memory is `O(K^2 + n K)`.
 
 mod export;
 
@@ -75,7 +76,7 @@ pub struct Hierarchy<'c> {
     lambda: f64,
     leaves: usize,
     improved: usize,
-    /// The clusters of the run, then one a merge.
+    /// The clusters of the run, then one per merge.
     nodes: Vec<Node>,
     merges: Vec<Join>,
 }
@@ -83,7 +84,7 @@ pub struct Hierarchy<'c> {
 /// A set of objects as one cluster.
 #[derive(Clone, Debug, PartialEq)]
 struct Node {
-    /// In ascending order, so that sums do not depend on the way the node came about.
+    /// In ascending order, so that sums do not depend on how the node was formed.
     members: Vec<u32>,
     /// The chosen candidate of each member.
     chosen: Vec<u32>,
@@ -95,7 +96,7 @@ struct Node {
 struct Join {
     first: usize,
     second: usize,
-    /// How much the objective rises.
+    /// The increase of the objective.
     rise: f64,
 }
 
@@ -116,24 +117,24 @@ pub struct Cut {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HierarchyError {
-    /// A partition or a choice of other objects.
+    /// A partition or choice for a different number of objects.
     #[error("{labels} labels and {chosen} chosen candidates for {n} objects")]
     Lengths {
         /// Labels given.
         labels: usize,
         /// Chosen candidates given.
         chosen: usize,
-        /// Objects there are.
+        /// The number of objects.
         n: usize,
     },
-    /// A candidate that the object has not.
+    /// A candidate that the object does not have.
     #[error("object {object}: candidate {candidate} was chosen, but there are only {count}")]
     NoSuchCandidate {
         /// The object's id or position.
         object: String,
         /// The candidate chosen.
         candidate: u32,
-        /// Candidates there are.
+        /// The number of candidates.
         count: usize,
     },
     /// A weight that is negative or not a number.
@@ -145,15 +146,15 @@ pub enum HierarchyError {
     /// Squares that overflow.
     #[error("the objective of a cluster is not a finite number; scale the features")]
     NotFinite,
-    /// A cut that the tree has not.
+    /// A cut that the tree does not have.
     #[error("a cut into {k} clusters was asked for; this tree has cuts from 1 to {largest}")]
     NoSuchCut {
-        /// Clusters asked for.
+        /// Clusters requested.
         k: usize,
         /// The run's own number of clusters.
         largest: usize,
     },
-    /// A row of a linkage table that joins what is not there yet, or not there any more.
+    /// A row of a linkage table that joins a part not yet created, or already joined.
     #[error("row {row} joins {part}, which is not made yet or joined before")]
     NotATree {
         /// The row, from 0.
@@ -161,7 +162,7 @@ pub enum HierarchyError {
         /// The part.
         part: usize,
     },
-    /// Not one name a leaf.
+    /// The number of names differs from the number of leaves.
     #[error("{names} names for a tree of {leaves} leaves")]
     Names {
         /// Names given.
@@ -174,7 +175,7 @@ pub enum HierarchyError {
     Within(#[from] OracleError),
 }
 
-/// A pair that could be joined; the least rise comes first out of a heap.
+/// A pair that could be joined; the heap yields the lowest increase first.
 struct Pair {
     rise: f64,
     first: usize,
@@ -203,7 +204,8 @@ impl PartialEq for Pair {
 impl Eq for Pair {}
 
 impl<'c> Hierarchy<'c> {
-    /// Grows the tree over the clusters of `partition`, whose objects have `chosen` these candidates.
+    /// Builds the tree over the clusters of `partition`, whose objects have `chosen` these
+    /// candidates.
     pub fn new(
         candidates: &'c Candidates,
         partition: &Partition,
@@ -246,7 +248,7 @@ impl<'c> Hierarchy<'c> {
         let all: Vec<(usize, usize)> = (0..self.leaves).flat_map(|b| (0..b).map(move |a| (a, b))).collect();
         let mut queue = BinaryHeap::from(self.pairs(&all)?);
         while alive.len() > 1 {
-            // Every pair of living nodes is in the queue; pairs of nodes that are gone are passed over.
+            // Every pair of existing nodes is in the queue; pairs with merged nodes are skipped.
             let Some(pair) = queue.pop() else { break };
             if alive.binary_search(&pair.first).is_err() || alive.binary_search(&pair.second).is_err() {
                 continue;
@@ -263,7 +265,7 @@ impl<'c> Hierarchy<'c> {
         Ok(())
     }
 
-    /// What joining each of `pairs` costs.
+    /// The cost of joining each of `pairs`.
     fn pairs(&self, pairs: &[(usize, usize)]) -> Result<Vec<Pair>, HierarchyError> {
         pairs
             .par_iter()
@@ -279,7 +281,7 @@ impl<'c> Hierarchy<'c> {
             .collect()
     }
 
-    /// Both nodes as one, all members choosing again.
+    /// Both nodes as one, with all members choosing again.
     fn join(&self, first: usize, second: usize) -> Node {
         let (a, b) = (&self.nodes[first], &self.nodes[second]);
         let size = a.members.len() + b.members.len();
@@ -295,7 +297,8 @@ impl<'c> Hierarchy<'c> {
         settle(self.candidates, self.lambda, members, chosen)
     }
 
-    /// From the root down: where a node is better than its parts together, the parts take over its choices.
+    /// From the root down: where a node is better than its parts together, the parts adopt its
+    /// choices.
     fn hand_down(&mut self) {
         for at in (0..self.merges.len()).rev() {
             let Join { first, second, .. } = self.merges[at];
@@ -306,7 +309,7 @@ impl<'c> Hierarchy<'c> {
                     let chosen = own
                         .members
                         .iter()
-                        // A part's members are all among the whole's.
+                        // A part's members are all among those of the whole.
                         .map(|i| above.chosen[above.members.partition_point(|m| m < i)])
                         .collect();
                     let better = settle(self.candidates, self.lambda, own.members.clone(), chosen);
@@ -327,19 +330,19 @@ impl<'c> Hierarchy<'c> {
         self.leaves
     }
 
-    /// How many of the run's clusters were given better candidates than the run had chosen.
+    /// How many of the run's clusters received better candidates than the run had chosen.
     pub fn improved(&self) -> usize {
         self.improved
     }
 
-    /// The clusters when `k` are left, from 1 to [`Self::leaves`].
+    /// The clusters at the level with `k` of them, from 1 to [`Self::leaves`].
     pub fn cut(&self, k: usize) -> Result<Cut, HierarchyError> {
         if k == 0 || k > self.leaves {
             return Err(HierarchyError::NoSuchCut { k, largest: self.leaves });
         }
         let done = self.leaves - k;
         let mut gone = vec![false; self.leaves + done];
-        // The lowest leaf below each node, which numbers the clusters.
+        // The lowest leaf below each node, which determines the order of the clusters.
         let mut lowest: Vec<usize> = (0..self.leaves).collect();
         for join in &self.merges[..done] {
             gone[join.first] = true;
@@ -387,7 +390,8 @@ fn objective(candidates: &Candidates, lambda: f64, members: &[u32], chosen: &[u3
     (centre, sum)
 }
 
-/// Choices and mean in turn, from `chosen`, as long as the objective falls; so it ends.
+/// Alternates choices and mean, starting from `chosen`, as long as the objective decreases, so it
+/// terminates.
 fn settle(candidates: &Candidates, lambda: f64, members: Vec<u32>, mut chosen: Vec<u32>) -> Node {
     let (mut centre, mut least) = objective(candidates, lambda, &members, &chosen);
     loop {

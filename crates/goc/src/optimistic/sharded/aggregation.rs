@@ -1,4 +1,4 @@
-//! What the coordinator makes of the shards' answers, step by step.
+//! Combining the shards' answers, step by step.
 
 use std::collections::HashSet;
 
@@ -37,7 +37,8 @@ impl Coordinator {
         if points.len() < start.k() {
             return Err(ShardedError::SmallSample { drawn: points.len(), k: start.k() });
         }
-        // The same stream every time: the next state is a function of this one, so a return is a cycle.
+        // The same stream every time: the next state is a function of this one, so a recurring
+        // state is a cycle.
         let partition = oracle.cluster(&points, start, &mut random::stream(self.setup.seed, 0))?;
         let centres = means(&points, &partition);
         let next = if all { Next::to(Stage::Select { step_two: centres }) } else { self.rounds(centres, 0) };
@@ -46,10 +47,10 @@ impl Coordinator {
         Ok(Next { first_on: first.then_some(basis), ..next })
     }
 
-    /// Lloyd rounds from `start`; `distinct` different points are known of.
+    /// Lloyd rounds from `start`; at least `distinct` distinct points are known to exist.
     fn rounds(&self, start: Points, distinct: usize) -> Next {
         Next::to(if start.len() == 1 {
-            // All go to the only centre: the first round is the last.
+            // All objects go to the only centre, so the first round is the last.
             Stage::Label { centres: start, before: None, round: self.setup.plan.rounds }
         } else if distinct >= start.len() {
             Stage::Label { centres: start, before: None, round: 1 }
@@ -85,7 +86,8 @@ impl Coordinator {
         Ok(Next { passes: 1, ..Next::to(stage) })
     }
 
-    /// A centre without objects goes to the object that is farthest from its own centre and not alone there.
+    /// A centre without objects moves to the object farthest from its own centre that is not alone
+    /// there.
     pub(super) fn repaired(
         &self,
         answers: &[Answer],
@@ -102,7 +104,7 @@ impl Coordinator {
             }
             for l in 0..centres.len() {
                 sizes[l] += counts[l];
-                // Shards come in order, so on a tie the lower number stays.
+                // Shards come in order, so the lower index wins a tie.
                 if let Some(new) = &far[l]
                     && farthest[l].is_none_or(|old| new.squared > old.squared)
                 {
@@ -212,7 +214,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Step (I): the centres that the next clustering begins from, and so K(t).
+    /// Step (I): the centres that the next clustering starts from, and hence K(t).
     fn next_start(&self, chosen: &Chosen, far: &[&FarPoint]) -> Points {
         match self.setup.params.k_rule {
             KRule::Occupied => chosen.centres.clone(),
@@ -249,7 +251,7 @@ impl Coordinator {
     }
 }
 
-/// The shards' sums in the order of one machine.
+/// The shards' sums combined in the order of one machine.
 struct Joined {
     sums: ChunkedSums,
     k: usize,

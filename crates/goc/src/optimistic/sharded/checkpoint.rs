@@ -1,7 +1,8 @@
-//! The coordinator as bytes: a checkpoint.
+//! Checkpoints: the coordinator as bytes.
 //!
-//! All of its state is in them, and nothing of the objects: what those have chosen follows from the centres. The setup comes first, so that
-//! a checkpoint of another run is refused by name before anything is believed.
+//! They contain its complete state and nothing of the objects, because the objects' choices follow
+//! from the centres. The setup comes first, so that a checkpoint of another run is rejected, naming
+//! the difference, before anything else is read.
 
 use super::coordinator::{Basis, Chosen, Coordinator, Outcome, Plan, Round, Setup, Stage};
 use super::encoding::{Codec, DecodeError, Reader, codec_enum, codec_struct, pack, unpack};
@@ -11,7 +12,7 @@ use crate::optimistic::{Beginning, Distance, KRule, Optimistic, OracleEvery};
 
 const CHECKPOINT: &[u8; 8] = b"gocpchk1";
 
-/// Names that cannot change their meaning from version to version.
+/// Names whose meaning cannot change from version to version.
 macro_rules! codec_names {
     ($type:ident: $what:literal { $($tag:literal => $variant:ident),* }) => {
         codec_enum!($type: $what { $($tag => $variant {}),* });
@@ -89,7 +90,7 @@ impl Codec for Watch {
     }
 }
 
-/// What a run over shards may set of the parameters; [`Coordinator::new`] refuses the rest.
+/// The parameters that a sharded run may set; [`Coordinator::new`] rejects the others.
 impl Codec for Optimistic {
     fn write(&self, out: &mut Vec<u8>) {
         self.k.write(out);
@@ -115,7 +116,7 @@ impl Codec for Optimistic {
 
 codec_struct!(Setup { params, sizes, features, seed, plan });
 
-/// All of a coordinator but its setup.
+/// The state of a coordinator except its setup.
 struct Progress {
     step: u64,
     stage: Stage,
@@ -128,7 +129,7 @@ struct Progress {
 codec_struct!(Progress { step, stage, selected, first_on, passes, history, watch });
 
 impl Coordinator {
-    /// The whole state, to go on from later: [`Self::resume`].
+    /// The complete state, from which [`Self::resume`] continues.
     pub fn to_bytes(&self) -> Vec<u8> {
         let progress = Progress {
             step: self.step,
@@ -142,7 +143,8 @@ impl Coordinator {
         pack(CHECKPOINT, &(self.setup.clone(), progress))
     }
 
-    /// This run from where the bytes of [`Self::to_bytes`] left it; refused when they are of another run.
+    /// Restores this run from the result of [`Self::to_bytes`]; rejects the bytes of a different
+    /// run.
     pub fn resume(&self, bytes: &[u8]) -> Result<Self> {
         let (setup, progress): (Setup, Progress) = unpack(CHECKPOINT, "a checkpoint", bytes)?;
         if let Some(what) = self.setup.difference(&setup) {
@@ -158,7 +160,7 @@ impl Coordinator {
 }
 
 impl Setup {
-    /// The first thing in which two differ.
+    /// The first difference between two setups.
     fn difference(&self, other: &Self) -> Option<&'static str> {
         let (a, b) = (&self.params, &other.params);
         let same = [

@@ -1,4 +1,5 @@
-//! The coordinator: where the run stands and what comes next; [`super::aggregation`] puts answers together.
+//! The coordinator: the state of the run and the next step; [`super::aggregation`] combines the
+//! answers.
 
 use super::messages::{Answer, Command, FinalState, Task};
 use super::{Result, ShardedError};
@@ -7,12 +8,14 @@ use crate::optimistic::termination::{Termination, Watch};
 use crate::optimistic::{KRule, Optimistic, Search};
 use crate::oracle::Oracle;
 
-/// What a run over shards has beside the parameters of GOC.
+/// The parameters of a sharded run in addition to those of GOC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Objects that an oracle gets at most; about so many are drawn when there are more.
+    /// The maximum number of objects passed to an oracle; about this many are drawn if there are
+    /// more.
     pub sample: usize,
-    /// Lloyd rounds in one iteration at most: `max_iterations` of [`KMeans`](crate::oracle::k_means::KMeans).
+    /// The maximum number of Lloyd rounds in one iteration: `max_iterations` of
+    /// [`KMeans`](crate::oracle::k_means::KMeans).
     pub rounds: usize,
 }
 
@@ -27,7 +30,7 @@ impl Default for Plan {
 pub enum Basis {
     /// All objects.
     All,
-    /// So many of them, drawn at random.
+    /// This many of them, drawn at random.
     Sample(usize),
 }
 
@@ -36,38 +39,38 @@ pub enum Basis {
 pub struct Round {
     /// Clusters that have a member after step (III).
     pub k: usize,
-    /// The joint objective, with the centres made means of the new choice.
+    /// The joint objective, with the centres updated to the means of the new choice.
     pub objective: f64,
-    /// Objects that chose another candidate than before; all of them in the first iteration.
+    /// Objects that changed their candidate; all of them in the first iteration.
     pub changed: usize,
     /// Lloyd rounds and repairs of empty clusters over all shards before step (III); 0 when the oracle had all objects.
     pub passes: usize,
 }
 
-/// What the run found; the labels are with the shards: [`super::Shard::finish`].
+/// The result of the run; the labels stay with the shards: [`super::Shard::finish`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Number of clusters.
     pub k: usize,
     /// The mean of the chosen candidates of each cluster.
     pub centres: Points,
-    /// Members of each cluster.
+    /// The number of members of each cluster.
     pub sizes: Vec<u64>,
     /// The joint objective.
     pub objective: f64,
-    /// Executions of step (III), those of going around a cycle again not counted.
+    /// Executions of step (III), not counting an extra round through a cycle.
     pub iterations: usize,
-    /// Why it stopped.
+    /// Why the run stopped.
     pub termination: Termination,
-    /// What the first clustering was made on.
+    /// The objects on which the first clustering was computed.
     pub first_on: Basis,
     /// Every iteration.
     pub history: Vec<Round>,
-    /// For the shards.
+    /// The final state, to be sent to the shards.
     pub final_state: FinalState,
 }
 
-/// What makes a run: two of the same setup give the same bytes.
+/// What determines a run: equal setups give byte-identical results.
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
     pub(super) params: Optimistic,
@@ -77,7 +80,7 @@ pub(super) struct Setup {
     pub(super) plan: Plan,
 }
 
-/// Leads a run of GOC over shards.
+/// Coordinates a run of GOC over shards.
 #[derive(Clone, Debug)]
 pub struct Coordinator {
     pub(super) setup: Setup,
@@ -92,12 +95,12 @@ pub struct Coordinator {
     pub(super) watch: Watch,
 }
 
-/// What is awaited.
+/// The answer that is awaited.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Stage {
     /// Points for the oracle; no start in the first iteration.
     Gather { start: Option<Points> },
-    /// Are there as many different points as centres?
+    /// Are there as many distinct points as centres?
     Distinct { start: Points },
     /// There are not: these are all.
     Match { rows: Points },
@@ -113,7 +116,7 @@ pub(super) enum Stage {
     Done { outcome: Box<Outcome> },
 }
 
-/// What is known of a choice before its objective is.
+/// What is known of a choice before its objective is computed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Chosen {
     pub(super) step_two: Points,
@@ -121,12 +124,12 @@ pub(super) struct Chosen {
     pub(super) centres: Points,
     pub(super) changed: usize,
     pub(super) mark: u128,
-    /// At least so many different representatives.
+    /// A lower bound on the number of distinct representatives.
     pub(super) distinct: usize,
 }
 
 impl Chosen {
-    /// The label of each centre of step (II): gaps closed.
+    /// The label of each centre of step (II), with empty clusters removed.
     pub(super) fn numbers(&self) -> Vec<u32> {
         let mut next = 0;
         let number = |&count: &u64| {
@@ -141,7 +144,7 @@ impl Chosen {
 }
 
 impl Coordinator {
-    /// For shards of so many objects each, in order; everything random follows from `seed`.
+    /// For shards with these numbers of objects, in order; all randomness derives from `seed`.
     pub fn new(params: Optimistic, sizes: &[usize], features: usize, seed: u64, plan: Plan) -> Result<Self> {
         let n = sizes.iter().sum();
         params.check_numbers(n)?;
@@ -179,7 +182,7 @@ impl Coordinator {
         })
     }
 
-    /// What every shard has to do now; none when the run is over.
+    /// The command for every shard; `None` if the run is over.
     pub fn command(&self) -> Option<Command> {
         let task = match &self.stage {
             Stage::Gather { .. } => Task::Sample { seed: self.setup.seed, threshold: self.threshold() },
@@ -204,7 +207,7 @@ impl Coordinator {
 
     /// Takes the answers of all shards, in the order of the shards.
     ///
-    /// After an error the coordinator is where it was, so the command can be given again.
+    /// On an error the coordinator is unchanged, so the command can be issued again.
     pub fn take(&mut self, answers: &[Answer], oracle: &dyn Oracle) -> Result<()> {
         self.check(answers)?;
         let next = match &self.stage {
@@ -227,7 +230,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Runs to the end over shards that are at hand.
+    /// Runs to the end over local shards.
     pub fn run(&mut self, shards: &mut [super::Shard], oracle: &dyn Oracle) -> Result<&Outcome> {
         while let Some(command) = self.command() {
             let answers: Vec<Answer> =
@@ -237,7 +240,7 @@ impl Coordinator {
         self.outcome().ok_or(ShardedError::Over)
     }
 
-    /// What the run found, once it is over.
+    /// The result of the run, once it is over.
     pub fn outcome(&self) -> Option<&Outcome> {
         match &self.stage {
             Stage::Done { outcome } => Some(outcome),
@@ -245,17 +248,17 @@ impl Coordinator {
         }
     }
 
-    /// Iterations done so far.
+    /// The number of iterations completed.
     pub fn iterations(&self) -> usize {
         self.history.len()
     }
 
-    /// Answers taken so far.
+    /// The number of rounds of answers taken.
     pub fn steps(&self) -> u64 {
         self.step
     }
 
-    /// Every iteration so far.
+    /// All iterations so far.
     pub fn history(&self) -> &[Round] {
         &self.history
     }
@@ -272,7 +275,7 @@ impl Coordinator {
         self.stage = next.stage;
     }
 
-    /// The answers must be those of the shards, in order, to the command that was given.
+    /// Checks that the answers are those of the shards, in order, to the current command.
     fn check(&self, answers: &[Answer]) -> Result<()> {
         let wrong = |reason| Err(ShardedError::Answers { reason });
         if answers.len() != self.setup.sizes.len() {
@@ -294,7 +297,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Draws up to this number are in the sample.
+    /// Objects with draws up to this number are in the sample.
     fn threshold(&self) -> u64 {
         let sample = self.setup.plan.sample;
         if self.n <= sample {
@@ -303,7 +306,7 @@ impl Coordinator {
         ((u128::from(u64::MAX) * sample as u128) / self.n as u128) as u64
     }
 
-    /// Clusters that a constant K lacks.
+    /// The number of clusters missing from a constant K.
     pub(super) fn missing(&self, step_two: &Points) -> usize {
         match self.setup.params.k_rule {
             KRule::Constant => self.setup.params.k.saturating_sub(step_two.len()),
@@ -312,7 +315,7 @@ impl Coordinator {
     }
 }
 
-/// Where the coordinator goes after taking answers.
+/// The state after taking answers.
 pub(super) struct Next {
     pub(super) stage: Stage,
     pub(super) selected: Option<Points>,

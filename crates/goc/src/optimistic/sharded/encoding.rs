@@ -1,19 +1,21 @@
-//! Commands, answers and checkpoints as bytes: little-endian numbers, lengths before lists, a tag before a choice.
+//! Serialisation of commands, answers and checkpoints: little-endian numbers, a length before each
+//! list, a tag before each variant.
 //!
-//! Written by hand because the promise is about bytes: the same state gives the same ones on every machine, and what is read is checked
-//! (lengths against what is there, points for finite numbers) before it is believed.
+//! Written by hand because the guarantee is about bytes: the same state gives the same bytes on
+//! every machine, and input is validated (lengths against the bytes available, points for finite
+//! numbers) before it is used.
 
 use crate::Points;
 use crate::oracle::k_means::sums::Sums;
 
-/// Why bytes are not what they should be.
+/// Why bytes cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// They end too early.
+    /// The bytes end too early.
     #[error("the bytes end at {at} in the middle of {what}; the message or file is cut short")]
     Short {
-        /// How many bytes there are.
+        /// The number of bytes.
         at: usize,
         /// What was being read.
         what: &'static str,
@@ -21,19 +23,19 @@ pub enum DecodeError {
     /// Bytes are left over.
     #[error("{left} bytes are left over; the message or file is of another version or damaged")]
     Left {
-        /// How many.
+        /// The number of bytes left.
         left: usize,
     },
-    /// Not the beginning of such a message.
+    /// The bytes do not start like such a message.
     #[error("these bytes are not {what} of this version")]
     Kind {
         /// What was expected.
         what: &'static str,
     },
-    /// A value that cannot be.
+    /// An invalid value.
     #[error("byte {at}: {what} cannot be read; the message or file is damaged")]
     Value {
-        /// Where.
+        /// The position.
         at: usize,
         /// What was being read.
         what: &'static str,
@@ -60,20 +62,20 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A value as bytes and back.
+/// Conversion of a value to bytes and back.
 pub(super) trait Codec: Sized {
     fn write(&self, out: &mut Vec<u8>);
     fn read(from: &mut Reader<'_>) -> Result<Self, DecodeError>;
 }
 
-/// `value` after the mark of its kind.
+/// Writes `value` after the magic number of its kind.
 pub(super) fn pack(kind: &[u8; 8], value: &impl Codec) -> Vec<u8> {
     let mut out = kind.to_vec();
     value.write(&mut out);
     out
 }
 
-/// The value that [`pack`] wrote.
+/// Reads the value that [`pack`] wrote.
 pub(super) fn unpack<T: Codec>(kind: &[u8; 8], what: &'static str, bytes: &[u8]) -> Result<T, DecodeError> {
     let rest = bytes.strip_prefix(kind).ok_or(DecodeError::Kind { what })?;
     let mut reader = Reader { bytes: rest, at: 0 };
@@ -129,7 +131,7 @@ impl<T: Codec> Codec for Vec<T> {
     }
     fn read(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let len = usize::read(from)?;
-        // A wrong length must not ask for more memory than the bytes could fill.
+        // A wrong length must not allocate more memory than the bytes could fill.
         let mut values = Vec::with_capacity(len.min((from.bytes.len() - from.at) / size_of::<T>().max(1)));
         for _ in 0..len {
             values.push(T::read(from)?);

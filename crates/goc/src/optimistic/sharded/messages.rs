@@ -1,7 +1,8 @@
-//! What the coordinator and the shards say to each other.
+//! The messages between the coordinator and the shards.
 //!
-//! A command is complete in itself: it names the centres from which the objects made their present choice, so that a shard which has
-//! just been made, or which has done the command before, gives the same answer.
+//! A command is self-contained: it includes the centres from which the objects made their current
+//! choice, so a shard that has just been created, or has already executed the command, gives the
+//! same answer.
 
 use super::Result;
 use super::encoding::{codec_enum, codec_struct, pack, unpack};
@@ -12,11 +13,11 @@ const COMMAND: &[u8; 8] = b"gocpcmd1";
 const ANSWER: &[u8; 8] = b"gocpans1";
 const LAST: &[u8; 8] = b"gocplst1";
 
-/// What every shard has to do next.
+/// The next task of every shard.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
     pub(super) step: u64,
-    /// Centres of the last step (III); none while the objects are at their first representatives.
+    /// Centres of the last step (III); `None` while the objects are at their first representatives.
     pub(super) selected: Option<Points>,
     pub(super) task: Task,
 }
@@ -24,19 +25,20 @@ codec_struct!(Command { step, selected, task });
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Task {
-    /// The representatives of the objects whose draw is not above `threshold`.
+    /// The representatives of the objects whose draw is at most `threshold`.
     Sample { seed: u64, threshold: u64 },
-    /// The first `limit` different representatives.
+    /// The first `limit` distinct representatives.
     Distinct { limit: usize },
     /// Sums over the objects whose representative is each of `rows`.
     Match { rows: Points },
-    /// One of Lloyd's rounds; `before` has the centres of the round before.
+    /// One Lloyd round; `before` holds the centres of the previous round.
     Label { centres: Points, before: Option<Points> },
-    /// How many objects each centre has, and which of them is farthest from it.
+    /// The number of objects of each centre, and the one farthest from it.
     Repair { centres: Points },
-    /// Step (III). Then, whether there are `limit` different representatives.
+    /// Step (III). Then, whether there are `limit` distinct representatives.
     Select { centres: Points, limit: usize },
-    /// The objective: `numbers` has the new number of each centre of step (III). And the `far` farthest objects.
+    /// The objective: `numbers` holds the new index of each centre of step (III). Also the `far`
+    /// farthest objects.
     Value { centres: Points, numbers: Vec<u32>, far: usize },
 }
 codec_enum!(Task: "a task" {
@@ -50,7 +52,7 @@ codec_enum!(Task: "a task" {
 });
 
 impl Task {
-    /// Centres in it, all of the same features as the shards.
+    /// The points in the command, which must have the shards' features.
     pub(super) fn points(&self) -> Option<&Points> {
         match self {
             Task::Sample { .. } | Task::Distinct { .. } => None,
@@ -63,11 +65,11 @@ impl Task {
     }
 }
 
-/// What one shard found.
+/// The answer of one shard.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub(super) step: u64,
-    /// Where the shard begins and how many objects it has.
+    /// The first object of the shard and its number of objects.
     pub(super) first: usize,
     pub(super) objects: usize,
     pub(super) found: Found,
@@ -90,7 +92,7 @@ codec_enum!(Found: "an answer" {
     4 => Values { values, far },
 });
 
-/// A stretch of consecutive objects within one chunk.
+/// A range of consecutive objects within one chunk.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Stretch {
     /// All of it.
@@ -100,7 +102,7 @@ pub(super) enum Stretch {
 }
 codec_enum!(Stretch: "sums" { 0 => Chunk { sums }, 1 => Piece { labels, rows } });
 
-/// The same for one number an object.
+/// The same for one number per object.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ValueStretch {
     Chunk { sum: f64 },
@@ -112,20 +114,20 @@ codec_enum!(ValueStretch: "values" { 0 => Chunk { sum }, 1 => Piece { values } }
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FarPoint {
     pub(super) squared: f64,
-    /// Its number in the whole.
+    /// Its global index.
     pub(super) object: usize,
     pub(super) row: Vec<f64>,
 }
 codec_struct!(FarPoint { squared, object, row });
 
 impl FarPoint {
-    /// Farthest first, then by number.
+    /// Farthest first, then by index.
     pub(super) fn order(&self, other: &Self) -> std::cmp::Ordering {
         other.squared.total_cmp(&self.squared).then(self.object.cmp(&other.object))
     }
 }
 
-/// What the shards need to say how their objects ended: [`super::Shard::finish`].
+/// What the shards need to report the final state of their objects: [`super::Shard::finish`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct FinalState {
     /// Centres of the last step (III).
@@ -140,12 +142,12 @@ codec_struct!(FinalState { selected, numbers, centres });
 macro_rules! bytes {
     ($type:ident, $kind:ident, $what:literal) => {
         impl $type {
-            /// As bytes, to be sent.
+            /// Serialises the message.
             pub fn to_bytes(&self) -> Vec<u8> {
                 pack($kind, self)
             }
 
-            /// From the bytes of [`Self::to_bytes`].
+            /// Parses the result of [`Self::to_bytes`].
             pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
                 Ok(unpack($kind, $what, bytes)?)
             }

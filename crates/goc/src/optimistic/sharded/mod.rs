@@ -1,32 +1,39 @@
-//! GOC past one machine: the objects in shards, one coordinator, the same bytes.
+//! GOC on several machines: objects in shards, one coordinator, byte-identical results.
 //!
-//! A [`Shard`] holds a stretch of the objects; a [`Coordinator`] holds none, only the parameters, the centres and what
-//! happened so far. It says what every shard has to do next ([`Coordinator::command`]), takes their answers in the order of
-//! the shards ([`Coordinator::take`]), and so on until the run is over. Commands and answers are small and
-//! can be written as bytes; who carries them (threads, processes, a cluster) is no concern of this module.
+//! A [`Shard`] holds a range of the objects; a [`Coordinator`] holds none, only the parameters, the
+//! centres and the history. It tells every shard what to do next ([`Coordinator::command`]), takes
+//! the answers in the order of the shards ([`Coordinator::take`]), and so on until the run is over.
+//! Commands and answers are small and can be serialised to bytes; their transport (threads,
+//! processes, a cluster) is outside the scope of this module.
 //!
-//! # What is promised
-//! *The same bytes as on one machine, for any cut into shards.* The run is that of [`super::Optimistic`] with
-//! Lloyd's k-means in every iteration ([`Algorithm::Lloyd`](crate::oracle::k_means::Algorithm::Lloyd)), candidate by
-//! candidate and bit by bit. Floating-point sums depend on their order, so the order is that of one machine: chunks of 4096 objects by
-//! their number in the whole. A shard sends the sums of the chunks it holds whole and the points of those that it shares with its
-//! neighbours; the coordinator puts them together.
+//! # Guarantees
+//! *The result is byte-identical to that of one machine, for any division into shards.* The run is
+//! that of [`super::Optimistic`] with Lloyd's k-means in every iteration
+//! ([`Algorithm::Lloyd`](crate::oracle::k_means::Algorithm::Lloyd)), candidate by candidate and bit
+//! by bit. Floating-point sums depend on their order, so the order is that of one machine: chunks
+//! of 4096 objects, numbered globally. A shard sends the sums of the chunks it holds completely and
+//! the points of those that it shares with its neighbours; the coordinator combines them.
 //!
-//! *A shard may be lost at any moment.* Which candidates its objects have chosen follows from the centres of the last step
-//! (III), and every command carries them: a shard made anew answers like the old one, only slower. For the same reason
-//! the coordinator alone is a checkpoint ([`Coordinator::to_bytes`]).
+//! *A shard may be lost at any time.* The candidates that its objects have chosen follow from the
+//! centres of the last step (III), and every command includes them: a newly created shard gives the
+//! same answers as the lost one, only more slowly. For the same reason the coordinator alone is a
+//! checkpoint ([`Coordinator::to_bytes`]).
 //!
 //! # What is not exact
-//! An oracle needs all points at once. Up to [`Plan::sample`] objects it gets them all, and nothing differs from one machine. Beyond, it
-//! gets a sample, drawn by each object's own random stream and so the same for any cut; its centres are then the start of Lloyd
-//! rounds over all objects. [`Outcome::first_on`] says which it was. [`OracleEvery::Always`](super::OracleEvery) does so in every iteration; with
-//! [`OracleEvery::First`](super::OracleEvery) later clusterings are Lloyd's, where one machine would use Hartigan and Wong's
-//! single transfers, which cannot be cut. Several starts, swaps and the thorough search are refused.
+//! An oracle needs all points at once. Up to [`Plan::sample`] objects it receives all of them, and
+//! nothing differs from one machine. Beyond that, it receives a sample, drawn by each object's own
+//! random stream and therefore independent of the division; its centres are then the start of Lloyd
+//! rounds over all objects. [`Outcome::first_on`] reports which case applied.
+//! [`OracleEvery::Always`](super::OracleEvery) does so in every iteration; with
+//! [`OracleEvery::First`](super::OracleEvery) later clusterings are Lloyd's, where one machine
+//! would use Hartigan and Wong's single transfers, which cannot be distributed. Several starts,
+//! swaps and the thorough search are rejected.
 //!
 //! # Cost
-//! An iteration takes one command for step (III), one for the objective and one for each of at most [`Plan::rounds`] Lloyd rounds;
-//! a round in which a cluster lost its last object takes one more for each such cluster. An answer has
-//! `K (q + 1)` numbers for each chunk of 4096 objects and at most `8191 (q + 1)` for the two ends.
+//! An iteration takes one command for step (III), one for the objective and one for each of at most
+//! [`Plan::rounds`] Lloyd rounds; a round in which a cluster lost its last object takes one more
+//! for each such cluster. An answer has `K (q + 1)` numbers for each chunk of 4096 objects and at
+//! most `8191 (q + 1)` for the two ends.
 //!
 //! ```
 //! use goc::candidates::CandidatesBuilder;
@@ -67,14 +74,14 @@ pub use shard::{Shard, ShardResult};
 use super::OptimisticError;
 use crate::oracle::OracleError;
 
-/// What a step of a run over parts gives.
+/// The result of a step of a sharded run.
 pub type Result<T, E = ShardedError> = std::result::Result<T, E>;
 
-/// Why a run over shards cannot go on.
+/// Why a sharded run cannot continue.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShardedError {
-    /// Parameters that are wrong for one machine too.
+    /// Parameters that are invalid on one machine too.
     #[error(transparent)]
     Params(#[from] OptimisticError),
     /// A parameter that needs all objects in one place.
@@ -86,7 +93,7 @@ pub enum ShardedError {
     /// No Lloyd round allowed, or no object sampled.
     #[error("{what} must be at least 1")]
     Plan {
-        /// Which of [`Plan`].
+        /// The field of [`Plan`].
         what: &'static str,
     },
     /// Too few objects for the oracle.
@@ -94,13 +101,13 @@ pub enum ShardedError {
     SmallSample {
         /// Objects drawn.
         drawn: usize,
-        /// Clusters asked for.
+        /// Clusters requested.
         k: usize,
     },
-    /// The shards' answers do not belong to the command, or not to these shards.
+    /// The shards' answers do not match the command, or these shards.
     #[error("{reason}")]
     Answers {
-        /// What does not fit.
+        /// What does not match.
         reason: String,
     },
     /// A command that does not fit the shard.
@@ -114,10 +121,12 @@ pub enum ShardedError {
         shard: usize,
     },
     /// The run is over.
-    #[error("the run is over; no answer is awaited")]
+    #[error("the run has ended; no answer is expected")]
     Over,
-    /// A checkpoint of another run.
-    #[error("the checkpoint is of another run: {what} differs; begin anew, or use the parameters of then")]
+    /// A checkpoint of a different run.
+    #[error(
+        "the checkpoint belongs to another run: {what} differs; start again, or use that run's parameters"
+    )]
     OtherRun {
         /// What differs.
         what: &'static str,

@@ -1,4 +1,4 @@
-//! A stretch of the objects: it does what a command says and answers with sums.
+//! A range of the objects: it executes commands and answers with sums.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -19,51 +19,54 @@ use crate::oracle::k_means::sums::{CHUNK, Sums};
 use crate::points::squared_distance;
 use crate::{Candidates, Points, random};
 
-/// The objects from `first` on, and where they stand.
+/// The objects from `first` on, and their current state.
 ///
-/// What it keeps between commands only saves work: any shard of the same objects gives the same answers.
+/// The state kept between commands only saves work: any shard of the same objects gives the same
+/// answers.
 #[derive(Debug)]
 pub struct Shard {
     first: usize,
     lambda: f64,
     distance: Distance,
     beginning: Beginning,
-    /// None when there are no objects.
+    /// `None` if there are no objects.
     held: Option<Held>,
 }
 
 #[derive(Debug)]
 struct Held {
     selector: Selector<'static>,
-    /// Centres of the step (III) that led to the present choice; none at the first representatives.
+    /// Centres of the step (III) that led to the current choice; `None` at the first
+    /// representatives.
     selected: Option<Points>,
     choices: Vec<Choice>,
     /// The representatives.
     points: Points,
-    /// Centres of the last Lloyd round on them, and its labels.
+    /// Centres of the last Lloyd round on the representatives, and its labels.
     labelled: Option<(Points, Vec<u32>)>,
 }
 
-/// How the objects of a shard ended, one entry each.
+/// The final state of a shard's objects, one entry per object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShardResult {
     /// The clusters, numbered over all shards.
     pub labels: Vec<u32>,
     /// The chosen candidates.
     pub chosen: Vec<u32>,
-    /// Distances of the chosen candidates from the means of their clusters, in scaled features; squared
-    /// where the run's distance is.
+    /// Distances of the chosen candidates from the means of their clusters, in scaled features;
+    /// squared if the run's distance is squared.
     pub distances: Vec<f64>,
     /// Penalties of the chosen candidates.
     pub penalties: Vec<f64>,
-    /// The chosen candidates themselves, in scaled features, row after row.
+    /// The chosen candidates themselves, in scaled features, in row-major order.
     pub points: Vec<f64>,
 }
 
 impl Shard {
-    /// The objects `candidates`, or none, the first of which has the number `first` in the whole.
+    /// A shard of the objects `candidates`, or of none; `first` is the global index of its first
+    /// object.
     ///
-    /// Of the parameters, lambda, the distance and the first representatives count.
+    /// Of the parameters, only lambda, the distance and the first representatives are used.
     pub fn new(candidates: Option<Candidates>, first: usize, params: &Optimistic) -> Self {
         let (lambda, distance, beginning) = (params.lambda, params.distance, params.beginning);
         let held = candidates.map(|candidates| Held {
@@ -76,17 +79,17 @@ impl Shard {
         Self { first, lambda, distance, beginning, held }
     }
 
-    /// How many objects it has.
+    /// The number of objects.
     pub fn objects(&self) -> usize {
         self.held.as_ref().map_or(0, |held| held.points.len())
     }
 
-    /// The number of its first object in the whole.
+    /// The global index of its first object.
     pub fn first(&self) -> usize {
         self.first
     }
 
-    /// Bytes it takes: candidates, boxes, choices, points.
+    /// The memory used, in bytes: candidates, boxes, choices, points.
     pub fn bytes(&self) -> usize {
         self.held.as_ref().map_or(0, |held| {
             held.selector.candidates().bytes()
@@ -97,7 +100,7 @@ impl Shard {
         })
     }
 
-    /// Does what `command` says.
+    /// Executes `command`.
     pub fn perform(&mut self, command: &Command) -> Result<Answer> {
         let inner = [command.selected.as_ref(), command.task.points()];
         self.check(inner.into_iter().flatten())?;
@@ -120,7 +123,7 @@ impl Shard {
         Ok(Answer { step: command.step, first, objects, found })
     }
 
-    /// How the objects ended.
+    /// The final state of the objects.
     pub fn finish(&mut self, final_state: &FinalState) -> Result<ShardResult> {
         self.check([&final_state.selected, &final_state.centres].into_iter())?;
         self.stand(&Some(final_state.selected.clone()));
@@ -153,7 +156,7 @@ impl Shard {
         Ok(())
     }
 
-    /// Brings the objects to the choice that follows from `selected`.
+    /// Updates the objects to the choice that follows from `selected`.
     fn stand(&mut self, selected: &Option<Points>) {
         let Some(held) = &mut self.held else { return };
         if held.selected == *selected {
@@ -242,7 +245,7 @@ impl Shard {
             for (i, row) in held.points.rows().enumerate() {
                 let (l, squared) = lanes.nearest(row);
                 counts[l] += 1;
-                // On a tie the lower number stays.
+                // The lower index wins a tie.
                 if farthest[l].as_ref().is_none_or(|far| squared > far.squared) {
                     farthest[l] = Some(FarPoint { squared, object: self.first + i, row: row.to_vec() });
                 }
@@ -342,7 +345,7 @@ impl Held {
         self.labelled = None;
     }
 
-    /// The first `limit` different representatives, row after row.
+    /// The first `limit` distinct representatives, in row-major order.
     fn distinct(&self, limit: usize) -> Vec<f64> {
         let (mut rows, mut seen) = (Vec::new(), HashSet::new());
         for row in self.points.rows() {
@@ -356,7 +359,7 @@ impl Held {
         rows
     }
 
-    /// Sums over the objects, which are from number `first` on, by their labels below `k`.
+    /// Sums over the objects, which start at index `first`, by their labels below `k`.
     fn stretches(&self, first: usize, labels: &[u32], k: usize) -> Vec<Stretch> {
         let q = self.points.features();
         cuts(first, labels.len())
@@ -374,10 +377,11 @@ impl Held {
     }
 }
 
-/// Keeps the draws of the sample apart from all other draws of the same seed.
+/// Separates the draws of the sample from all other draws with the same seed.
 const SAMPLING: u64 = 0x7061_7274_5f73_616d;
 
-/// The stretches, by position in the shard, of `n` objects from number `first` on: each within one chunk.
+/// The ranges, by position in the shard, of `n` objects starting at index `first`: each within one
+/// chunk.
 fn cuts(first: usize, n: usize) -> Vec<Range<usize>> {
     let mut cuts = Vec::with_capacity(n / CHUNK + 2);
     let mut from = 0;

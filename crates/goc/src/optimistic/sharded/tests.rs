@@ -305,7 +305,7 @@ fn a_checkpoint_of_another_run_is_refused_by_what_differs() {
         ),
     ] {
         let want = format!(
-            "the checkpoint is of another run: {what} differs; begin anew, or use the parameters of then"
+            "the checkpoint belongs to another run: {what} differs; start again, or use that run's parameters"
         );
         assert_eq!(error, want);
     }

@@ -1,34 +1,41 @@
 //! Affinity propagation: objects vote for exemplars by passing messages (Frey & Dueck 2007).
 //!
-//! Given a similarity `s(i, k)` of every pair, it looks for the exemplars, and for each object the exemplar `e(i)`, that
-//! make the *net similarity*
+//! Given a similarity `s(i, k)` of every pair, it searches for exemplars, and an exemplar `e(i)`
+//! for each object, such that the *net similarity*
 //!
-//! `sum over i that are no exemplars of s(i, e(i)) + sum over exemplars of their preference`
+//! is large. The number of clusters is not requested: it follows from the preference. Two messages
+//! are passed between all pairs, each damped by mixing it with its previous value:
 //!
-//! large. The number of clusters is not asked for: it follows from the preference. Two messages pass between all pairs,
-//! each mixed with its last value by the damping,
-//!
-//! - responsibility `r(i,k) = s(i,k) - max over k' != k of (a(i,k') + s(i,k'))`: how well `k` suits `i`, beside its rivals;
+//! - responsibility `r(i,k) = s(i,k) - max over k' != k of (a(i,k') + s(i,k'))`: how well `k` suits
+//!   `i`, beside its rivals;
 //! - availability `a(i,k) = min(0, r(k,k) + sum over i' not in {i,k} of max(0, r(i',k)))`, and
 //!   `a(k,k) = sum over i' != k of max(0, r(i',k))`: how much support `k` has to be an exemplar;
 //!
-//! and `k` is an exemplar while `a(k,k) + r(k,k) > 0`. It ends when the exemplars have stayed the same for a window of rounds.
+//! and `k` is an exemplar while `a(k,k) + r(k,k) > 0`. The iteration ends when the exemplars have
+//! been unchanged for a window of rounds.
 //!
-//! The conventions are those of R's apcluster, whose labels it reproduces (`tests/affinity_on_paper.rs`): preference by a
-//! quantile (R's type 7) of the similarities off the diagonal, damping 0.9, at most 1000 rounds, a window of 100, and in the end every
-//! cluster takes the member with the largest sum of similarities as its exemplar, once, and all objects choose again.
+//! The conventions are those of R's apcluster, whose labels it reproduces
+//! (`tests/affinity_on_paper.rs`): preference by a quantile (R's type 7) of the off-diagonal
+//! similarities, damping 0.9, at most 1000 rounds, a window of 100. At the end every cluster takes
+//! the member with the largest sum of similarities as its exemplar, once, and all objects choose
+//! again.
 //!
 //! # Rules
-//! - Ties are the rule, not the exception: in a cluster of two each member is as good an exemplar as the other. Where the messages
-//!   stay in balance both become exemplars, or neither. apcluster adds noise of one rounding error, which takes some 300 rounds
-//!   to grow, longer than the window; here each preference is raised by a draw from the stream of up to a millionth of the mean
-//!   similarity (or of itself, if that is larger). Exact ties of three and more can still outlast the window; a longer
-//!   one settles them. The final choice, and all values that are returned, use the numbers as given.
-//! - An object as similar to two exemplars goes to the lower one.
-//! - All similarities equal: no messages are needed. One cluster around object 0 unless the preference is larger than the
-//!   similarity; then each object is its own. Either is the optimum.
-//! - A similarity of minus infinity forbids a pair. An object that no exemplar may take becomes its own.
-//! - Not converged: the exemplars of the last round, and `converged` says so. No exemplar at all: an error.
+//! - Ties are the rule, not the exception: in a cluster of two, each member is as good an exemplar
+//!   as the other. If the messages stay balanced, both become exemplars, or neither. apcluster adds
+//!   noise of one rounding error, which takes some 300 rounds to grow, longer than the window. Here
+//!   each preference is raised by a draw from the stream of up to a millionth of the mean
+//!   similarity (or of itself, if that is larger). Exact ties of three and more can still outlast
+//!   the window; a longer one resolves them. The final choice, and all values that are returned,
+//!   use the numbers as given.
+//! - An object equally similar to two exemplars is assigned to the lower one.
+//! - All similarities equal: no messages are needed. The result is one cluster around object 0
+//!   unless the preference is larger than the similarity; then each object is its own cluster.
+//!   Either is the optimum.
+//! - A similarity of minus infinity forbids a pair. An object that no exemplar may represent
+//!   becomes its own.
+//! - Not converged: the exemplars of the last round are used, and `converged` is false. No exemplar
+//!   at all is an error.
 //!
 //! Cost: O(n^2) a round in one pass over the rows, 24 n^2 bytes.
 
@@ -45,7 +52,7 @@ use crate::{Partition, Points, Stream};
 use messages::Messages;
 use rand::RngExt;
 
-/// How much an object is worth as an exemplar: the larger, the more clusters.
+/// The suitability of an object as an exemplar: the larger, the more clusters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Preference {
@@ -57,8 +64,9 @@ pub enum Preference {
 
 /// The oracle.
 ///
-/// As an [`Oracle`] on points the similarity is minus the squared Euclidean distance. The K of its [`Start`] is checked as
-/// everywhere but **not used**, nor are start centres: the preference settles the number of clusters.
+/// As an [`Oracle`] on points, the similarity is minus the squared Euclidean distance. The K of its
+/// [`Start`] is validated as everywhere but **not used**, nor are start centres: the preference
+/// determines the number of clusters.
 ///
 /// ```
 /// use goc::Points;
@@ -86,32 +94,36 @@ impl Default for Affinity {
     }
 }
 
-/// What affinity propagation found.
+/// The result of affinity propagation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AffinityFit {
     /// The clusters; label `k` belongs to exemplar `k`.
     pub partition: Partition,
-    /// The object in the middle of each cluster, in rising order.
+    /// The exemplar of each cluster, in ascending order.
     pub exemplars: Vec<usize>,
-    /// The preference used, in the unit of the similarities; 0 when a quantile was asked for and there are no similarities.
+    /// The preference used, in the unit of the similarities; 0 when a quantile was requested and
+    /// there are no similarities.
     pub preference: f64,
-    /// The similarities of the objects to their exemplars, and a preference for each exemplar: what is maximised.
+    /// The sum of the similarities of the objects to their exemplars, and of the preferences of the
+    /// exemplars: the objective.
     pub net_similarity: f64,
     /// Rounds of messages.
     pub iterations: usize,
-    /// True when the exemplars stayed the same for the whole window.
+    /// True if the exemplars were unchanged for the whole window.
     pub converged: bool,
 }
 
 impl Affinity {
     setters! {
-        /// What an exemplar is worth; the median similarity unless told.
+        /// The preference of an object as an exemplar; the median similarity by default.
         preference: Preference;
-        /// The share of its last value that a message keeps, at least 0.5 and below 1; 0.9 unless told.
+        /// The share of its previous value that a message keeps, at least 0.5 and below 1; 0.9 by
+        /// default.
         damping: f64;
-        /// At most so many rounds, at least 1; 1000 unless told.
+        /// The maximum number of rounds, at least 1; 1000 by default.
         max_iterations: usize;
-        /// Rounds without a change of exemplars that end the search, at least 1; 100 unless told.
+        /// The number of rounds without a change of exemplars after which the search ends, at least
+        /// 1; 100 by default.
         window: usize;
     }
 

@@ -1,13 +1,14 @@
-//! Similarities of every ordered pair of objects: what affinity propagation reads.
+//! Similarities of every ordered pair of objects, the input of affinity propagation.
 //!
-//! `n * n` numbers, row after row; the diagonal is not looked at. They need not be symmetric: `s(i, k)` says how well object
-//! `k` stands for object `i`. Minus infinity forbids a pair. All values are checked once, here.
+//! `n * n` numbers in row-major order; the diagonal is ignored. They need not be symmetric: `s(i,
+//! k)` measures how well object `k` represents object `i`. Minus infinity forbids a pair. All
+//! values are checked once, here.
 
 use super::Dissimilarities;
 use crate::Points;
 use crate::points::squared_distance;
 
-/// A square table of similarities; the larger, the more alike.
+/// A square table of similarities; larger values mean more similar.
 ///
 /// ```
 /// use goc::oracle::affinity::Similarities;
@@ -25,7 +26,7 @@ pub struct Similarities {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimilaritiesError {
-    /// The length is not n * n of any n.
+    /// The length is not n * n for any n.
     #[error("{values} values are not a square table; n objects have n * n similarities")]
     NotSquare {
         /// Values given.
@@ -46,7 +47,7 @@ pub enum SimilaritiesError {
 }
 
 impl Similarities {
-    /// Checks and takes `n * n` values, row after row; the diagonal may hold anything.
+    /// Checks and takes `n * n` values, in row-major order; the diagonal may contain anything.
     pub fn from_square(square: Vec<f64>) -> Result<Self, SimilaritiesError> {
         let n = square.len().isqrt();
         if n * n != square.len() {
@@ -60,7 +61,7 @@ impl Similarities {
         Ok(Self { n, square })
     }
 
-    /// Minus the squared Euclidean distances of points; an error where they overflow.
+    /// The negative squared Euclidean distances of points; an error if they overflow.
     pub fn of_points(points: &Points) -> Result<Self, SimilaritiesError> {
         let n = points.len();
         let mut square = vec![0.0; n * n];
@@ -77,7 +78,7 @@ impl Similarities {
         Ok(Self { n, square })
     }
 
-    /// Minus the dissimilarities.
+    /// The negated dissimilarities.
     pub fn negated(dissimilarities: &Dissimilarities) -> Self {
         let square = dissimilarities.square().iter().map(|d| -d).collect();
         Self { n: dissimilarities.len(), square }
@@ -93,7 +94,7 @@ impl Similarities {
         self.n == 0
     }
 
-    /// How well each object stands for object `i`.
+    /// How well each object represents object `i`.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.square[i * self.n..(i + 1) * self.n]
     }

@@ -21,7 +21,7 @@ fn line(values: &[f64]) -> Points {
 
 #[test]
 fn points_are_clustered_as_by_scikit_learn() {
-    // scikit-learn 1.9.1, affinity_propagation(S, preference=p, damping=.9, max_iter=1000, convergence_iter=100) on 30 points of
+    // scikit-learn 1.9.1, affinity_propagation(S, preference=p, damping=0.9, max_iter=1000, convergence_iter=100) on 30 points of
     // the plane, p = np.quantile of the similarities off the diagonal (numpy's rule is R's type 7).
     let points = congruential(7, 30, 2);
     let four = [2, 3, 0, 0, 2, 1, 1, 0, 3, 1, 3, 3, 2, 1, 1, 0, 1, 3, 0, 1, 0, 2, 2, 2, 3, 0, 3, 0, 1, 2];
@@ -153,7 +153,7 @@ fn the_net_similarity_is_that_of_the_labels_and_as_often_the_optimum_as_with_sci
 
 #[test]
 fn quantiles_are_rs_type_7() {
-    // R: quantile(c(4, 1, 3, 10), c(0, .25, .5, .9, 1))
+    // R: quantile(c(4, 1, 3, 10), c(0, 0.25, 0.5, 0.9, 1))
     let values = [4.0, 1.0, 3.0, 10.0];
     for (q, want) in [(0.0, 1.0), (0.25, 2.5), (0.5, 3.5), (0.9, 8.2), (1.0, 10.0)] {
         assert!((quantile(&mut values.clone(), q) - want).abs() < 1e-14, "{q}");

@@ -6,23 +6,23 @@
 //! `u_i = x_i - (sum of l_e where i = a, less those where i = b) / m_i`,
 //! `l_e <- projection of l_e + s_e (u_a - u_b) onto the ball of radius gamma w_e`.
 //!
-//! The step of an edge is `1 / (deg_a / m_a + deg_b / m_b)`: the row sums of the dual's curvature, which
-//! bound it, so the steps of quiet corners need not be as small as those of the busiest. Momentum as by
-//! Nesterov, begun anew whenever it points uphill (O'Donoghue & Candes 2015). The duality gap of any places v
-//! is a sum of what can be read off at once, nothing of it negative:
-//! `1/2 sum m_i |v_i - u_i|^2 + sum (gamma w_e |v_a - v_b| - l_e . (v_a - v_b))`.
+//! The step of an edge is `1 / (deg_a / m_a + deg_b / m_b)`: the row sums of the dual's curvature,
+//! which bound it, so steps in sparse regions need not be as small as those in the densest.
+//! Nesterov momentum is used, restarted whenever it points uphill (O'Donoghue & Candes 2015). The
+//! duality gap of any positions v is a sum of directly computable, non-negative terms: `1/2 sum m_i
+//! |v_i - u_i|^2 + sum (gamma w_e |v_a - v_b| - l_e . (v_a - v_b))`.
 //!
-//! The places that go with dual vectors are never exactly equal, which a large gamma makes costly; so the
-//! places with every cluster gathered at its mean are tried as well, and whichever costs less is the answer
-//! that the gap is for.
+//! The positions that belong to dual vectors are never exactly equal, which is costly for a large
+//! gamma. So the positions with every cluster collapsed to its mean are tried as well, and the
+//! cheaper of the two is the solution for which the gap is computed.
 
 use super::balance::balance;
 use crate::Points;
 use crate::oracle::graph::Components;
 use crate::points::squared_distance;
 
-/// The coarser edge that an edge is part of and its share of it, negative where the direction is turned
-/// round; none within a coarser node.
+/// The coarser edge that an edge belongs to and its share of it, negative if the direction is
+/// reversed; `None` within a coarser node.
 pub(super) type Part = Option<(u32, f64)>;
 
 /// Nodes with a mass, and edges with a weight.
@@ -32,7 +32,7 @@ pub(super) struct Problem {
     pub(super) edges: Vec<(u32, u32)>,
     pub(super) weights: Vec<f64>,
     steps: Vec<f64>,
-    /// What the points of one node cost by not being at its place; 0 where nodes are points.
+    /// The cost of the points of one node not being at its position; 0 if nodes are points.
     within: f64,
 }
 
@@ -80,7 +80,8 @@ impl Problem {
         (Problem { within, ..Problem::new(means, mass, weighted) }, parts)
     }
 
-    /// The largest `sum of w_e / m` at any node: gamma times it is the farthest that a place can move.
+    /// The largest `sum of w_e / m` at any node: gamma times it is the farthest that a position can
+    /// move.
     pub(super) fn strongest_pull(&self) -> f64 {
         let mut pull = vec![0.0; self.nodes.len()];
         for (&(a, b), w) in self.edges.iter().zip(&self.weights) {
@@ -90,9 +91,9 @@ impl Problem {
         pull.into_iter().fold(0.0, f64::max)
     }
 
-    /// The places that go with dual vectors.
+    /// The positions that belong to dual vectors.
     pub(super) fn places(&self, dual: &[f64], places: &mut Points) {
-        // The number of features known to the compiler is worth a factor of two.
+        // A number of features known at compile time is worth a factor of two.
         match self.nodes.features() {
             1 => self.places_of::<1>(dual, places),
             2 => self.places_of::<2>(dual, places),
@@ -178,8 +179,8 @@ impl Problem {
         slope
     }
 
-    /// How far the objective at `places` is above the dual value of `dual`, whose own places are `free`:
-    /// nothing in it cancels, however large gamma is.
+    /// How far the objective at `places` is above the dual value of `dual`, whose own positions are
+    /// `free`; free of cancellation, however large gamma is.
     fn gap(&self, gamma: f64, dual: &[f64], free: &Points, places: &Points) -> f64 {
         let q = self.nodes.features();
         let moved = free.rows().zip(places.rows()).zip(&self.mass);
@@ -190,7 +191,8 @@ impl Problem {
             let l = &dual[e * q..(e + 1) * q];
             gap += pull - (0..q).map(|f| l[f] * (va[f] - vb[f])).sum::<f64>();
         }
-        // Rounding may take it below 0. Not by `max`, which would make 0 of a NaN and call it solved.
+        // Rounding may make it negative. Not by `max`, which would turn NaN into 0 and accept it as
+        // solved.
         if gap < 0.0 { 0.0 } else { gap }
     }
 
@@ -205,7 +207,7 @@ impl Problem {
         objective
     }
 
-    /// Every place moved to the mean of its cluster.
+    /// All positions moved to the mean of their cluster.
     fn gathered(&self, places: &Points, labels: &[u32], k: usize) -> Points {
         let rows: Vec<usize> = labels.iter().map(|&l| l as usize).collect();
         self.means(places, labels, k).0.subset(&rows)
@@ -264,13 +266,13 @@ struct Look {
     clusters: Components,
 }
 
-/// How a solution came out.
+/// The result of one solve.
 pub(super) struct Run {
     pub(super) objective: f64,
     pub(super) gap: f64,
     pub(super) iterations: usize,
     pub(super) converged: bool,
-    /// The nodes of one place.
+    /// The nodes that share a position.
     pub(super) clusters: Components,
 }
 
@@ -281,7 +283,7 @@ pub(super) struct State {
     places: Points,
 }
 
-/// Looking at the gap costs half a step.
+/// Computing the gap costs half a step.
 const LOOK_EVERY: usize = 10;
 
 impl State {
@@ -294,8 +296,8 @@ impl State {
         &self.places
     }
 
-    /// Starts for `gamma` from the last solution. Scaled with gamma, an edge at the rim of its ball stays
-    /// there, and no vector leaves its ball.
+    /// Starts for `gamma` from the last solution. Scaled with gamma, an edge at the boundary of its
+    /// ball stays there, and no vector leaves its ball.
     pub(super) fn rescale(&mut self, gamma: f64) {
         let scale = if self.gamma > 0.0 { gamma / self.gamma } else { 0.0 };
         self.dual.iter_mut().for_each(|l| *l *= scale);
@@ -311,7 +313,7 @@ impl State {
         self.gamma = gamma;
     }
 
-    /// The vectors of a coarser solution, shared out.
+    /// The vectors of a coarser solution, distributed.
     fn take_shares(&mut self, parts: &[Part], coarser: &State) {
         let q = self.places.features();
         for (e, part) in parts.iter().enumerate() {
@@ -352,8 +354,8 @@ impl State {
         state
     }
 
-    /// Goes on from the dual vectors at hand to the solution of `gamma`, whose gap is at most `tolerance`
-    /// times the objective.
+    /// Continues from the current dual vectors to the solution for `gamma`, whose gap is at most
+    /// `tolerance` times the objective.
     pub(super) fn solve(
         &mut self,
         problem: &Problem,

@@ -1,27 +1,28 @@
 //! The flow within clusters, by conjugate gradients.
 //!
-//! The dual vectors are a flow: what leaves node i is `m_i (x_i - u_i)`. A coarser solution says where every
-//! cluster lies and what flows between clusters; within one, any flow will do that brings each node to the
-//! place of its cluster and keeps to the balls. Steps of the solver find it one edge at a time, which far
-//! along the path, where whole clusters move by much, took a thousand of them for every gamma. Here the
-//! missing flow is that of a network of resistors with conductance `w_e`,
+//! The dual vectors are a flow: the outflow of node i is `m_i (x_i - u_i)`. A coarser solution
+//! gives the position of every cluster and the flow between clusters. Within a cluster, any flow is
+//! valid that brings each node to the position of its cluster and respects the balls. Steps of the
+//! solver find it one edge at a time; far along the path, where whole clusters move a long way,
+//! this took a thousand steps for every gamma. Here the missing flow is that of a network of
+//! resistors with conductance `w_e`,
 //!
 //! `l_e += w_e (p_a - p_b)`, `sum over the edges of i of w_e (p_i - p_j) = m_i (u_i - u_cluster)`:
 //!
-//! of all flows that would do, the one of least `sum |l_e|^2 / w_e`. It stops when what is missing costs the
-//! dual little: a remainder r lowers it by `1/2 sum |r_i|^2 / m_i`, the edges within clusters having no
-//! slope. Vectors that leave their ball are cut off at its rim; the solver goes on from there, and the gap
-//! tells.
+//! of all valid flows, the one with the smallest `sum |l_e|^2 / w_e`. The iteration stops
+//! when the remainder costs the dual little: a remainder r lowers it by `1/2 sum |r_i|^2 / m_i`,
+//! because the edges within clusters have no slope. Vectors that leave their ball are clipped to
+//! its boundary; the solver continues from there, and the gap shows how good the result is.
 //!
-//! Cost: O(edges q) an iteration, some ten of them.
+//! Cost: O(edges q) per iteration, some ten of them.
 
 use super::ama::Problem;
 use crate::Points;
 
-/// Beyond so many iterations the steps of the solver are left to do the rest.
+/// After this many iterations the rest is left to the steps of the solver.
 const MOST_ITERATIONS: usize = 200;
 
-/// Adds to `dual` the flow within the groups that brings each node to the place of its group.
+/// Adds to `dual` the flow within the groups that brings each node to the position of its group.
 pub(super) fn balance(
     problem: &Problem,
     groups: &[u32],
@@ -83,7 +84,7 @@ fn potential<const Q: usize>(
         degree[problem.edges[e].0 as usize] += problem.weights[e];
         degree[problem.edges[e].1 as usize] += problem.weights[e];
     }
-    // A node alone in its group lacks nothing but rounding, and no edge could bring it.
+    // A node alone in its group lacks nothing but rounding, and no edge could supply it.
     for (row, d) in missing.chunks_exact_mut(q).zip(&degree) {
         if *d == 0.0 {
             row.fill(0.0);

@@ -1,14 +1,15 @@
-//! The same problem at several scales, each to start the next finer one from.
+//! The same problem at several scales, where each provides the start for the next finer one.
 //!
-//! Far along the path what is slow is the flow between large clusters through few edges: steps on the points
-//! carry it one edge at a time. So whenever a solution has joined the nodes to a third or fewer, the clusters
-//! become the nodes of a coarser problem, with their mass at their mean and the edges between two of them
-//! made one of the summed weight. The next gamma is solved at the coarsest scale first. Its dual vectors,
-//! shared out by weight, with the flow within clusters that belongs to them (`balance`), are where the finer
-//! one starts: as good as solved, unless a cluster parts again.
+//! Far along the path the slow part is the flow between large clusters through few edges: steps on
+//! the points carry it one edge at a time. So whenever a solution has joined the nodes to a third
+//! or fewer, the clusters become the nodes of a coarser problem, with their mass at their mean, and
+//! all edges between two of them merged into one of the summed weight. The next gamma is solved at
+//! the coarsest scale first. Its dual vectors, distributed by weight, together with the
+//! corresponding flow within clusters (`balance`), are the start for the finer scale: nearly a
+//! solution, unless a cluster separates again.
 //!
-//! This only chooses starts. The finest problem, the points themselves, is always solved to its own duality
-//! gap, so clusters that ought to part again do.
+//! This only determines starts. The finest problem, the points themselves, is always solved to its
+//! own duality gap, so clusters that ought to separate again do.
 
 use super::ama::{Part, Problem, Run, State};
 use crate::oracle::graph::Components;
@@ -46,7 +47,7 @@ impl Levels {
 
     /// Solves for `gamma` from the solutions before it.
     pub(super) fn solve(&mut self, gamma: f64, tolerance: f64, max_iterations: usize) -> Run {
-        // What was joined later on the path may not be joined here.
+        // Nodes that were joined later on the path may not be joined here.
         while self.levels.len() > 1 && self.levels[self.levels.len() - 1].born > gamma {
             self.levels.pop();
         }
@@ -58,7 +59,8 @@ impl Levels {
             if coarser_is_last {
                 level.state.rescale(gamma);
             }
-            // A coarse error stays in the finer one until steps there remove it, so it has to be smaller.
+            // A coarse error remains in the finer solution until steps there remove it, so it has
+            // to be smaller.
             let allowed = tolerance * 0.5_f64.powi(at as i32 + 1);
             let run = level.state.solve(&level.problem, gamma, allowed, max_iterations);
             below.state.refine(

@@ -1,41 +1,44 @@
 //! Convex clustering (sum of norms: Pelckmans et al. 2005, Hocking et al. 2011; solved as by Chi & Lange
 //! 2015).
 //!
-//! Every point `x_i` gets a place `u_i` of its own, and places are drawn together:
+//! Every point `x_i` gets its own position `u_i`, and positions attract each other:
 //!
 //! `min over u of 1/2 sum_i |x_i - u_i|^2 + gamma sum_(i<j) w_ij |u_i - u_j|`.
 //!
-//! The norms are not squared, so places become exactly equal as gamma grows: points with one place are a
-//! cluster. The problem is convex: one answer, no starts, no luck; as gamma grows, it goes from every point
-//! alone to all in one.
+//! The norms are not squared, so positions become exactly equal as gamma grows: points with the
+//! same position form a cluster. The problem is convex, so there is a unique solution and no
+//! dependence on a start; as gamma grows, it goes from every point alone to all in one.
 //!
 //! # Weights
-//! `w_ij = exp(-phi d_ij^2)` between the `neighbours` nearest neighbours (of either), 0 otherwise. By rule
-//! `phi = 1 / (2 s^2)` with `s` the median length of these edges. Neighbours alone may leave the graph in
-//! pieces which no gamma would ever join, so the edges of the minimum spanning tree that join pieces are
-//! added, and the path ends in one cluster. No weight is below 1e-4: far pieces are joined late, but not at a
-//! gamma of 1e20.
+//! `w_ij = exp(-phi d_ij^2)` between the `neighbours` nearest neighbours (of either point), 0
+//! otherwise. By default `phi = 1 / (2 s^2)` with `s` the median length of these edges. Neighbours
+//! alone may leave the graph disconnected, in components that no gamma would ever join, so the
+//! edges of the minimum spanning tree that join components are added, and the path ends in one
+//! cluster. No weight is below 1e-4: distant components are joined late, but not only at a gamma of
+//! 1e20.
 //!
-//! # Which K
-//! The gamma is searched by halving on the logarithm. Where the path jumps over K the answer
-//! is the last partition before the jump, **the nearest K not below** what was asked;
-//! [`ConvexFit::partition`] says how many there are.
+//! # Choosing gamma for K
+//! The gamma is searched by bisection on the logarithm. If the path jumps over K the result is the
+//! last partition before the jump, **the smallest available K not below** the requested one;
+//! [`ConvexFit::partition`] has the number of clusters.
 //!
 //! # Decisions
-//! - Equal points are one place of their total mass, so they never part; with K or fewer distinct points each
-//!   is a cluster.
-//! - The solution is certified by its duality gap: it is converged when `primal - dual` is at most
-//!   `tolerance` times the primal, so that small clusters far apart come out as well as large ones.
+//! - Equal points share one position with their total mass, so they never separate; with K or fewer
+//!   distinct points each is a cluster.
+//! - The solution is certified by its duality gap: it has converged when `primal - dual` is at most
+//!   `tolerance` times the primal, so small clusters far apart are resolved as well as large ones.
 //!   `|u - u_exact|^2 <= 2 gap`.
 //! - An edge is fused when its dual variable stays inside its ball after a last step (Chi & Lange's
 //!   `v_l = 0`), and clusters are the connected components of fused edges.
-//! - For weights like these the path may in theory part what it had joined, so the number of clusters need
-//!   not fall with gamma everywhere; every gamma is solved by itself, nothing is forced to stay joined.
-//! - Start centres cannot be used; their number is K. Nothing is drawn. Sums run in a fixed order on one
-//!   thread.
+//! - For weights like these the path may in theory split what it had joined, so the number of
+//!   clusters need not decrease monotonically with gamma; every gamma is solved separately, and
+//!   nothing is forced to stay joined.
+//! - Start centres cannot be used; only their number matters, as K. Nothing is random. Sums run in
+//!   a fixed order on one thread.
 //!
-//! Cost: O(n^2 q) for the graph, O(n `neighbours` q) an iteration, some tens of iterations for each of 20 to
-//! 50 gammas; some hundreds where a path without clusters (a grid, uniform points) falls together at once.
+//! Cost: O(n^2 q) for the graph, O(n `neighbours` q) per iteration, some tens of iterations for
+//! each of 20 to 50 gammas; some hundreds where a path without clusters (a grid, uniform points)
+//! collapses at once.
 
 mod ama;
 mod balance;
@@ -48,7 +51,7 @@ use crate::{Partition, Points, Stream};
 use ama::Problem;
 use levels::Levels;
 
-/// The convex clustering oracle. The default: ten neighbours, phi by rule.
+/// The convex clustering oracle. Defaults: ten neighbours, phi by the rule above.
 ///
 /// ```
 /// use goc::{Points, oracle::convex::Convex};
@@ -75,19 +78,19 @@ impl Default for Convex {
 /// The solution at one gamma.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConvexFit {
-    /// The strength of the pull, in units of the (scaled) features.
+    /// The strength of the attraction, in units of the (scaled) features.
     pub gamma: f64,
     /// The clusters, numbered by first member.
     pub partition: Partition,
-    /// The place of each point; those of one cluster agree, exactly or up to the gap.
+    /// The position of each point; those of one cluster agree, exactly or up to the gap.
     pub places: Points,
-    /// The value of what is minimised.
+    /// The value of the objective.
     pub objective: f64,
-    /// At most so much is the objective above the least possible.
+    /// An upper bound on how far the objective is above the minimum.
     pub gap: f64,
     /// Steps of the solver for this gamma.
     pub iterations: usize,
-    /// False when the limit on steps came before a small gap.
+    /// False if the limit on steps was reached before the gap was small.
     pub converged: bool,
 }
 
@@ -99,14 +102,14 @@ const PATH_LIMIT: usize = 500;
 
 impl Convex {
     setters! {
-        /// Edges go to so many nearest neighbours; 0 leaves the spanning tree alone.
+        /// The number of nearest neighbours connected by edges; 0 uses the spanning tree alone.
         neighbours: usize;
-        /// How fast weights fall with the squared distance; 0 makes all edges alike. Checked when points are
-        /// there.
+        /// How fast weights decrease with the squared distance; 0 gives all edges equal weights.
+        /// Validated in `fit`.
         phi: f64 = Some(phi);
-        /// The gap, relative to the objective, at which a solution counts. Checked when points are there.
+        /// The gap, relative to the objective, at which a solution is accepted. Validated in `fit`.
         tolerance: f64;
-        /// The limit on steps for each gamma; at least one.
+        /// The maximum number of steps for each gamma; at least one.
         max_iterations: usize = max_iterations.max(1);
     }
 

@@ -1,4 +1,4 @@
-//! The k-means steps before EM, with the rule of our own for a cluster that loses all its points: it takes
+//! The k-means steps before EM, with our own rule for a cluster that loses all its points: it takes
 //! the point that lies farthest from its own mean.
 
 use super::model::cluster_means;
@@ -20,8 +20,8 @@ pub(super) fn nearest(points: &Points, means: &Points) -> (Vec<u32>, Vec<f64>) {
     points.rows().map(nearest_of).unzip()
 }
 
-/// The nearest of `means` to each point, no mean left without a point. Needs as many distinct points as
-/// means.
+/// The nearest of `means` to each point, with no mean left without a point. Requires at least as
+/// many distinct points as means.
 pub(super) fn assign(points: &Points, means: &Points) -> Vec<u32> {
     let (mut labels, mut far) = nearest(points, means);
     let mut sizes = vec![0_usize; means.len()];
@@ -55,7 +55,7 @@ pub(super) fn assign(points: &Points, means: &Points) -> Vec<u32> {
     labels
 }
 
-/// Lloyd's steps until nothing changes or `steps` are over.
+/// Lloyd's steps until nothing changes or `steps` are done.
 pub(super) fn k_means(points: &Points, mut means: Points, steps: usize) -> Points {
     let mut before: Vec<u32> = Vec::new();
     for _ in 0..steps {

@@ -1,30 +1,33 @@
 //! A Gaussian mixture with diagonal covariances, as R's `ClusterR::GMM` (which is Armadillo's `gmm_diag`).
 //!
-//! `p(x) = sum over k of w_k prod over f of N(x_f; m_kf, v_kf)`. Three short stages, by default as there:
-//! 1. K different points drawn as first means, ten k-means steps;
+//! `p(x) = sum over k of w_k prod over f of N(x_f; m_kf, v_kf)`, in three short stages with the
+//! same defaults:
+//! 1. K distinct points are drawn as initial means, followed by ten k-means steps;
 //! 2. weight, mean and variance of each k-means cluster, no variance below a floor of 1e-10;
 //! 3. five EM steps, again with the floor.
 //!
-//! A point's label is the component of the largest density there, *leaving out the weights*: that is what
-//! ClusterR predicts with, and what the paper's "GMM (ClusterR)" numbers rest on.
+//! A point's label is the component with the largest density there, *ignoring the weights*: this is
+//! how ClusterR predicts, and what the paper's "GMM (ClusterR)" numbers are based on.
 //!
-//! # Two ways
-//! The default draws from goc's own stream and has the rules below. [`GmmDiag::cluster_r`] draws as R does
-//! after `set.seed`, and mends empty clusters as Armadillo does: its labels are those of `ClusterR::GMM` with
-//! that seed. The paper's column "GMM (ClusterR)" is one draw, of seed 1.
+//! # Two modes
+//! By default the oracle draws from goc's own stream and follows the rules below.
+//! [`GmmDiag::cluster_r`] draws as R does after `set.seed`, and repairs empty clusters as Armadillo
+//! does: its labels are those of `ClusterR::GMM` with that seed. The paper's column "GMM
+//! (ClusterR)" is one draw, with seed 1.
 //!
-//! # Rules of our own
-//! - A k-means cluster that loses all points takes the point that lies farthest from its own mean (the first
-//!   such row in a tie), never a copy of one taken already. K clusters go in, so K come out. (Armadillo takes
-//!   a point of some other cluster by number. From the same first means the labels are the same in 95 of 100
-//!   runs on the paper's sets; those that differ lost a cluster on the way, and ours then have the higher
-//!   likelihood.)
-//! - A cluster of one point, or of equal ones, has the floor as variance: it is a needle on that point and
-//!   stays there.
-//! - A component that no point belongs to any more in EM keeps its mean and variance; its weight is 0.
-//! - [`Start::Centres`]: k-means begins from these centres; there is one start. Of several starts from K the
-//!   highest likelihood wins, the earlier in a tie.
-//! - Clamping at the floor is the constrained maximum of each M step, so EM never lowers the likelihood.
+//! # Rules that differ from Armadillo
+//! - A k-means cluster that loses all points takes the point farthest from its own mean (the first
+//!   such row on a tie), never a copy of one already taken. So K clusters in give K clusters out.
+//!   (Armadillo takes a point of some other cluster by index. From the same initial means the
+//!   labels are the same in 95 of 100 runs on the paper's sets; in those that differ a cluster was
+//!   lost on the way, and our result has the higher likelihood.)
+//! - A cluster of one point, or of equal ones, has the floor as its variance: it is a spike at that
+//!   point and stays there.
+//! - A component that loses all points in EM keeps its mean and variance; its weight is 0.
+//! - [`Start::Centres`]: k-means starts from these centres, once. Of several starts from K, the one
+//!   with the highest likelihood wins, the earlier on a tie.
+//! - Clamping at the floor is the constrained maximum of each M step, so EM never decreases the
+//!   likelihood.
 
 mod cluster_r;
 mod k_means;
@@ -68,11 +71,12 @@ impl Default for GmmDiag {
 }
 
 impl GmmDiag {
-    /// As R's `ClusterR::GMM(data, K, seed = seed)`, label for label; R's own default is seed 1.
+    /// Label for label as R's `ClusterR::GMM(data, K, seed = seed)`; R's own default is seed 1.
     ///
-    /// Such an oracle draws nothing from the stream it is given. Of [`Start::Centres`] it takes the number,
-    /// since `GMM` takes no centres. Several [`starts`](Self::starts) have the seeds `seed`, `seed + 1`, ….
-    /// One thing is not R's: where there are no more than K distinct points each is a cluster, as with every
+    /// This oracle draws nothing from the stream it is given. Of [`Start::Centres`] it uses only
+    /// the number, since `GMM` takes no centres. Several [`starts`](Self::starts) use the seeds
+    /// `seed`, `seed + 1`, …. One thing differs from R: if there are no more than K distinct
+    /// points, each is a cluster, as with every oracle here.
     /// oracle here.
     ///
     /// ```
@@ -89,13 +93,13 @@ impl GmmDiag {
     }
 
     setters! {
-        /// k-means steps before EM; 10 unless told.
+        /// k-means steps before EM; 10 by default.
         km_iterations: usize;
-        /// EM steps; 5 unless told.
+        /// EM steps; 5 by default.
         em_iterations: usize;
-        /// No variance goes below this; 1e-10 unless told. Must be positive.
+        /// The lower limit of every variance; 1e-10 by default. Must be positive.
         variance_floor: f64;
-        /// How many starts; the likeliest is kept. 0 counts as 1, the default.
+        /// The number of starts; the most likely is kept. 0 counts as 1, the default.
         starts: usize = starts.max(1);
     }
 
@@ -133,7 +137,7 @@ impl GmmDiag {
         OracleError::Failed { oracle: self.name().into(), reason }
     }
 
-    /// The likeliest of all starts, the earlier in a tie.
+    /// The most likely of all starts, the earlier on a tie.
     fn likeliest(&self, run: impl Fn(usize) -> Mixture + Sync + Send) -> Result<Mixture> {
         let runs: Vec<Mixture> = (0..self.starts).into_par_iter().map(run).collect();
         let likelier = |a: Mixture, b: Mixture| if b.log_likelihood() > a.log_likelihood() { b } else { a };
@@ -149,7 +153,7 @@ impl GmmDiag {
     fn run_as_cluster_r(&self, points: &Points, k: usize, mut stream: RStream) -> Mixture {
         let first = cluster_r::random_subset(points.len(), k, &mut stream);
         let means = cluster_r::k_means(points, points.subset(&first), self.km_iterations, &mut stream);
-        // A cluster that is empty after the last step stays so: a component without weight.
+        // A cluster that is empty after the last step stays empty: a component with zero weight.
         self.expectation_maximisation(points, &nearest(points, &means).0, k)
     }
 
@@ -165,8 +169,8 @@ impl GmmDiag {
         Mixture { partition: Partition::from_labels(&labels), components: labels, model, history }
     }
 
-    /// A needle on each distinct point. Without EM, which would melt needles together that are nearer than
-    /// the floor's root.
+    /// A spike at each distinct point. Without EM, which would merge spikes that are closer than
+    /// the square root of the floor.
     fn one_each(&self, points: &Points, distinct: Points) -> Mixture {
         let labels = assign(points, &distinct);
         let model = Model::of_clusters(points, &labels, distinct.len(), self.variance_floor);
@@ -188,7 +192,7 @@ impl Oracle for GmmDiag {
 /// A fitted mixture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mixture {
-    /// The clusters: components that are largest at no point are left out.
+    /// The clusters; components that have the largest density at no point are left out.
     pub partition: Partition,
     /// The component of each point.
     pub components: Vec<u32>,

@@ -52,7 +52,7 @@ impl Model {
         Self { weights, means, variances: Points::trusted(variances, q) }
     }
 
-    /// The logarithm of what does not depend on the point: `-1/2 sum over f of ln(2 pi v)`.
+    /// The log of the factor that does not depend on the point: `-1/2 sum over f of ln(2 pi v)`.
     fn log_norms(&self) -> Vec<f64> {
         let tau = std::f64::consts::TAU;
         self.variances.rows().map(|row| -0.5 * row.iter().map(|v| (tau * v).ln()).sum::<f64>()).collect()
@@ -129,7 +129,7 @@ impl Model {
         }
     }
 
-    /// The component of the largest density at each point; ties go to the lower number.
+    /// The component with the largest density at each point; ties go to the lower index.
     pub(super) fn labels(&self, points: &Points) -> Vec<u32> {
         let fixed = self.log_norms();
         let label = |x: &[f64]| {

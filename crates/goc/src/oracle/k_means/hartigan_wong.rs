@@ -1,14 +1,16 @@
 //! Hartigan & Wong's k-means (1979, Applied Statistics algorithm AS 136), R's default.
 //!
-//! Lloyd moves a point to the nearest centre; Hartigan and Wong move it where the *sum of squares* falls
-//! most, counting that both centres shift when a point changes sides: leaving a cluster of `n` members saves
-//! `d^2 n/(n-1)`, joining one costs `d^2 n/(n+1)`. Two stages alternate: the *optimal transfer* looks at all
-//! clusters that changed lately (the live set), the *quick transfer* swaps points between their nearest and
-//! second nearest cluster until nothing moves. Centres follow every single move. The result can be better than
-//! Lloyd's, never worse by more than rounding, and no cluster ever empties.
+//! Lloyd moves a point to the nearest centre; Hartigan and Wong move it where the *sum of squares*
+//! decreases most, taking into account that both centres shift when a point changes sides: leaving
+//! a cluster of `n` members saves `d^2 n/(n-1)`, joining one costs `d^2 n/(n+1)`. Two stages
+//! alternate: the *optimal transfer* examines all clusters that changed recently (the live set),
+//! and the *quick transfer* swaps points between their nearest and second-nearest cluster until
+//! nothing moves. Centres are updated after every single move. The result can be better than
+//! Lloyd's, is never worse by more than rounding, and no cluster ever becomes empty.
 //!
-//! The order of work is the algorithm's own, point after point, because R's results depend on it: started from
-//! the same centres this gives the same partition as `stats::kmeans` (tested on 310 runs of the paper's authors).
+//! The order of operations is the algorithm's own, point after point, because R's results depend on
+//! it: from the same initial centres it gives the same partition as `stats::kmeans` (tested on 310
+//! runs of the paper's authors).
 
 use crate::Points;
 use crate::kernel::{CentreLanes, LANES};

@@ -1,7 +1,9 @@
-//! Lloyd's k-means: give every point to its nearest centre, make the centres means, repeat.
+//! Lloyd's k-means: assign every point to its nearest centre, update the centres to the means,
+//! repeat.
 //!
-//! Points are handled in chunks of fixed size ([`super::sums`]), so the answer is the same at any number of threads. Every round looks at all centres; [`super::hamerly`] skips most of them and is
-//! compared with this one in the tests.
+//! Points are processed in chunks of fixed size ([`super::sums`]), so the result is the same for
+//! any number of threads. Every round examines all centres; [`super::hamerly`] skips most of them
+//! and is compared with this version in the tests.
 
 use rayon::prelude::*;
 

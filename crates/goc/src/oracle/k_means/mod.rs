@@ -1,16 +1,16 @@
 //! k-means (MacQueen 1967): the oracle of the paper's Experiments 1-3.
 //!
-//! Finds `k` centres and labels that make the sum of squared distances small,
-//! `sum_i |x_i - mu_{c_i}|^2` (paper, section 3.3). Two ways down from a start: Hartigan & Wong's single
-//! transfers, R's default and the better optimum for small data, and Lloyd's rounds, which for many points run
-//! in an accelerated form that skips most distances and still gives Lloyd's labels to the last one. Several
-//! starts, the best kept.
+//! Finds `k` centres and labels with a small sum of squared distances, `sum_i |x_i - mu_{c_i}|^2`
+//! (paper, section 3.3). There are two ways to descend from a start: Hartigan & Wong's single
+//! transfers, which are R's default and reach the better optimum for small data, and Lloyd's
+//! rounds, which for many points run in an accelerated form that skips most distances and still
+//! gives exactly Lloyd's labels. The best of several starts is kept.
 //!
 //! # Decisions
 //! - Fewer distinct points than `k`: each distinct point is a cluster.
-//! - A cluster that loses its last point is put on the point farthest from its own centre, which lowers
-//!   the loss and keeps `k`. (Hartigan-Wong never empties a cluster that has a point.)
-//! - A tie between centres goes to the lower number; between starts to the earlier one.
+//! - A cluster that loses its last point moves to the point farthest from its own centre, which
+//!   lowers the loss and keeps `k`. (Hartigan-Wong never empties a cluster that has a point.)
+//! - Ties between centres go to the lower index; between starts to the earlier one.
 
 mod hamerly;
 mod hartigan_wong;
@@ -31,10 +31,10 @@ use sums::{CHUNK, Sums};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// Single transfers (AS 136), one thread a start; for up to some ten thousand points.
+    /// Single transfers (AS 136), one thread per start; for up to some ten thousand points.
     #[default]
     HartiganWong,
-    /// Whole rounds, over many threads; accelerated where that pays.
+    /// Whole rounds, on many threads; accelerated where that pays.
     Lloyd,
 }
 
@@ -50,8 +50,8 @@ pub enum Seeding {
     PlusPlus,
 }
 
-/// The k-means oracle. The default is what the paper's authors ran: Hartigan-Wong, 100 random starts, at
-/// most 10 iterations.
+/// The k-means oracle. The defaults are those of the paper's authors: Hartigan-Wong, 100 random
+/// starts, at most 10 iterations.
 ///
 /// ```
 /// use goc::{Points, oracle::{Oracle, Start, k_means::KMeans}, random};
@@ -74,18 +74,18 @@ impl Default for KMeans {
     }
 }
 
-/// What k-means found.
+/// The result of k-means.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KMeansFit {
     /// The clusters.
     pub partition: Partition,
-    /// Their means, one a cluster.
+    /// Their means, one per cluster.
     pub centres: Points,
     /// Sum of squared distances of the points to their centres.
     pub loss: f64,
     /// Rounds of the best start.
     pub iterations: usize,
-    /// False when the limit on iterations came first.
+    /// False if the limit on iterations was reached first.
     pub converged: bool,
 }
 
@@ -95,13 +95,14 @@ impl KMeans {
         algorithm: Algorithm;
         /// How starts are drawn.
         seeding: Seeding;
-        /// How many starts; at least one is made.
+        /// The number of starts; at least one is made.
         starts: usize = starts.max(1);
-        /// The limit on rounds of each start; a low one gives the early-stopped oracle of the paper's extensions.
+        /// The maximum number of rounds of each start; a low one gives the early-stopped oracle of
+        /// the paper's extensions.
         max_iterations: usize = max_iterations.max(1);
     }
 
-    /// The whole result, of which [`Oracle::cluster`] gives the labels.
+    /// The full result, of which [`Oracle::cluster`] returns the labels.
     pub fn fit(&self, points: &Points, start: Start<'_>, stream: &mut Stream) -> Result<KMeansFit> {
         start.check(points)?;
         let k = start.k();
@@ -135,7 +136,7 @@ impl KMeans {
         }
     }
 
-    /// One run down from `centres`; there are at least as many distinct points.
+    /// One descent from `centres`; there are at least as many distinct points.
     fn descend(&self, points: &Points, centres: &Points) -> KMeansFit {
         let k = centres.len();
         match self.algorithm {
@@ -171,7 +172,7 @@ impl Oracle for KMeans {
     }
 }
 
-/// Closes gaps, makes the centres means and adds up the loss.
+/// Removes empty clusters, computes the means and sums the loss.
 fn finish(points: &Points, labels: Vec<u32>, iterations: usize, converged: bool) -> KMeansFit {
     let bound = labels.iter().max().map_or(0, |&l| l as usize + 1);
     let partition = Partition::from_bounded(&labels, bound);
@@ -199,8 +200,8 @@ pub fn means(points: &Points, partition: &Partition) -> Points {
     total.means_of_occupied(q)
 }
 
-/// Moves centres without a point until every one has some: each goes to the point that is farthest from its
-/// own centre and not alone there. The loss falls with every move, so this ends.
+/// Moves centres without points until every one has some: each goes to the point that is farthest
+/// from its own centre and not alone there. The loss decreases with every move, so this terminates.
 fn fill_empty_clusters(points: &Points, mut centres: Points) -> Points {
     let k = centres.len();
     loop {

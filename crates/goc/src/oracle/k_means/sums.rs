@@ -1,10 +1,10 @@
-//! Sums over many points that come out the same however the work is cut.
+//! Sums over many points whose result does not depend on how the work is divided.
 //!
-//! Adding floating-point numbers in another order gives other bytes. So one order is laid down for the whole
-//! crate: points are taken in chunks of [`CHUNK`] by their number, each chunk is added up from its first point to its
-//! last, and the chunks' sums are added in order. Threads take whole chunks; machines that hold a stretch of
-//! the points ([`crate::optimistic::sharded`]) give the sums of the chunks they hold whole and the points of
-//! those they hold in part.
+//! Adding floating-point numbers in a different order gives different bytes. So one order is fixed
+//! for the whole crate: points are processed in chunks of [`CHUNK`] by their index, each chunk is
+//! summed from its first point to its last, and the chunks' sums are added in order. Threads take
+//! whole chunks; machines that hold a range of the points ([`crate::optimistic::sharded`]) provide
+//! the sums of the chunks they hold completely and the points of those they hold in part.
 
 use crate::Points;
 
@@ -50,7 +50,7 @@ impl Sums {
         }
     }
 
-    /// The means; none when some centre has no member.
+    /// The means; `None` if some centre has no member.
     pub(crate) fn means(&self, q: usize) -> Option<Points> {
         if self.counts.contains(&0) {
             return None;
@@ -123,7 +123,7 @@ impl ChunkedSums {
     }
 }
 
-/// A sum of one number a point, in the same order.
+/// A sum of one number per point, in the same order.
 #[derive(Default)]
 pub(crate) struct ChunkedSum {
     total: f64,

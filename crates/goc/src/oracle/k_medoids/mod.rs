@@ -4,18 +4,20 @@
 //!
 //! `sum over i of min over k of d(x_i, x_(m_k))`,
 //!
-//! with the Euclidean distance (or its square). A far point counts by its distance, not its square, so an outlier
-//! pulls less than in k-means. The search is FasterPAM (Schubert & Rousseeuw 2021, "Fast and eager k-medoids
-//! clustering"): swaps of a medoid for another point until no single swap lowers the loss, in O(n^2) a round for any K,
-//! see `swap.rs`. No distance matrix is made from points; `space.rs` says why not.
+//! with the Euclidean distance (or its square). A distant point counts by its distance, not its
+//! square, so an outlier has less influence than in k-means. The search is FasterPAM (Schubert &
+//! Rousseeuw 2021, "Fast and eager k-medoids clustering"): it swaps a medoid for another point
+//! until no single swap lowers the loss, in O(n^2) per round for any K; see `swap.rs`. No distance
+//! matrix is computed from points; `space.rs` explains why.
 //!
 //! # Rules
-//! - [`Start::Centres`]: the first medoids are the points nearest to the centres, each centre taking one that is free.
-//!   There is one start then.
-//! - [`Start::K`]: the first medoids are drawn as in k-means++, by distance instead of its square; of several starts the
-//!   lowest loss wins, the earlier in a tie. On the paper's ten sets (275 points, K = 30, 50, 70) one such start ends .7 %
-//!   below ClusterR's loss on average, three end .9 % below, and PAM's greedy BUILD .5 % at four times the work of one.
-//! - Label `k` belongs to medoid `k`; a point as near to two medoids has the lower label.
+//! - [`Start::Centres`]: the initial medoids are the points nearest to the centres, each centre
+//!   taking one that is still free. There is only one start in this case.
+//! - [`Start::K`]: the initial medoids are drawn as in k-means++, with the distance instead of its
+//!   square. Of several starts the lowest loss wins, the earlier on a tie. On the paper's ten sets
+//!   (275 points, K = 30, 50, 70) one such start ends 0.7 % below ClusterR's loss on average, three
+//!   end 0.9 % below, and PAM's greedy BUILD 0.5 % below at four times the cost of one.
+//! - Label `k` belongs to medoid `k`; a point equally near to two medoids gets the lower label.
 //! - Fewer distinct points than K: each distinct point is a medoid, the loss is 0.
 
 mod seeding;
@@ -34,7 +36,7 @@ use rayon::prelude::*;
 use space::{MatrixSpace, PointSpace, Space};
 use swap::Swapper;
 
-/// What is summed up.
+/// The distance that is summed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Distance {
@@ -80,17 +82,18 @@ pub struct Medoids {
     pub loss: f64,
     /// Swaps made in the winning start.
     pub swaps: usize,
-    /// True when no single swap lowers the loss; false when the rounds ran out first.
+    /// True if no single swap lowers the loss; false if the round limit was reached first.
     pub converged: bool,
 }
 
 impl KMedoids {
     setters! {
-        /// The distance that is summed up; Euclidean unless told.
+        /// The distance that is summed; Euclidean by default.
         distance: Distance;
-        /// How many starts; the best is kept. 3 unless told; 0 counts as 1.
+        /// The number of starts; the best is kept. 3 by default; 0 counts as 1.
         starts: usize = starts.max(1);
-        /// At most so many rounds over all points as candidates; 100 unless told, 0 leaves the first medoids as they are.
+        /// The maximum number of rounds over all points as candidates; 100 by default, and 0 keeps
+        /// the initial medoids.
         rounds: usize;
     }
 
@@ -108,8 +111,9 @@ impl KMedoids {
         self.best(&space, start.k(), &distinct, first, stream)
     }
 
-    /// Clusters objects of which only the dissimilarities are known: whole uncertainty sets, say.
-    /// The dissimilarities are summed as they are, whatever [`KMedoids::distance`] says. Makes a full matrix of `n^2` numbers.
+    /// Clusters objects of which only the dissimilarities are known, such as whole uncertainty
+    /// sets. The dissimilarities are summed as they are, regardless of [`KMedoids::distance`].
+    /// Creates a full matrix of `n^2` numbers.
     ///
     /// ```
     /// use goc::oracle::{dissimilarities::Dissimilarities, k_medoids::KMedoids};
@@ -138,7 +142,8 @@ impl KMedoids {
         self.best(&MatrixSpace::new(dissimilarities.square(), n), k, &all, first, stream)
     }
 
-    /// The best of all starts; `first` holds the rows of the medoids to begin from, `allowed` those that may be drawn.
+    /// The best of all starts; `first` holds the rows of the initial medoids, `allowed` those that
+    /// may be drawn.
     fn best<S: Space>(
         &self,
         space: &S,

@@ -1,31 +1,33 @@
 //! Gaussian mixtures with the number of components chosen by BIC: the oracle of the R package mclust.
 //!
-//! For each number of components `G = 1..=K` a mixture is fitted by EM (`em`), begun with the partition
-//! into `G` groups of one hierarchical tree (`hierarchy`, on the data transformed by `transform`), and
+//! For each number of components `G = 1..=K` a mixture is fitted by EM (`em`), starting from the
+//! partition into `G` groups of one hierarchical tree (`hierarchy`, on the data transformed by
+//! `transform`), and
 //!
 //! ```text
 //! BIC_G = 2 log L_G - (parameters of G) log n
 //! ```
 //!
-//! decides: the largest wins (Fraley & Raftery 2002). So `K` is only the most clusters there may be, and the
-//! answer usually has fewer. Nothing is random.
+//! decides: the largest value wins (Fraley & Raftery 2002). So `K` is only an upper limit on the
+//! number of clusters, and the result usually has fewer. Nothing is random.
 //!
-//! Written from the papers: Fraley (1998) for the tree, Scrucca & Raftery (2015) for the transformation,
-//! Fraley & Raftery (2002) for the rest.
+//! Implemented from the papers: Fraley (1998) for the tree, Scrucca & Raftery (2015) for the
+//! transformation, Fraley & Raftery (2002) for the rest.
 //!
-//! # Where mclust is silent or differs
-//! - A start group that cannot have a covariance (one point; for VVV no more points than features) makes
-//!   this `G` and, the tree being nested, every larger one singular: they are not tried.
+//! # Where mclust is undocumented or differs
+//! - A start group without a valid covariance (one point; for VVV no more points than features)
+//!   makes this `G` and, because the tree is nested, every larger one singular: they are not tried.
 //! - One feature: EII is mclust's `E`, VII and VVV are its `V`; starts are the quantiles.
-//! - Equal points begin in the same group, so `G` cannot exceed the number of distinct points.
-//! - All points equal: one cluster. Any other data where no `G` can be fitted (VVV with no more points than
-//!   features, or features that depend linearly on each other) is an error that says so.
-//! - Constant features, and directions without width, say nothing to the tree and are ignored there.
-//! - A start from centres takes only their number: the method has a start of its own.
+//! - Equal points start in the same group, so `G` cannot exceed the number of distinct points.
+//! - All points equal: one cluster. Any other data for which no `G` can be fitted (VVV with no more
+//!   points than features, or linearly dependent features) is an error that says so.
+//! - Constant features, and directions without extent, carry no information for the tree and are
+//!   ignored there.
+//! - Of start centres only the number is used: the method has its own start.
 //!
 //! # Cost
-//! The tree needs `n^2 / 2` numbers of memory and about `n^2` determinants; EM costs
-//! `n G d` (VVV `n G d^2`) a step. `benches/mclust.rs` measures both beside mclust.
+//! The tree needs `n^2 / 2` numbers of memory and about `n^2` determinants; EM costs `n G d` (VVV
+//! `n G d^2`) per step. `benches/mclust.rs` compares both with mclust.
 
 mod em;
 mod hierarchy;
@@ -39,14 +41,14 @@ use crate::{Partition, Points, Stream};
 use em::Em;
 use start::Starts;
 
-/// Which covariances the components may have.
+/// The covariances that the components may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Model {
-    /// One sphere for all: `sigma^2 I`.
+    /// One sphere shared by all: `sigma^2 I`.
     Eii,
-    /// A sphere each: `sigma_k^2 I`.
+    /// A separate sphere for each: `sigma_k^2 I`.
     Vii,
-    /// Any covariance each.
+    /// An unrestricted covariance for each.
     Vvv,
 }
 
@@ -100,7 +102,7 @@ pub struct Mclust {
 }
 
 impl Mclust {
-    /// With mclust's defaults: tolerance 1e-5, iterations limited only as a guard (100 000).
+    /// With mclust's defaults: tolerance 1e-5; the iteration limit is only a safeguard (100 000).
     pub fn new(model: Model) -> Self {
         Self { model, tolerance: 1e-5, max_iterations: 100_000 }
     }
@@ -108,17 +110,18 @@ impl Mclust {
     setters! {
         /// EM stops when the log-likelihood changes by less than this, relative to one plus its size.
         tolerance: f64;
-        /// At most so many EM steps for each number of components: the oracle stopped early. What is
-        /// reached then counts as the fit.
+        /// The maximum number of EM steps for each number of components. A low value gives an
+        /// early-stopped oracle: whatever is reached then counts as the fit.
         max_iterations: usize;
     }
 
-    /// The model fitted.
+    /// The covariance model.
     pub fn model(&self) -> Model {
         self.model
     }
 
-    /// Fits `1..=max_g` components and returns the fit of largest BIC (the smaller number of equals).
+    /// Fits `1..=max_g` components and returns the fit with the largest BIC (the smaller number on
+    /// a tie).
     pub fn fit(&self, points: &Points, max_g: usize) -> Result<MclustFit> {
         Start::K(max_g).check(points)?;
         self.check()?;
@@ -227,26 +230,26 @@ impl Oracle for Mclust {
 pub struct MclustFit {
     /// The model.
     pub model: Model,
-    /// Components.
+    /// The number of components.
     pub g: usize,
     /// Log-likelihood.
     pub loglik: f64,
     /// `2 loglik - parameters ln n`; larger is better.
     pub bic: f64,
-    /// BIC of `1, 2, ...` components; nothing where a component became singular.
+    /// BIC of `1, 2, ...` components; `None` where a component became singular.
     pub bics: Vec<Option<f64>>,
     /// Mixing weights.
     pub weights: Vec<f64>,
-    /// Means, one row a component.
+    /// Means, one row per component.
     pub means: Points,
-    /// Covariance matrices, `d x d` numbers a component, one component after the other.
+    /// Covariance matrices, `d x d` numbers per component, one component after the other.
     pub covariances: Vec<f64>,
-    /// The component of largest posterior probability for each point. Components that no point
-    /// prefers are left out, so this may have fewer clusters than `g`.
+    /// The component with the largest posterior probability for each point. Components that no
+    /// point prefers are left out, so there may be fewer clusters than `g`.
     pub partition: Partition,
-    /// EM steps made.
+    /// The number of EM steps.
     pub iterations: usize,
-    /// False when the limit on iterations stopped EM.
+    /// False if EM was stopped by the iteration limit.
     pub converged: bool,
 }
 

@@ -1,26 +1,30 @@
-//! Spectral clustering (Shi & Malik 2000; von Luxburg 2007): k-means on the slow modes of a walk over the
-//! points.
+//! Spectral clustering (Shi & Malik 2000; von Luxburg 2007): k-means on the slow modes of a random
+//! walk over the points.
 //!
-//! Points are nodes of a graph whose edges say how alike two points are, `w_ij`. With the degrees
-//! `d_i = sum_j w_ij` the normalised Laplacian is
+//! Points are nodes of a graph whose edge weights `w_ij` measure the similarity of two points. With
+//! the degrees `d_i = sum_j w_ij` the normalised Laplacian is
 //!
 //! `L = I - D^(-1/2) W D^(-1/2)`.
 //!
-//! Its K smallest eigenvectors, divided by `sqrt(d_i)`, are nearly constant on groups that few edges leave;
-//! k-means finds the groups among these rows of K numbers. This is scikit-learn's `SpectralClustering` with
-//! its default labelling; the row normalisation of Ng, Jordan & Weiss (2002) is not done.
+//! Its K smallest eigenvectors, divided by `sqrt(d_i)`, are nearly constant on groups with few
+//! edges to the outside; k-means finds the groups among these rows of K numbers. This is
+//! scikit-learn's `SpectralClustering` with its default labelling; the row normalisation of Ng,
+//! Jordan & Weiss (2002) is not applied.
 //!
 //! # Decisions
-//! - Edges: the `k` nearest neighbours, the point itself counted as scikit-learn counts it, made symmetric by
-//!   `(A + A^T) / 2`. A point has no edge to itself, which leaves L as it is.
-//! - A graph in several pieces: the eigenvectors of each piece are found by themselves, so none is lost. As
-//!   many pieces as K: they are the clusters. More pieces than K: the pieces that are nearest to each other
-//!   (their nearest points) are joined until K are left; the eigenvectors would be an arbitrary choice there.
-//! - Fewer distinct points than K: each is a cluster. Start centres cannot be used; their number is K.
-//! - The stream starts the eigenvectors and k-means.
+//! - Edges: the `k` nearest neighbours, counting the point itself as scikit-learn does, symmetrised
+//!   by `(A + A^T) / 2`. A point has no edge to itself, which does not change L.
+//! - Disconnected graphs: the eigenvectors of each component are computed separately, so none is
+//!   lost. With exactly K components, they are the clusters. With more than K, the components
+//!   closest to each other (by their nearest points) are joined until K are left; the eigenvectors
+//!   would be an arbitrary choice there.
+//! - With fewer distinct points than K, each is a cluster. Start centres cannot be used; only their
+//!   number matters, as K.
+//! - The stream initialises the eigenvector search and k-means.
 //!
-//! Cost: O(n^2 q) for the graph; a product with it is O(n k); some hundreds of products and O(n K^2) each
-//! restart of the basis for the eigenvectors; k-means O(n K^2) a round. Memory O(n (k + K)).
+//! Cost: O(n^2 q) for the graph; O(n k) for a product with it, some hundreds of products, and O(n
+//! K^2) for each restart of the eigenvector search; k-means O(n K^2) per round. Memory O(n (k +
+//! K)).
 
 use super::graph::{Components, bridge, distances_are_finite, nearest};
 use super::k_means::{KMeans, Seeding};
@@ -54,19 +58,19 @@ impl Default for Spectral {
     }
 }
 
-/// What spectral clustering found.
+/// The result of spectral clustering.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpectralFit {
     /// The clusters.
     pub partition: Partition,
-    /// The eigenvalues of the normalised Laplacian that were used, from the smallest up; empty where the
-    /// graph's pieces were the answer.
+    /// The eigenvalues of the normalised Laplacian that were used, in ascending order; empty if the
+    /// graph's components were the answer.
     pub eigenvalues: Vec<f64>,
-    /// Connected pieces of the graph.
+    /// The number of connected components of the graph.
     pub pieces: usize,
-    /// Restarts of the search for eigenvectors, the most of any piece.
+    /// Restarts of the eigenvector search, the maximum over the components.
     pub iterations: usize,
-    /// False when the eigenvectors were not accurate, or k-means not at rest, at the limit.
+    /// False if the eigenvectors were not accurate, or k-means had not converged, at the limit.
     pub converged: bool,
 }
 
@@ -79,21 +83,21 @@ pub(crate) struct Graph {
 }
 
 impl Spectral {
-    /// With edges to so many nearest neighbours, the point itself being the first: of weight 1, and 1/2 where
-    /// only one of the two is the other's neighbour. Checked when points are there.
+    /// With edges to this many nearest neighbours, counting the point itself as the first: of
+    /// weight 1, or 1/2 if only one of the two is the other's neighbour. Validated in `fit`.
     pub fn new(neighbours: usize) -> Self {
         let k_means = KMeans::default().seeding(Seeding::PlusPlus).starts(10).max_iterations(100);
         Self { neighbours, k_means, max_restarts: 300 }
     }
 
     setters! {
-        /// Groups the rows of the eigenvectors; ten k-means++ starts unless set.
+        /// The k-means that groups the rows of the eigenvectors; ten k-means++ starts unless set.
         k_means: KMeans;
-        /// The limit on the restarts of the search for eigenvectors; at least one is made.
+        /// The maximum number of restarts of the eigenvector search; at least one is made.
         max_restarts: usize = max_restarts.max(1);
     }
 
-    /// The whole result, of which [`Oracle::cluster`] gives the partition.
+    /// The full result, of which [`Oracle::cluster`] returns the partition.
     pub fn fit(&self, points: &Points, start: Start<'_>, stream: &mut Stream) -> Result<SpectralFit> {
         start.check(points)?;
         if !distances_are_finite(points) {
@@ -200,7 +204,7 @@ impl Graph {
         self.columns[range.clone()].iter().copied().zip(self.values[range].iter().copied())
     }
 
-    /// What a node's entries are divided by: the root of its degree, 1 for a node without edges.
+    /// The divisor of a node's entries: the square root of its degree, 1 for a node without edges.
     fn scale(&self, i: usize) -> f64 {
         if self.degrees[i] > 0.0 { self.degrees[i].sqrt() } else { 1.0 }
     }

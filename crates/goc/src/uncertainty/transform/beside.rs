@@ -1,11 +1,12 @@
-//! Measured values that are features themselves, beside those of a transformation of the others.
+//! Measured values that are themselves features, next to the features from a transformation.
 //!
-//! A star's metallicity does not change with its orbit: where stars are clustered by both, `f` takes
+//! A star's metallicity does not change with its orbit: to cluster stars by both, `f` maps
 //! (position, proper motion, velocity, metallicity) to (actions, metallicity).
 
 use super::{Rejection, Transform};
 
-/// The features of the first inputs by another transformation, then the last inputs as they are.
+/// Transforms the first inputs with another transformation and passes the last inputs through
+/// unchanged.
 ///
 /// ```
 /// use goc::uncertainty::transform::{Beside, Transform, from_fn};
@@ -26,7 +27,8 @@ pub struct Beside<T> {
 }
 
 impl<T: Transform> Beside<T> {
-    /// `inner` takes the first `own` inputs; `more` behind them are features themselves.
+    /// `inner` takes the first `own` inputs; the `more` inputs after them are passed through as
+    /// features.
     pub fn new(inner: T, own: usize, more: usize) -> Self {
         Self { inner, own, more }
     }
@@ -72,7 +74,7 @@ impl<T: Transform> Transform for Beside<T> {
 mod tests {
     use super::*;
 
-    /// Two inputs to one feature and one number carried along; the third point is refused.
+    /// Maps two inputs to one feature and one extra value; rejects the third point.
     struct Sum;
 
     impl Transform for Sum {

@@ -1,4 +1,4 @@
-//! A closure as f: a user's own transformation without a type of its own.
+//! A closure as f: a user-defined transformation without a type of its own.
 
 use super::{Rejection, Transform};
 
@@ -9,8 +9,8 @@ pub struct FromFn<F> {
     apply: F,
 }
 
-/// `f` as a transformation to `outputs` features. It gets the coordinates and the features to fill in; a feature it leaves alone
-/// makes the point rejected as "not finite".
+/// `f` as a transformation to `outputs` features. It receives the coordinates and the features to
+/// fill in; if it leaves a feature unset, the point is rejected as "not finite".
 ///
 /// ```
 /// use goc::uncertainty::transform::{Rejection, Transform, from_fn};

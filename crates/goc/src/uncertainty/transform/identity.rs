@@ -9,7 +9,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// For so many coordinates.
+    /// For this many coordinates.
     pub fn new(dimension: usize) -> Self {
         Self { dimension }
     }

@@ -1,24 +1,27 @@
 //! Kernel PCA: the paper's Example 2, after Schölkopf, Smola & Müller (1998).
 //!
-//! Principal components in the space of a kernel `k(a, b)`. Fitted once to the measured values `z_1 .. z_n`: the
-//! kernel matrix is centred, `K' = K - 1K - K1 + 1K1` with `1` the matrix of 1/n, and its largest eigenvalues `l_c` and
-//! eigenvectors `v_c` taken. Any point is then projected by its own centred row of kernel values:
+//! Principal components in the space of a kernel `k(a, b)`, fitted once to the measured values `z_1
+//! .. z_n`: the kernel matrix is centred, `K' = K - 1K - K1 + 1K1` with `1` the matrix of 1/n, and
+//! its largest eigenvalues `l_c` and eigenvectors `v_c` are computed. Any point is then projected
+//! using its own centred row of kernel values:
 //!
 //! ```text
 //! x_c(z) = sum_i v_ci / sqrt(l_c) * (k(z, z_i) - mean_j k(z, z_j) - mean_j k(z_i, z_j) + mean_jl k(z_j, z_l))
 //! ```
 //!
-//! An eigenvector of the centred matrix sums to zero, so of the three means only that over `k(z_i, z_j)` is left in the sum, and
-//! it does not depend on `z`.
+//! An eigenvector of the centred matrix sums to zero, so of the three means only that over `k(z_i,
+//! z_j)` remains in the sum, and it does not depend on `z`.
 //!
-//! An eigenvector's sign is fixed by its largest entry, which is positive. Fitting takes n^2 memory and some hundred products of
-//! the matrix with a vector ([`crate::eigen`]); where the eigenvalues lie so close together that those do not tell them apart, n^3 time. A
+//! The sign of an eigenvector is chosen so that its largest entry is positive. Fitting takes n^2
+//! memory and some hundred products of the matrix with a vector ([`crate::eigen`]); if the
+//! eigenvalues are too close together for these products to separate them, it takes n^3 time. A
 //! projection takes n kernel values.
 //!
-//! The default `gamma` is `1 / (d var)`, with `var` the variance of all coordinates of all points taken together: scikit-learn's
-//! "scale" rule for its kernel machines, which unlike its plain 1/d does not depend on the unit.
+//! The default `gamma` is `1 / (d var)`, with `var` the variance of all coordinates of all points
+//! together: scikit-learn's "scale" rule for its kernel machines, which, unlike its plain 1/d, does
+//! not depend on the unit.
 //!
-//! The same points give the same bits on every machine, at any number of threads.
+//! The same points give bit-identical results on every machine, with any number of threads.
 
 use super::pca::power_of_two;
 use super::{Rejection, Transform, TransformError, sign_of_largest};
@@ -31,7 +34,7 @@ use rayon::prelude::*;
 
 /// Residual of an eigenvector, in units of the matrix's norm.
 const TOLERANCE: f64 = 1e-12;
-/// Restarts before the matrix is taken apart whole; two to eight are usual.
+/// Restarts before the matrix is fully decomposed; two to eight are usual.
 const RESTARTS: usize = 100;
 /// The stream that the search for eigenvectors begins from.
 const STREAM: u64 = 0x6b65_726e_5f70_6361;
@@ -42,16 +45,16 @@ const STREAM: u64 = 0x6b65_726e_5f70_6361;
 pub enum Kernel {
     /// `exp(-gamma |a - b|^2)`.
     Rbf {
-        /// Inverse squared width, above 0.
+        /// Inverse squared width; positive.
         gamma: Option<f64>,
     },
     /// `(gamma <a, b> + coef0)^degree`.
     Polynomial {
         /// At least 1.
         degree: u32,
-        /// Factor of the inner product, above 0.
+        /// Factor of the inner product; positive.
         gamma: Option<f64>,
-        /// Not below 0, where the kernel would not be positive.
+        /// Non-negative; otherwise the kernel would not be positive.
         coef0: f64,
     },
 }
@@ -102,7 +105,7 @@ pub struct KernelPca {
 }
 
 impl KernelPca {
-    /// Most points it can be fitted to: their matrix then takes 3.2 GB.
+    /// The maximum number of points it can be fitted to: their matrix then takes 3.2 GB.
     pub const MOST_POINTS: usize = 20_000;
 
     /// The first `components` components of `points`.

@@ -1,12 +1,14 @@
-//! The transformation f of the paper, eq. (3): from what is measured to the features that are clustered.
+//! The transformation f of the paper, eq. (3): from measured values to the features that are
+//! clustered.
 //!
-//! `f` takes `d` measured coordinates to `q` features: positions and velocities to orbital actions (the paper's Example 1), or
-//! many covariates to a few by kernel PCA (its Example 2). It may be undefined somewhere: a negative parallax has no
-//! distance, an unbound star no actions. There `f` answers with a [`Rejection`] that says why, and the point
-//! does not become a candidate. An answer that is NaN or infinite is a rejection too.
+//! `f` maps `d` measured coordinates to `q` features: positions and velocities to orbital actions
+//! (the paper's Example 1), or many covariates to a few by kernel PCA (its Example 2). It may be
+//! undefined somewhere: a negative parallax has no distance, and an unbound star has no actions.
+//! There `f` returns a [`Rejection`] with a reason, and the point does not become a candidate. A
+//! NaN or infinite result is a rejection too.
 //!
-//! One file each: [`Identity`], [`Pca`], [`KernelPca`], [`from_fn`] for a closure, and
-//! [`Beside`] where some coordinates are features as they are.
+//! One file each: [`Identity`], [`Pca`], [`KernelPca`], [`from_fn`] for a closure, and [`Beside`]
+//! for coordinates that are themselves features.
 
 mod beside;
 mod closure;
@@ -48,32 +50,34 @@ use std::fmt;
 /// }
 /// ```
 pub trait Transform: Sync {
-    /// Coordinates it takes, d; `None` when it takes any number.
+    /// The number of input coordinates, d; `None` if any number is accepted.
     fn inputs(&self) -> Option<usize>;
 
-    /// Numbers it gives: q features, and behind them what is only carried along.
+    /// The number of outputs: q features, followed by any extra values that are carried along.
     fn outputs(&self) -> usize;
 
-    /// So many of the outputs, the last ones, are carried along with a candidate and never clustered, such as
-    /// the energy of an orbit: q is `outputs() - extras()`.
+    /// The number of trailing outputs that are carried along with a candidate but never clustered,
+    /// such as the energy of an orbit: q is `outputs() - extras()`.
     fn extras(&self) -> usize {
         0
     }
 
-    /// Writes the outputs for `z` (d values) into `x`, or says why there are none.
+    /// Writes the outputs for `z` (d values) into `x`, or returns why there are none.
     fn apply(&self, z: &[f64], x: &mut [f64]) -> Result<(), Rejection>;
 
-    /// [`apply`](Self::apply) for each row of `points` (d values a row): the verdict on each, its outputs in the same row of `x`.
+    /// [`apply`](Self::apply) for each row of `points` (d values per row): returns the verdict on
+    /// each and writes its outputs to the same row of `x`.
     ///
-    /// One by one unless overridden: a transformation that is faster on several points at once (orbital actions take eight) does so
-    /// here. It must give what `apply` gives, to the byte.
+    /// Processes rows one by one unless overridden. A transformation that is faster on several
+    /// points at once (orbital actions take eight) overrides it. The results must be byte-identical
+    /// to those of `apply`.
     fn apply_all(&self, d: usize, points: &[f64], x: &mut [f64]) -> Vec<Result<(), Rejection>> {
         let rows = points.chunks_exact(d).zip(x.chunks_exact_mut(self.outputs()));
         rows.map(|(z, x)| self.apply(z, x)).collect()
     }
 }
 
-/// What points to a transformation is one.
+/// A pointer to a transformation is a transformation.
 macro_rules! through_pointers {
     ($($type:ty),*) => {$(
         impl<T: Transform + ?Sized> Transform for $type {
@@ -98,14 +102,15 @@ macro_rules! through_pointers {
 
 through_pointers!(&T, Box<T>);
 
-/// Why a point has no features. Points are counted by reason, so a reason should not hold the point's own numbers.
+/// Why a point has no features. Points are counted by reason, so a reason should not contain the
+/// point's own numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
     reason: Cow<'static, str>,
 }
 
 impl Rejection {
-    /// For this reason, such as "unbound".
+    /// A rejection for this reason, such as "unbound".
     pub fn new(reason: impl Into<Cow<'static, str>>) -> Self {
         Self { reason: reason.into() }
     }
@@ -126,14 +131,14 @@ impl fmt::Display for Rejection {
     }
 }
 
-/// `f` of each row of `points` with every way to have no answer made a rejection.
+/// Applies `f` to each row of `points`, turning every kind of failure into a rejection.
 pub(super) fn evaluate<T: Transform + ?Sized>(
     f: &T,
     d: usize,
     points: &[f64],
     x: &mut [f64],
 ) -> Vec<Result<(), Rejection>> {
-    // A closure that forgets a feature must not leave a number there.
+    // If a closure leaves a feature unset, it must not keep a stale number.
     x.fill(f64::NAN);
     let mut verdicts = f.apply_all(d, points, x);
     for (verdict, x) in verdicts.iter_mut().zip(x.chunks_exact(f.outputs())) {
@@ -144,28 +149,28 @@ pub(super) fn evaluate<T: Transform + ?Sized>(
     verdicts
 }
 
-/// Why a transformation cannot be made.
+/// Why a transformation cannot be constructed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransformError {
     /// No inputs or no outputs.
     #[error("a transformation needs at least one input and one output")]
     Empty,
-    /// Nothing to fit to.
+    /// Too few points to fit.
     #[error("there are {points} points to fit to; at least 2 are needed")]
     TooFewPoints {
         /// Points given.
         points: usize,
     },
-    /// More components than the points have.
+    /// More components requested than the points support.
     #[error("{asked} components were asked for, but the points vary in {available} only")]
     TooManyComponents {
-        /// Components asked for.
+        /// Components requested.
         asked: usize,
         /// Directions with variance.
         available: usize,
     },
-    /// A parameter of a kernel that makes no kernel.
+    /// An invalid kernel parameter.
     #[error("kernel: {name} {value} {must}")]
     Kernel {
         /// The parameter.
@@ -175,9 +180,10 @@ pub enum TransformError {
         /// What it must be.
         must: &'static str,
     },
-    /// Kernel PCA on so many points that their matrix would not fit.
+    /// Kernel PCA on too many points for the kernel matrix to fit in memory.
     #[error(
-        "kernel PCA keeps a matrix of {points} by {points}; at most {most} points: fit it to a sample of them"
+        "kernel PCA needs a matrix of {points} by {points} and takes at most {most} points: fit it to a \
+         sample"
     )]
     TooManyPoints {
         /// Points given.
@@ -200,8 +206,8 @@ pub enum TransformError {
     NoConvergence,
 }
 
-/// The sign that makes the entry of largest magnitude positive (the first of equals): an eigenvector is known up to its
-/// sign only, and this choice is scikit-learn's.
+/// The sign that makes the entry of largest magnitude positive (the first one on ties). An
+/// eigenvector is determined only up to its sign; this choice is scikit-learn's.
 fn sign_of_largest(vector: impl Iterator<Item = f64>) -> f64 {
     let mut largest = 0.0_f64;
     for value in vector {

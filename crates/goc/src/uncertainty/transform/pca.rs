@@ -1,14 +1,16 @@
 //! Principal components: the directions in which the observed values vary most.
 //!
-//! Fitted once, to the measured values of all objects; the same directions then take every candidate, so that all
-//! objects share one feature space. The directions are the eigenvectors of the covariance of the values, the variance along
-//! one is its eigenvalue. A direction's sign is fixed by its largest entry, which is positive.
+//! Fitted once, to the measured values of all objects. The same directions then transform every
+//! candidate, so that all objects share one feature space. The directions are the eigenvectors of
+//! the covariance of the values, and the variance along one is its eigenvalue. The sign of a
+//! direction is chosen so that its largest entry is positive.
 //!
-//! Directions along which the values vary by less than rounding cannot be asked for. What counts as rounding follows from the features that make
-//! up the direction, not from the largest of all: units may differ as they like. Features that depend on one another are told apart
-//! while what is left of one, given the others, is above 1.5e-8 sqrt(n) of its own spread.
+//! Directions along which the values vary by no more than rounding cannot be requested. The
+//! rounding threshold depends on the features that make up the direction, not on the largest of
+//! all, so units may differ arbitrarily. Dependent features are distinguished as long as the
+//! residual spread of one, given the others, exceeds 1.5e-8 sqrt(n) of its own spread.
 //!
-//! The same points give the same bits on every machine.
+//! The same points give bit-identical results on every machine.
 
 use super::{Rejection, Transform, TransformError, sign_of_largest};
 use crate::Points;
@@ -29,7 +31,7 @@ use crate::eigen::symmetric;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pca {
     mean: Vec<f64>,
-    /// Row after row, a row a component.
+    /// In row-major order, one row per component.
     components: Vec<f64>,
     variances: Vec<f64>,
 }
@@ -47,7 +49,8 @@ impl Pca {
         let mean: Vec<f64> =
             (0..d).map(|c| points.rows().map(|row| row[c]).sum::<f64>() / n as f64).collect();
         let largest = points.rows().flat_map(|row| row.iter().zip(&mean)).map(|(z, m)| (z - m).abs());
-        // In this unit, a power of two, squares neither overflow nor vanish, and nothing is rounded.
+        // In this unit, a power of two, squares neither overflow nor underflow, and nothing is
+        // rounded.
         let unit = power_of_two(largest.fold(0.0, f64::max));
         let mut covariance = vec![0.0; d * d];
         let mut off = vec![0.0; d];
@@ -104,7 +107,7 @@ impl Pca {
     }
 }
 
-/// The largest power of two not above a positive number; 1 for zero and for what is not finite.
+/// The largest power of two not above a positive number; 1 for zero and for non-finite values.
 pub(super) fn power_of_two(x: f64) -> f64 {
     let power = f64::from_bits(x.to_bits() & 0x7ff0_0000_0000_0000);
     if power.is_normal() { power } else { 1.0 }
@@ -131,7 +134,7 @@ impl Transform for Pca {
 mod tests {
     use super::*;
 
-    /// Three features that vary by themselves and together, 50 points.
+    /// Three features with individual and shared variation, 50 points.
     fn rows() -> Vec<[f64; 3]> {
         let wave = |i: usize, by: f64| (i as f64 * by).sin();
         (0..50)
@@ -165,7 +168,7 @@ mod tests {
             rows().iter().map(|[a, b, _]| [*a, 1e6 * b, 0.3 * a - 2e-3 * b]).collect();
         let error = Pca::fit(&Points::from_rows(&dependent).unwrap(), 3).unwrap_err();
         assert_eq!(error, TransformError::TooManyComponents { asked: 3, available: 2 });
-        // More features than points: as many directions as points, less one.
+        // More features than points: the number of directions is the number of points minus one.
         let few = Points::from_rows(
             &rows()[..3].iter().map(|r| [r[0], r[1], r[2], r[0] * r[1]]).collect::<Vec<_>>(),
         );
