@@ -153,12 +153,10 @@ fn posterior_items(py: Python<'_>, put: &Bound<'_, PyDict>, posterior: &Posterio
     put.set_item("k_probabilities", chances.into_pyarray(py))?;
     put.set_item("candidate_probabilities", posterior.candidates.clone().into_pyarray(py))?;
     let (mut a, mut b, mut together) = (Vec::new(), Vec::new(), Vec::new());
-    for i in 0..posterior.together.len() {
-        for (j, probability) in posterior.together.partners(i).filter(|(j, _)| *j > i) {
-            a.push(i as i64);
-            b.push(j as i64);
-            together.push(probability);
-        }
+    for (i, j, probability) in posterior.together.pairs() {
+        a.push(i as i64);
+        b.push(j as i64);
+        together.push(probability);
     }
     put.set_item("together_a", a.into_pyarray(py))?;
     put.set_item("together_b", b.into_pyarray(py))?;

@@ -66,12 +66,12 @@ fn mixture(burn: usize, keep: usize) {
     let [setup, chains, summary] =
         [setup.into_inner(), chains.into_inner(), peak()].map(|bytes| bytes as f64 / own);
     // A label of two bytes an object and draw; in the summary as much again for the members.
-    let more = ((DRAWS - found.draws.len()) * candidates.objects() * 2) as f64 / own;
+    let more = ((DRAWS - found.together.draws().len()) * candidates.objects() * 2) as f64 / own;
     println!(
         "memory mixture objects=20000 candidates_bytes={own} threads={} draws={} setup={setup:.3} chains={chains:.3} \
          summary={summary:.3} peak_over_candidates={:.3} with_draws_of_defaults={:.3} limit=2.2 seconds={:.0} k={}",
         rayon::current_num_threads(),
-        found.draws.len(),
+        found.together.draws().len(),
         setup.max(chains).max(summary),
         setup.max(chains + more).max(summary + 2.0 * more),
         begin.elapsed().as_secs_f64(),

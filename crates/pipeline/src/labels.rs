@@ -408,12 +408,10 @@ impl Fit {
         let Some(posterior) = &self.grouped.posterior else { return Ok(None) };
         let candidates = &self.prepared.data.candidates;
         let (mut a, mut b, mut probability) = (Vec::new(), Vec::new(), Vec::new());
-        for i in 0..candidates.objects() {
-            for (j, p) in posterior.together.partners(i).filter(|(j, p)| *j > i && *p >= above) {
-                a.push(i);
-                b.push(j);
-                probability.push(p);
-            }
+        for (i, j, p) in posterior.together.pairs().filter(|(_, _, p)| *p >= above) {
+            a.push(i);
+            b.push(j);
+            probability.push(p);
         }
         Ok(Some(Table::new(vec![
             named("object_a", candidates, &a),

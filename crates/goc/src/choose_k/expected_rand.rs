@@ -15,7 +15,8 @@
 //! split the large ones to reach this number. Pairs are counted instead, because strays are in few
 //! of them. One is perfect agreement, zero is the chance level at any K.
 //!
-//! The cost is linear in the number of pairs that were ever together.
+//! Both sums of `p` follow from what the clusters share with those of every draw, without going
+//! through pairs.
 
 use crate::Partition;
 use crate::marginal::CoClustering;
@@ -27,16 +28,9 @@ pub(super) fn expected_rand(together: &CoClustering, partition: &Partition) -> O
     let pairs = 0.5 * n as f64 * (n as f64 - 1.0);
     let of_clusters: f64 =
         partition.sizes().iter().map(|&size| 0.5 * size as f64 * (size as f64 - 1.0)).sum();
-    let labels = partition.labels();
-    let (mut shared, mut of_draws) = (0.0, 0.0);
-    for i in 0..n {
-        for (j, probability) in together.partners(i).filter(|(j, _)| *j > i) {
-            of_draws += probability;
-            if labels[i] == labels[j] {
-                shared += probability;
-            }
-        }
-    }
+    // Every pair is seen from both sides, and an overlap includes the object itself.
+    let shared: f64 = together.overlaps(partition).iter().map(|overlap| 0.5 * (overlap - 1.0)).sum();
+    let of_draws = together.expected_pairs();
     let chance = of_clusters * of_draws / pairs;
     let most = 0.5 * (of_clusters + of_draws);
     (most - chance > f64::EPSILON * pairs).then(|| (shared - chance) / (most - chance))

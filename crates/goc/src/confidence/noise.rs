@@ -65,15 +65,11 @@ pub fn memberships(
     partition: &Partition,
     noise: &[bool],
 ) -> (Vec<f64>, Vec<Option<(u32, f64)>>) {
-    let (n, labels) = (partition.len(), partition.labels());
-    let mut members = vec![Vec::new(); partition.k()];
-    for (i, &label) in labels.iter().enumerate() {
-        members[label as usize].push(i);
-    }
+    let (n, labels, sizes) = (partition.len(), partition.labels(), partition.sizes());
+    let overlaps = found.together.overlaps(partition);
     let sure = |i: usize| {
-        let mates = members[labels[i] as usize].iter().filter(|&&j| j != i);
-        let sum: f64 = mates.clone().map(|&j| found.together.between(i, j)).sum();
-        if noise[i] { found.alone[i] + found.field[i] } else { sum / mates.count() as f64 }
+        let mates = sizes[labels[i] as usize] as f64 - 1.0;
+        if noise[i] { found.alone[i] + found.field[i] } else { (overlaps[i] - 1.0) / mates }
     };
     let mut now = vec![None; found.partition.k()];
     for i in (0..n).filter(|&i| !noise[i]) {

@@ -96,6 +96,7 @@ impl Draw {
 }
 
 /// The members of each cluster of one draw: object indices, cluster after cluster.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Members {
     starts: Vec<u32>,
     objects: Narrow,
@@ -124,5 +125,11 @@ impl Members {
         let in_field = k + 2 == self.starts.len();
         let range = self.starts[k] as usize..self.starts[k + 1] as usize;
         self.objects.range(if in_field { 0..0 } else { range })
+    }
+
+    /// The objects in the field, ascending.
+    pub(super) fn of_field(&self) -> impl Iterator<Item = u32> + '_ {
+        let from = self.starts[self.starts.len() - 2];
+        self.objects.range(from as usize..self.objects.len())
     }
 }

@@ -16,6 +16,7 @@ mod beginning;
 mod blocks;
 mod chain;
 mod cluster;
+mod co_clustering;
 mod consensus;
 mod diagnostics;
 mod draws;
@@ -25,6 +26,7 @@ mod extent;
 mod field;
 mod matrix;
 mod model;
+mod moves;
 mod narrow;
 mod prior;
 mod screening;
@@ -45,7 +47,7 @@ use chain::kept::Keeper;
 pub use chain::kept::{KeepStretches, Stretch};
 use chain::{Chain, Data, FIELD, Near};
 use cluster::weigh_alone;
-pub use consensus::CoClustering;
+pub use co_clustering::CoClustering;
 pub use diagnostics::{Diagnostics, ENOUGH_AGREEMENT, ENOUGH_DRAWS, ENOUGH_RECURRENCE};
 pub use draws::Draw;
 pub use errors::Errors;
@@ -195,8 +197,6 @@ pub struct Posterior {
     pub places: Points,
     /// Whether the chains agree.
     pub diagnostics: Diagnostics,
-    /// The drawn labels, chain after chain.
-    pub draws: Vec<Draw>,
     /// The metric `Psi`, averaged over the draws through the expected covariance: q x q, in
     /// row-major order.
     pub metric: Vec<f64>,

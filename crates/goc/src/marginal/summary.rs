@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::agreement::agreement;
-use super::consensus::CoClustering;
+use super::co_clustering::CoClustering;
+use super::consensus::estimate;
 use super::diagnostics::Diagnostics;
 use super::draws::{Draw, Members};
 use super::smooth::Smooth;
@@ -127,7 +128,8 @@ pub(super) fn summarise(
             trace.draws = draws.into_iter().map(Draw::with_field_as_cluster).collect();
         }
     }
-    let (diagnostics, together) = co_clustering(&traces, n);
+    let (diagnostics, together) = co_clustering(&mut traces, n);
+    let draws = together.draws();
     let mut metric = vec![0.0; q * q];
     for trace in &traces {
         for (sum, psi) in metric.iter_mut().zip(&trace.metric) {
@@ -148,7 +150,6 @@ pub(super) fn summarise(
     }
     let level =
         levels.iter().enumerate().rev().max_by_key(|(_, times)| **times).map_or(0, |(level, _)| level);
-    let draws: Vec<Draw> = traces.into_iter().flat_map(|trace| trace.draws).collect();
     let total = draws.len() as f64;
     let nu = libm::exp(traces_ln_nu / total).round() as usize;
     for sum in &mut metric {
@@ -156,7 +157,7 @@ pub(super) fn summarise(
     }
     let share = |times: Vec<u32>| -> Vec<f64> { times.iter().map(|t| f64::from(*t) / total).collect() };
     let (mut in_field, mut without) = (vec![0; n], vec![0; n]);
-    for draw in &draws {
+    for draw in draws {
         in_field.iter_mut().enumerate().for_each(|(i, times)| *times += u32::from(draw.in_field(i)));
         without.iter_mut().zip(draw.without_company()).for_each(|(times, is)| *times += u32::from(is));
     }
@@ -164,9 +165,9 @@ pub(super) fn summarise(
     let alone: Vec<f64> = without.iter().zip(&field).map(|(without, field)| without - field).collect();
     // If there is no field, an object alone is a cluster of one.
     let apart: Vec<bool> = without.iter().map(|p| has_field && *p > IN_NO_GROUP).collect();
-    let (partition, in_no_group) = match together.estimate(&draws, merge_cost, &apart) {
+    let (partition, in_no_group) = match estimate(&together, merge_cost, &apart) {
         partition if has_field => {
-            let fleeting = fleeting(&partition, &draws);
+            let fleeting = fleeting(&partition, draws);
             let apart = apart.iter().zip(&fleeting).map(|(apart, fleeting)| *apart || *fleeting).collect();
             let in_no_group = noise::without_single(&partition, apart);
             (noise::set_apart(&partition, &in_no_group), in_no_group)
@@ -194,7 +195,7 @@ pub(super) fn summarise(
         );
     }
     Posterior {
-        recurrence: recurrence(&partition, &draws),
+        recurrence: recurrence(&partition, draws),
         in_no_group,
         membership,
         runner_up,
@@ -206,7 +207,6 @@ pub(super) fn summarise(
         candidates: shares,
         places: Points::trusted(places, q),
         diagnostics,
-        draws,
         metric,
         nu,
         alpha: libm::exp(alpha / total),
@@ -216,8 +216,9 @@ pub(super) fn summarise(
     }
 }
 
-/// The co-clustering of pairs, for each chain and for all together.
-fn co_clustering(traces: &[Trace], n: usize) -> (Diagnostics, CoClustering) {
+/// Whether the chains agree, and the co-clustering of all of them. Takes the draws out of the
+/// traces.
+fn co_clustering(traces: &mut [Trace], n: usize) -> (Diagnostics, CoClustering) {
     let members: Vec<Vec<Members>> =
         traces.iter().map(|trace| trace.draws.par_iter().map(Members::of).collect()).collect();
     let chains: Vec<Vec<(&Draw, &Members)>> = traces
@@ -226,7 +227,8 @@ fn co_clustering(traces: &[Trace], n: usize) -> (Diagnostics, CoClustering) {
         .map(|(trace, members)| trace.draws.iter().zip(members).collect())
         .collect();
     let diagnostics = Diagnostics::new(traces, agreement(&chains, n));
-    (diagnostics, CoClustering::of_members(&chains.concat(), n))
+    let draws = traces.iter_mut().flat_map(|trace| std::mem::take(&mut trace.draws)).collect();
+    (diagnostics, CoClustering::new(draws, members.into_iter().flatten().collect(), n))
 }
 
 /// How well each cluster is recovered: the mean over the draws of its Jaccard similarity
@@ -269,34 +271,19 @@ fn memberships(
     in_no_group: &[bool],
 ) -> (Vec<f64>, Vec<Option<(u32, f64)>>) {
     let (labels, sizes) = (partition.labels(), partition.sizes());
-    let mut sums = vec![0.0; partition.k()];
-    (0..partition.len())
-        .map(|i| {
-            let own = labels[i];
-            let mut touched = Vec::new();
-            for (j, p) in together.partners(i).filter(|(j, _)| !in_no_group.get(*j).is_some_and(|is| *is)) {
-                if sums[labels[j] as usize] == 0.0 {
-                    touched.push(labels[j]);
-                }
-                sums[labels[j] as usize] += p;
+    let of = |(i, sums): (usize, Vec<(u32, f64)>)| {
+        let (mut own, mut next): (f64, Option<(u32, f64)>) = (0.0, None);
+        for (label, sum) in sums {
+            let size = sizes[label as usize];
+            if label == labels[i] {
+                own = sum / (size.max(2) - 1) as f64;
+            } else if next.is_none_or(|(_, best)| sum / size as f64 > best) {
+                next = Some((label, sum / size as f64));
             }
-            let others = sizes[own as usize] - 1;
-            let membership =
-                if others == 0 { without_company[i] } else { sums[own as usize] / others as f64 };
-            touched.sort_unstable();
-            let mut next: Option<(u32, f64)> = None;
-            for &l in touched.iter().filter(|l| **l != own) {
-                let mean = sums[l as usize] / sizes[l as usize] as f64;
-                if next.is_none_or(|(_, best)| mean > best) {
-                    next = Some((l, mean));
-                }
-            }
-            for l in touched {
-                sums[l as usize] = 0.0;
-            }
-            (membership, next)
-        })
-        .unzip()
+        }
+        (if sizes[labels[i] as usize] == 1 { without_company[i] } else { own }, next)
+    };
+    together.with_clusters(partition, in_no_group).into_iter().enumerate().map(of).unzip()
 }
 
 #[cfg(test)]

@@ -216,7 +216,7 @@ fn the_same_seed_gives_the_same_answer_at_any_number_of_threads() {
     let one = run(1);
     assert_eq!(one, run(2));
     assert_eq!(one, run(4));
-    assert_ne!(one.draws, Marginal::default().length(3, 10, 20).run(&candidates, 8).unwrap().draws);
+    assert_ne!(one.together, Marginal::default().length(3, 10, 20).run(&candidates, 8).unwrap().together);
 }
 
 #[test]
