@@ -24,40 +24,45 @@ mod embedded;
 mod errors;
 mod extent;
 mod field;
+mod first;
 mod matrix;
 mod model;
 mod moves;
 mod narrow;
+mod posterior;
 mod prior;
 mod screening;
 mod shape;
 mod smooth;
 mod split_merge;
 mod summary;
+mod trace;
 
 use rayon::prelude::*;
 
+use crate::Candidates;
 use crate::candidates::PENALTY_STRENGTH;
 use crate::objects::Objects;
 use crate::oracle::OracleError;
-use crate::{Candidates, Partition, Points};
 use beginning::Beginnings;
-use blocks::{Blocks, KEPT_BYTES, Reader};
+use blocks::{Blocks, KEPT_BYTES};
+use chain::Data;
 use chain::kept::Keeper;
 pub use chain::kept::{KeepStretches, Stretch};
-use chain::{Chain, Data, FIELD, Near};
-use cluster::weigh_alone;
 pub use co_clustering::CoClustering;
 pub use diagnostics::{Diagnostics, ENOUGH_AGREEMENT, ENOUGH_DRAWS, ENOUGH_RECURRENCE};
 pub use draws::Draw;
 pub use errors::Errors;
 use extent::Extent;
 use field::{Field, Level};
+use first::{First, first_clusters, near};
 pub use model::{ClusterParts, Model, ModelError, ModelParts, Prediction};
+pub use posterior::Posterior;
 use prior::PartitionPrior;
-use shape::{Base, Likeness, Shape};
+use shape::{Likeness, Shape};
 use smooth::Smooth;
 use summary::{Counts, Tally, summarise};
+use trace::Trace;
 
 /// The values that the degrees of freedom of the clusters' covariances may take beyond the number
 /// of features, unless given. Few degrees of freedom allow wide and narrow clusters side by side;
@@ -87,9 +92,6 @@ pub const SINGLETON_WEIGHT: f64 = 1.0;
 /// The prior probability that there is a field, unless given. One half, so that the default serves
 /// data with a field and data without.
 pub const FIELD_PRIOR: f64 = 0.5;
-
-/// The number of neighbours of each object that local splits and mergers consider.
-const NEAR: usize = 60;
 
 /// Parameters of the marginal mixture; [`Marginal::run`] checks them.
 #[derive(Clone, Debug, PartialEq)]
@@ -163,104 +165,6 @@ pub enum MarginalError {
     /// A checkpoint could not be written or read.
     #[error("{0}")]
     Kept(String),
-}
-
-/// What the chains found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Posterior {
-    /// A single partition: the one with the least expected variation of information. An object in
-    /// no group forms a cluster of its own; these clusters come last.
-    pub partition: Partition,
-    /// Which objects are in no group: if there is a field, those that are in it or alone. Empty if
-    /// there is no field.
-    pub in_no_group: Vec<bool>,
-    /// How well each cluster is recovered: the mean over the draws of its Jaccard similarity to the
-    /// most similar cluster.
-    pub recurrence: Vec<f64>,
-    /// The certainty of each object's label: the mean probability of being together with the other
-    /// members of its cluster or, for an object in no group, of being in the field or alone.
-    pub membership: Vec<f64>,
-    /// The second-best cluster of each object, and the mean probability of being together with its
-    /// members.
-    pub runner_up: Vec<Option<(u32, f64)>>,
-    /// The probability that an object is alone in its group.
-    pub alone: Vec<f64>,
-    /// The probability that the object is in the field.
-    pub field: Vec<f64>,
-    /// The probability that two objects are together.
-    pub together: CoClustering,
-    /// The probability of each number of clusters, ascending.
-    pub k: Vec<(usize, f64)>,
-    /// The probability of each candidate, in the order of the candidates.
-    pub candidates: Vec<f64>,
-    /// The posterior mean of each object's features.
-    pub places: Points,
-    /// Whether the chains agree.
-    pub diagnostics: Diagnostics,
-    /// The metric `Psi`, averaged over the draws through the expected covariance: q x q, in
-    /// row-major order.
-    pub metric: Vec<f64>,
-    /// Degrees of freedom of the covariances: the geometric mean over the draws.
-    pub nu: usize,
-    /// `alpha`: the geometric mean over the draws. Its grid is logarithmic, and a few draws of a
-    /// thousand must not dominate the mean.
-    pub alpha: f64,
-    /// The singleton weight, averaged in the same way.
-    pub singleton_weight: f64,
-    /// The power: the mean over the draws.
-    pub power: f64,
-    /// The inferred error model, if candidates were drawn with heavy tails.
-    pub errors: Option<Errors>,
-}
-
-impl Posterior {
-    /// The number of clusters of the partition, not counting objects in no group.
-    pub fn groups(&self) -> usize {
-        self.partition.k() - self.in_no_group.iter().filter(|is| **is).count()
-    }
-}
-
-/// What one chain returns.
-struct Trace {
-    draws: Vec<Draw>,
-    ln_densities: Vec<f64>,
-    moves: [usize; 2],
-    /// The number of draws in which the field is a field, and not a wide group.
-    with_field: usize,
-    /// The number of draws at each smoothness level of the field.
-    levels: Vec<usize>,
-    /// Sums over the draws of the shares of the field's densities.
-    field_shares: Vec<f64>,
-    /// Sums over the draws of the expected covariance, of the logarithms of `nu`, `alpha` and the
-    /// singleton weight, and of the power.
-    metric: Vec<f64>,
-    ln_nu: f64,
-    alpha: f64,
-    singleton_weight: f64,
-    power: f64,
-    /// The number of draws under each error model.
-    laws: Vec<f64>,
-}
-
-impl Trace {
-    /// An empty trace with capacity for `draws` draws and the given numbers of field levels, field
-    /// shares, metric entries and error models.
-    fn new([levels, field_shares, metric, laws]: [usize; 4], draws: usize) -> Self {
-        Self {
-            draws: Vec::with_capacity(draws),
-            ln_densities: Vec::with_capacity(draws),
-            moves: [0, 0],
-            with_field: 0,
-            levels: vec![0; levels],
-            field_shares: vec![0.0; field_shares],
-            metric: vec![0.0; metric],
-            ln_nu: 0.0,
-            alpha: 0.0,
-            singleton_weight: 0.0,
-            power: 0.0,
-            laws: vec![0.0; laws],
-        }
-    }
 }
 
 impl Marginal {
@@ -547,138 +451,6 @@ impl Marginal {
             *w /= sum;
         }
     }
-
-    /// The burn-in: sweeps between the initial state and the first kept draw.
-    fn burn<'a>(
-        &self,
-        mut chain: Chain<'a>,
-        keeper: Keeper<'a>,
-        tick: &(dyn Fn() + Sync),
-    ) -> Result<(f64, Chain<'a>), MarginalError> {
-        let (from, [mut ln_joint, mut judged]) =
-            keeper.burnt(&mut chain)?.unwrap_or((self.begun(), [0.0, 0.0]));
-        (self.begun()..from).for_each(|_| tick());
-        for t in from..self.burn {
-            chain.step(self.moves);
-            if t + beginning::JUDGED >= self.burn {
-                ln_joint += chain.ln_joint();
-                judged += 1.0;
-            }
-            tick();
-            keeper.keep_burnt(&chain, t + 1, self.burn, [ln_joint, judged])?;
-        }
-        Ok((ln_joint / f64::max(judged, 1.0), chain))
-    }
-
-    fn walk<'a>(
-        &self,
-        mut chain: Chain<'a>,
-        keeper: Keeper<'a>,
-        offsets: &[usize],
-        smooth: &[Smooth],
-        tally: &Tally,
-        tick: &(dyn Fn() + Sync),
-    ) -> Result<Trace, MarginalError> {
-        let (levels, shares) = (chain.data.field.levels().len(), chain.field_shares.len());
-        let (metric, laws) = (chain.shape.psi.len(), chain.data.ln_laws.len());
-        let mut trace = Trace::new([levels, shares, metric, laws], self.keep);
-        let from = keeper.walked(&mut chain, &mut trace, tally, offsets)?;
-        (0..from).for_each(|_| tick());
-        let mut stretch = Vec::new();
-        for _ in from..self.keep {
-            chain.step(self.moves);
-            {
-                trace.with_field +=
-                    usize::from(smooth.get(chain.level).is_some_and(|smooth| chain.has_field(smooth)));
-                trace.levels[chain.level] += 1;
-                let field: Vec<bool> = chain.labels.iter().map(|k| *k == FIELD).collect();
-                let more = chain.clusters.len() as u32;
-                let labels: Vec<u32> = chain.labels.iter().map(|k| (*k).min(more)).collect();
-                trace.draws.push(Draw::with_field(&labels, &field));
-                for (i, from) in offsets[..offsets.len() - 1].iter().enumerate() {
-                    if chain.labels[i] != FIELD {
-                        tally.add(from + chain.choice(i) as usize);
-                    }
-                }
-                for (sum, share) in trace.field_shares.iter_mut().zip(&chain.field_shares) {
-                    *sum += share;
-                }
-                trace.ln_densities.push(chain.ln_density());
-                for (sum, psi) in trace.metric.iter_mut().zip(&chain.shape.psi) {
-                    *sum += psi / chain.shape.expected_times();
-                }
-                trace.ln_nu += libm::log(chain.shape.nu as f64);
-                trace.alpha += libm::log(chain.cohesion.alpha);
-                trace.singleton_weight += libm::log(chain.cohesion.singleton_weight);
-                trace.power += chain.cohesion.power;
-                trace.laws[chain.reader.law] += 1.0;
-            }
-            tick();
-            keeper.keep_walked(&chain, &trace, &mut stretch, self.keep)?;
-        }
-        trace.moves = chain.moves;
-        Ok(trace)
-    }
-}
-
-/// What is known of every object before the chains start.
-struct First {
-    /// What the object has when alone, under each error model: the sum over candidates of weight
-    /// times base density.
-    alone_sum: Vec<Vec<f64>>,
-    /// The candidate with the largest weight, and its features.
-    likeliest: Vec<u32>,
-    points: Points,
-}
-
-impl First {
-    fn new(blocks: &Blocks<'_>, base: &Base, laws: usize) -> Self {
-        let (n, q) = (blocks.objects(), base.features());
-        let (mut alone_sum, mut likeliest) = (vec![Vec::with_capacity(n); laws], Vec::with_capacity(n));
-        let mut points = vec![0.0; n * q];
-        let (mut reader, mut lanes, mut sorted) = (Reader::default(), Vec::new(), Vec::new());
-        for (i, point) in points.chunks_exact_mut(q).enumerate() {
-            reader.load(blocks, i);
-            for (law, sums) in alone_sum.iter_mut().enumerate() {
-                reader.law = law;
-                weigh_alone(base, reader.own(blocks, i), &mut lanes);
-                blocks.in_order(i, &lanes, &mut sorted);
-                sums.push(sorted.iter().sum());
-            }
-            reader.law = 0;
-            let own = reader.own(blocks, i);
-            blocks.in_order(i, own.all_weights(), &mut sorted);
-            let best = largest(&sorted);
-            likeliest.push(best);
-            own.copy_place(blocks.spot_of(i, best), point);
-        }
-        Self { alone_sum, likeliest, points: Points::trusted(points, q) }
-    }
-}
-
-/// The number of initial clusters when none is given. It is small: a large group that starts in
-/// pieces teaches the metric that clusters are small, and stays in pieces. Finding a split is
-/// easier than leaving such a state.
-fn first_clusters(n: usize) -> usize {
-    ((n as f64).sqrt().ceil() as usize).max(n.min(3))
-}
-
-/// The nearest objects to each object, by the means of their sets.
-fn near(objects: &dyn Objects) -> Near {
-    let count = NEAR.min(objects.objects().saturating_sub(1));
-    let nearest = crate::oracle::graph::nearest(&objects.means(), count);
-    Near::new(nearest.into_iter().map(|row| row.into_iter().map(|(_, j)| j)), count)
-}
-
-/// The index of the largest weight; the lower one on a tie.
-fn largest(weights: &[f64]) -> u32 {
-    let mut best = 0;
-    for (j, w) in weights.iter().enumerate() {
-        if *w > weights[best] {
-            best = j;
-        }
-    }
-    best as u32
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::blocks::{Blocks, KEPT_BYTES, of_all};
-use super::chain::{Chain, Data, FIELD};
+use super::chain::{Chain, Data, FIELD, Near};
 use super::cluster::Cluster;
 use super::field::{Field, Level, Narrowness};
 use super::prior::{Cohesion, PartitionPrior};
@@ -15,6 +15,7 @@ use crate::metrics::nmi;
 use crate::objects::Scaled;
 use crate::random::stream;
 use crate::scale::{Scaler, Scaling};
+use crate::{Partition, Points};
 
 /// Five objects on a plane, two or three candidates each.
 fn five() -> Candidates {
