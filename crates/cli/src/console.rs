@@ -73,6 +73,10 @@ impl Watch for Console {
         }
     }
 
+    fn enough(&self) -> bool {
+        crate::interrupt::enough()
+    }
+
     fn end(&self) {
         self.set(None);
     }

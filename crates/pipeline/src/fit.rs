@@ -276,8 +276,9 @@ fn chains_remark(found: &Posterior) -> String {
         let (factor, bad) = (errors.factor(), errors.bad());
         format!("; errors are {factor:.2} times the quoted ones, far larger for a share of {bad:.2}")
     });
+    let partial = if found.partial { "partial: the chains were ended early; " } else { "" };
     format!(
-        "chains agree to {:.2}; their K is worth {:.0} independent draws{advice}{errors}",
+        "{partial}chains agree to {:.2}; their K is worth {:.0} independent draws{advice}{errors}",
         chains.agreement, chains.effective_k
     )
 }

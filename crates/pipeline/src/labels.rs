@@ -502,6 +502,9 @@ fn findings(posterior: &Posterior, whole: bool) -> Vec<(&'static str, Value)> {
         ("effective_draws_ln_density", json!(chains.effective_ln_density)),
         ("moves_taken", json!(chains.moves_taken)),
     ];
+    if posterior.partial {
+        found.push(("partial", json!(true)));
+    }
     if let Some(errors) = &posterior.errors {
         found.push(("error_factor", json!(errors.factor())));
         found.push(("bad_errors", json!(errors.bad())));

@@ -18,7 +18,7 @@ use goc::baselines::significant_linkage::SignificantLinkage;
 use goc::baselines::uk_means::UkMeans;
 use goc::baselines::uk_medians::UkMedians;
 use goc::candidates::PENALTY_STRENGTH;
-use goc::marginal::{KeepStretches, Marginal};
+use goc::marginal::{KeepStretches, Marginal, Watching};
 use goc::method::greedy::{Greedy, GreedyOver, GreedyTree, Plain, WeightedGreedy, Worst};
 use goc::method::{Grouped, Method, MethodError};
 use goc::objects::Objects;
@@ -45,6 +45,9 @@ use crate::memory;
 use crate::names::{MethodName, OracleName, SetDistanceName};
 use crate::settings::{Auto, Settings};
 use crate::watch::Watch;
+
+/// A mixture that is expected to take more seconds than this says so beforehand.
+const LONG: f64 = 120.0;
 
 /// Default number of starts of methods that have their own descent.
 const OWN_STARTS: usize = 10;
@@ -150,10 +153,21 @@ impl Run<'_> {
     /// The marginal mixture of objects that are loaded one by one.
     pub fn mixture(&self, objects: &dyn Objects, seed: u64) -> Result<Grouped> {
         let mixture = self.settings.mixture();
+        let seconds = mixture.seconds(objects);
+        if seconds > LONG {
+            let minutes = (seconds / 60.0).ceil();
+            let threads = rayon::current_num_threads().min(self.settings.chains);
+            self.watch.note(&format!(
+                "this takes about {minutes} minutes of one processor, and at best {} with {}",
+                (minutes / threads as f64).ceil(),
+                crate::counted(threads, "thread")
+            ));
+        }
         self.begin();
         let chains = self.keep.map(Chains);
         let keep = chains.as_ref().map(|chains| chains as &dyn KeepStretches);
-        let found = mixture.run_keeping(objects, seed, &|| self.watch.tick(), keep);
+        let watching = Watching { tick: &|| self.watch.tick(), enough: &|| self.watch.enough() };
+        let found = mixture.run_until(objects, seed, watching, keep);
         self.watch.end();
         Ok(Grouped::of_posterior(found.map_err(MethodError::from)?, mixture.sweeps()))
     }

@@ -14,6 +14,12 @@ pub trait Watch: Sync {
     /// A chance to stop the work without completing a step.
     fn check(&self) {}
 
+    /// Whether the work should end now with what it has; only the marginal mixture can. Once true,
+    /// it stays true.
+    fn enough(&self) -> bool {
+        false
+    }
+
     /// The stage is over.
     fn end(&self) {}
 

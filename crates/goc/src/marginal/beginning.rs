@@ -16,11 +16,13 @@ use std::collections::BTreeMap;
 
 use rand::RngExt;
 
+use super::Watching;
 use super::chain::{Chain, Data, FIELD};
 use super::shape::Shape;
 use crate::oracle::hdbscan::Hdbscan;
-use crate::oracle::k_means::{KMeans, Seeding};
+use crate::oracle::k_means::{KMeans, Seeding, means};
 use crate::oracle::{OracleError, Start};
+use crate::points::squared_distance;
 use crate::random::stream;
 use crate::{Partition, Points, Stream};
 
@@ -39,9 +41,12 @@ const FAR: f64 = 5.0;
 /// Derives separate streams for chains that continue from another's state.
 const RESAMPLED: u64 = 0x7265_7361_6d70_6c65;
 
-/// The largest number of objects for which dense groups are searched: the search takes quadratic
-/// time.
-const DENSE_UP_TO: usize = 20_000;
+/// The largest number of objects for which dense groups are searched.
+const DENSE_UP_TO: usize = 1_000_000;
+
+/// Beyond this number, few clusters are found on a sample of this many objects: they are only the
+/// beginning.
+const SAMPLED: usize = 20_000;
 
 /// Sweeps of each start of a chain with `burn` burn-in sweeps.
 pub(super) fn tried(burn: usize) -> usize {
@@ -87,17 +92,22 @@ pub(super) struct Beginnings<'a> {
 }
 
 impl<'a> Beginnings<'a> {
-    /// The state that chain `c` continues from. `tick` is called after every sweep.
-    pub(super) fn best(&self, seed: u64, c: usize, tick: &dyn Fn()) -> Result<(f64, Chain<'a>), OracleError> {
+    /// The state that chain `c` continues from.
+    pub(super) fn best(
+        &self,
+        seed: u64,
+        c: usize,
+        watching: Watching<'_>,
+    ) -> Result<(f64, Chain<'a>), OracleError> {
         let mut rng = stream(seed, c as u64);
         let first = self.few_clusters(&mut rng)?;
         let second = self
             .dense
             .get(&LEAST[c % LEAST.len()])
-            .map(|dense| self.tried(in_field(dense), stream(rng.random(), 0), tick));
+            .map(|dense| self.tried(in_field(dense), stream(rng.random(), 0), watching));
         let tried = self.data.field.is_open();
         let first = match tried {
-            true => self.tried(first.labels().to_vec(), rng, tick),
+            true => self.tried(first.labels().to_vec(), rng, watching),
             false => (0.0, self.begun(first.labels().to_vec(), rng)),
         };
         Ok(match second {
@@ -111,8 +121,7 @@ impl<'a> Beginnings<'a> {
     /// many: pieces of one cloud teach the metric to be narrow, and a narrow metric favours more
     /// pieces.
     fn few_clusters(&self, rng: &mut Stream) -> Result<Partition, OracleError> {
-        let k_means = KMeans::default().starts(3).seeding(Seeding::PlusPlus);
-        let last = k_means.fit(self.points, Start::K(self.k), rng)?.partition;
+        let last = self.k_means(self.k, rng)?;
         if !self.chooses_k {
             return Ok(last);
         }
@@ -122,7 +131,7 @@ impl<'a> Beginnings<'a> {
         let mut best = (judged(&last, rng), last);
         let mut k = 1;
         while k < self.k {
-            let few = k_means.fit(self.points, Start::K(k), rng)?.partition;
+            let few = self.k_means(k, rng)?;
             let ln_joint = judged(&few, rng);
             if ln_joint > best.0 {
                 best = (ln_joint, few);
@@ -130,6 +139,24 @@ impl<'a> Beginnings<'a> {
             k *= 2;
         }
         Ok(best.1)
+    }
+
+    /// Clusters by k-means; of many objects, each is in that of the nearest centre of a sample.
+    fn k_means(&self, k: usize, rng: &mut Stream) -> Result<Partition, OracleError> {
+        let k_means = KMeans::default().starts(3).seeding(Seeding::PlusPlus);
+        let n = self.points.len();
+        if n <= SAMPLED {
+            return Ok(k_means.fit(self.points, Start::K(k), rng)?.partition);
+        }
+        let sample: Vec<usize> = (0..SAMPLED).map(|at| at * n / SAMPLED).collect();
+        let sample = self.points.subset(&sample);
+        let centres = means(&sample, &k_means.fit(&sample, Start::K(k), rng)?.partition);
+        let nearest = |row: &[f64]| {
+            let distances = centres.rows().map(|centre| squared_distance(row, centre));
+            let best = distances.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+            best.map_or(0, |(k, _)| k)
+        };
+        Ok(Partition::from_labels(&self.points.rows().map(nearest).collect::<Vec<_>>()))
     }
 
     fn begun(&self, labels: Vec<u32>, rng: Stream) -> Chain<'a> {
@@ -140,15 +167,18 @@ impl<'a> Beginnings<'a> {
     }
 
     /// The state after the sweeps of a start, and the log density of the last of them.
-    fn tried(&self, labels: Vec<u32>, rng: Stream, tick: &dyn Fn()) -> (f64, Chain<'a>) {
+    fn tried(&self, labels: Vec<u32>, rng: Stream, watching: Watching<'_>) -> (f64, Chain<'a>) {
         let mut chain = self.begun(labels, rng);
         let mut ln_density = 0.0;
         for t in 0..self.tried {
+            if (watching.enough)() {
+                break;
+            }
             chain.step(self.moves);
             if t + JUDGED >= self.tried {
                 ln_density += chain.ln_joint();
             }
-            tick();
+            (watching.tick)();
         }
         (ln_density / JUDGED as f64, chain)
     }

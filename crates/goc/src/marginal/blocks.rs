@@ -174,8 +174,8 @@ impl<'a> Own<'a> {
         &self.values[block * LANES * self.q..(block + 1) * LANES * self.q]
     }
 
-    pub(super) fn weights(self, block: usize) -> &'a [f64] {
-        &self.weights[block * LANES..(block + 1) * LANES]
+    pub(super) fn weights(self, block: usize) -> &'a [f64; LANES] {
+        &self.weights.as_chunks::<LANES>().0[block]
     }
 
     /// The weights of all lanes.
@@ -346,7 +346,7 @@ fn measure_body(own: Own<'_>, low: &[f64], extents: &mut Extents, d: &mut [[f64;
                 radii[lane] = 0.0;
                 continue;
             }
-            for (f, column) in own.values(first + lane).chunks_exact(LANES).enumerate() {
+            for (f, column) in own.values(first + lane).as_chunks::<LANES>().0.iter().enumerate() {
                 d[f] = std::array::from_fn(|at| column[at] - centres[f * LANES + lane]);
             }
             // Slightly more than the largest, to allow for rounding.

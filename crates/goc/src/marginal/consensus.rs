@@ -34,11 +34,21 @@ const CONSIDERED: usize = 60;
 
 /// The partition with the lowest cost found, in which each object of `apart` is alone.
 pub(super) fn estimate(together: &CoClustering, merge_cost: f64, apart: &[bool]) -> Partition {
+    estimate_within(together, merge_cost, apart, LINKAGE_UP_TO)
+}
+
+/// The same with a linkage of at most this many objects.
+fn estimate_within(
+    together: &CoClustering,
+    merge_cost: f64,
+    apart: &[bool],
+    linkage_up_to: usize,
+) -> Partition {
     let (n, draws) = (together.len(), together.draws());
     let kept: Vec<usize> = (0..n).filter(|i| !apart[*i]).collect();
     let mut candidates: Vec<Vec<u32>> = Vec::new();
     if !kept.is_empty()
-        && kept.len() <= LINKAGE_UP_TO
+        && kept.len() <= linkage_up_to
         && let Ok(distances) = Dissimilarities::from_condensed(distances(together, &kept))
     {
         // Objects that are kept in groups but occasionally drawn in the field may end up alone.
@@ -56,7 +66,7 @@ pub(super) fn estimate(together: &CoClustering, merge_cost: f64, apart: &[bool])
     let costs: Vec<f64> = candidates.par_iter().map(|labels| cost(together, labels, merge_cost)).collect();
     let best = (0..costs.len()).min_by(|a, b| costs[*a].total_cmp(&costs[*b]).then(a.cmp(b)));
     let mut labels = best.map_or_else(|| vec![0; n], |at| candidates.swap_remove(at));
-    if kept.len() > LINKAGE_UP_TO {
+    if kept.len() > linkage_up_to {
         moves::improve(draws, &mut labels, &kept, merge_cost);
     }
     Partition::from_labels(&labels).canonical()
@@ -111,7 +121,11 @@ fn spread_out(labels: &[u32], of: &[usize], n: usize) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use rand::RngExt;
+
     use super::*;
+    use crate::Stream;
+    use crate::random::stream;
 
     /// Three groups of four, where one object changes group in a fifth of the draws.
     fn together() -> CoClustering {
@@ -132,6 +146,34 @@ mod tests {
         }
         assert_eq!((all.between(0, 1), all.between(0, 2)), (0.0, 1.0));
         assert_eq!((together.between(5, 4), together.between(5, 9)), (0.8, 0.2));
+    }
+
+    /// Eight groups of ten; in every draw some objects change group and some are in the field, and
+    /// in every third the first two groups are one.
+    fn drawn(seed: u64) -> CoClustering {
+        let rng = &mut stream(seed, 0);
+        let draw = |t: u32, rng: &mut Stream| {
+            let own = |i: u32| if t.is_multiple_of(3) && i < 20 { 0 } else { i / 10 };
+            let label = |i: u32| if rng.random::<f64>() < 0.15 { rng.random_range(0..8) } else { own(i) };
+            let labels: Vec<u32> = (0..80).map(label).collect();
+            let field: Vec<bool> = (0..80).map(|_| rng.random::<f64>() < 0.1).collect();
+            Draw::with_field(&labels, &field)
+        };
+        let draws: Vec<Draw> = (0..60).map(|t| draw(t, rng)).collect();
+        CoClustering::of_draws(&draws, 80)
+    }
+
+    #[test]
+    fn on_small_sets_moves_find_what_the_linkage_finds() {
+        for seed in 0..10 {
+            let together = drawn(seed);
+            let mut apart = [false; 80];
+            apart[7 + seed as usize] = true;
+            let of = |up_to: usize| estimate_within(&together, 1.1, &apart, up_to);
+            let (linked, moved) = (of(LINKAGE_UP_TO), of(0));
+            assert_eq!(linked, moved, "seed {seed}");
+            assert_eq!(moved.k(), 9);
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ use rand::seq::SliceRandom;
 use rand_distr::{Distribution, Gamma};
 
 use super::matrix::pick;
+use super::sums::{Row, Sums};
 use crate::Stream;
 
 /// The prior on which objects are in the field, for `n` objects, and the field's densities at each.
@@ -33,9 +34,8 @@ pub(super) struct Field {
 /// The field's densities with kernels of one width.
 #[derive(Clone, Debug)]
 pub(super) struct Level {
-    /// For every error model and every object, the sum over its candidates of weight times each
-    /// density.
-    pub(super) sums: Vec<Vec<f64>>,
+    /// For every error model, the sums over each object's candidates of weight times density.
+    pub(super) sums: Vec<Sums>,
     /// The limit on the width of groups in the presence of this field.
     pub(super) narrow: Narrowness,
     /// The log prior probability relative to the other levels.
@@ -91,7 +91,9 @@ impl Field {
 
     /// No field, for `n` objects.
     pub(super) fn none(n: usize) -> Self {
-        let level = Level { sums: vec![vec![0.0; n]], narrow: Narrowness::any(), ln_prior: 0.0 };
+        let mut sums = Sums::new();
+        (0..n).for_each(|_| sums.push(&[], 0.0));
+        let level = Level { sums: vec![sums], narrow: Narrowness::any(), ln_prior: 0.0 };
         Self::new(n, 0.0, f64::NEG_INFINITY, vec![level], vec![1.0])
     }
 
@@ -110,14 +112,14 @@ impl Field {
         &self.levels
     }
 
-    /// The sums of object `i`, one for each density.
-    fn sums(&self, law: usize, level: usize, i: usize) -> &[f64] {
-        &self.levels[level].sums[law][i * self.prior.len()..(i + 1) * self.prior.len()]
+    /// The sums of object `i`.
+    fn sums(&self, law: usize, level: usize, i: usize) -> Row<'_> {
+        self.levels[level].sums[law].of(i)
     }
 
     /// The sum of object `i` in the field with these shares.
     pub(super) fn sum(&self, law: usize, level: usize, i: usize, shares: &[f64]) -> f64 {
-        self.sums(law, level, i).iter().zip(shares).map(|(sum, share)| sum * share).sum()
+        self.sums(law, level, i).with(shares)
     }
 
     /// The expected shares, used as initial values.
@@ -137,10 +139,13 @@ impl Field {
         rng: &mut Stream,
     ) -> Vec<f64> {
         let mut counts = self.prior.clone();
-        let mut weights = vec![0.0; self.prior.len()];
+        let mut weights = Vec::new();
         for i in members {
-            let total = weigh(self.sums(law, level, i), shares, &mut weights);
-            counts[pick(&weights, total, rng)] += 1.0;
+            let row = self.sums(law, level, i);
+            let total = weigh(row, shares, &mut weights);
+            if let Some(density) = row.density(pick(&weights, total, rng)) {
+                counts[density] += 1.0;
+            }
         }
         // A Dirichlet draw: gamma variates over their sum.
         let drawn: Vec<f64> =
@@ -166,22 +171,22 @@ impl Field {
         members.shuffle(rng);
         let mut counts = self.prior.clone();
         let first: f64 = counts.iter().sum();
-        let mut weights = vec![0.0; counts.len()];
+        let mut weights = Vec::new();
         let mut ln = 0.0;
         for (before, i) in members.into_iter().enumerate() {
-            let total = weigh(self.sums(law, level, i), &counts, &mut weights);
+            let row = self.sums(law, level, i);
+            let total = weigh(row, &counts, &mut weights);
             ln += libm::log(total / (first + before as f64));
-            counts.iter_mut().zip(&weights).for_each(|(count, weight)| *count += weight / total);
+            row.entries().zip(&weights).for_each(|((at, _), weight)| counts[at] += weight / total);
         }
         ln
     }
 }
 
 /// The weight of an object in each density times its share, and their sum.
-fn weigh(sums: &[f64], shares: &[f64], weights: &mut [f64]) -> f64 {
-    for (weight, (sum, share)) in weights.iter_mut().zip(sums.iter().zip(shares)) {
-        *weight = sum * share;
-    }
+fn weigh(row: Row<'_>, shares: &[f64], weights: &mut Vec<f64>) -> f64 {
+    weights.clear();
+    weights.extend(row.entries().map(|(at, sum)| sum * shares[at]));
     weights.iter().sum()
 }
 
@@ -199,7 +204,8 @@ mod tests {
 
     fn field(prior: &[f64], sums: &[f64]) -> Field {
         let n = sums.len() / prior.len();
-        let level = Level { sums: vec![sums.to_vec()], narrow: Narrowness::any(), ln_prior: 0.0 };
+        let level =
+            Level { sums: vec![Sums::of_all(sums, prior.len())], narrow: Narrowness::any(), ln_prior: 0.0 };
         Field::new(n, libm::log(0.5), libm::log(0.5), vec![level], prior.to_vec())
     }
 
@@ -212,7 +218,8 @@ mod tests {
         let total: f64 = counts.iter().sum();
         let mut sum = 0.0;
         for k in 0..counts.len() {
-            let p = counts[k] / total * field.sums(0, 0, i)[k];
+            let sum = field.sums(0, 0, i).entries().find(|(at, _)| *at == k).map_or(0.0, |(_, sum)| sum);
+            let p = counts[k] / total * sum;
             counts[k] += 1.0;
             sum += p * exact(field, counts, i + 1, n);
             counts[k] -= 1.0;

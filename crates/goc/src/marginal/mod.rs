@@ -36,6 +36,7 @@ mod shape;
 mod smooth;
 mod split_merge;
 mod summary;
+mod sums;
 mod trace;
 
 use rayon::prelude::*;
@@ -62,6 +63,7 @@ use prior::PartitionPrior;
 use shape::{Likeness, Shape};
 use smooth::Smooth;
 use summary::{Counts, Tally, summarise};
+use sums::Sums;
 use trace::Trace;
 
 /// The values that the degrees of freedom of the clusters' covariances may take beyond the number
@@ -92,6 +94,10 @@ pub const SINGLETON_WEIGHT: f64 = 1.0;
 /// The prior probability that there is a field, unless given. One half, so that the default serves
 /// data with a field and data without.
 pub const FIELD_PRIOR: f64 = 0.5;
+
+/// Seconds of a sweep for each candidate in up to three features, measured on the skies of
+/// `bench/scale.py`.
+const SECONDS: f64 = 1.2e-7;
 
 /// Parameters of the marginal mixture; [`Marginal::run`] checks them.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,6 +139,15 @@ impl Default for Marginal {
             merge_cost: 1.1,
         }
     }
+}
+
+/// Who watches a run.
+#[derive(Clone, Copy)]
+pub struct Watching<'a> {
+    /// Called after every sweep, from any thread.
+    pub tick: &'a (dyn Fn() + Sync),
+    /// Whether the draws made so far are enough. Once true, it stays true.
+    pub enough: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// Why the marginal mixture cannot be run.
@@ -221,6 +236,14 @@ impl Marginal {
         self.sweeps() + self.begun()
     }
 
+    /// About how many seconds of one processor's time a run takes.
+    pub fn seconds(&self, objects: &dyn Objects) -> f64 {
+        let features = (objects.features() as f64 / 3.0).max(1.0);
+        let starts = if self.field_prior > 0.0 { self.begun() } else { 0 };
+        let sweeps = (self.chains * (self.sweeps() + starts)) as f64;
+        SECONDS * sweeps * objects.total() as f64 * features * features
+    }
+
     /// Sweeps of each trial start.
     fn begun(&self) -> usize {
         if self.field_prior > 0.0 { beginning::tried(self.burn) } else { 0 }
@@ -287,7 +310,21 @@ impl Marginal {
         tick: &(dyn Fn() + Sync),
         keep: Option<&dyn KeepStretches>,
     ) -> Result<Posterior, MarginalError> {
-        self.run_within(objects, seed, tick, keep, KEPT_BYTES)
+        self.run_until(objects, seed, Watching { tick, enough: &|| false }, keep)
+    }
+
+    /// Like [`Self::run_keeping`], but the chains end early once they are told that it is enough:
+    /// each with the draws that it has by then, and at least one. That answer is
+    /// [partial](Posterior::partial), and it depends on when it was asked for; checkpoints are left
+    /// as they were, so a later run resumes as if it had not happened.
+    pub fn run_until(
+        &self,
+        objects: &dyn Objects,
+        seed: u64,
+        watching: Watching<'_>,
+        keep: Option<&dyn KeepStretches>,
+    ) -> Result<Posterior, MarginalError> {
+        self.run_within(objects, seed, watching, keep, KEPT_BYTES)
     }
 
     /// The same, with the features of blocks cached if they take at most `kept` bytes.
@@ -295,7 +332,7 @@ impl Marginal {
         &self,
         objects: &dyn Objects,
         seed: u64,
-        tick: &(dyn Fn() + Sync),
+        watching: Watching<'_>,
         keep: Option<&dyn KeepStretches>,
         kept: usize,
     ) -> Result<Posterior, MarginalError> {
@@ -345,7 +382,7 @@ impl Marginal {
                     let found = of.sums(ending.get(at), objects, laws, weigh);
                     sums.iter_mut().zip(found).for_each(|(all, sums)| all.push(sums));
                 }
-                let level = |(of, sums): (&Smooth, Vec<Vec<f64>>)| Level {
+                let level = |(of, sums): (&Smooth, Vec<Sums>)| Level {
                     sums,
                     narrow: of.narrowness(),
                     ln_prior: of.ln_prior(),
@@ -386,21 +423,22 @@ impl Marginal {
             tried: beginning::tried(self.burn),
         };
         let tally = Tally::new(objects.total());
+        let keep = keep.map(|keep| (keep, watching.enough));
         let keeper = |c: usize| Keeper::new(keep, &data, &shape, c, self.sweeps());
         type All<T> = Result<Vec<T>, MarginalError>;
-        let begun = |c: usize| keeper(c).begun(|| Ok(beginnings.best(seed, c, tick)?));
+        let begun = |c: usize| keeper(c).begun(|| Ok(beginnings.best(seed, c, watching)?));
         let chains = (0..self.chains).into_par_iter().map(begun).collect::<All<_>>()?;
         let chains = beginning::resample(chains, seed).into_par_iter().enumerate();
-        let burnt = chains.map(|(c, chain)| self.burn(chain, keeper(c), tick)).collect::<All<_>>()?;
+        let burnt = chains.map(|(c, chain)| self.burn(chain, keeper(c), watching)).collect::<All<_>>()?;
         let chains = beginning::resample(burnt, seed.wrapping_add(1)).into_par_iter().enumerate();
         let traces = chains
-            .map(|(c, chain)| self.walk(chain, keeper(c), objects.offsets(), &smooth, &tally, tick))
+            .map(|(c, chain)| self.walk(chain, keeper(c), objects.offsets(), &smooth, &tally, watching))
             .collect::<All<_>>()?;
         drop(beginnings);
         drop((blocks, near, prior, points, likeliest));
+        let draws = traces.iter().map(|trace| trace.draws.len()).sum::<usize>();
         let errors = self.tails.map(|values| {
-            let draws = (self.chains * self.keep) as f64;
-            let of = |law: usize| traces.iter().map(|trace| trace.laws[law]).sum::<f64>() / draws;
+            let of = |law: usize| traces.iter().map(|trace| trace.laws[law]).sum::<f64>() / draws as f64;
             Errors { values, shares: (0..laws).map(of).collect() }
         });
         let weights = |i, spare: &mut Vec<f64>, own: &mut Vec<f64>| match &errors {
@@ -412,7 +450,7 @@ impl Marginal {
         };
         let counts = Counts { tally, smooth, weights: &weights };
         let found = summarise(objects, traces, counts, self.merge_cost);
-        Ok(Posterior { errors, ..found })
+        Ok(Posterior { errors, partial: draws < self.chains * self.keep, ..found })
     }
 
     /// The log prior probabilities of no field and of a field. The field's centre and covariance

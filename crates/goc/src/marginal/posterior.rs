@@ -49,6 +49,8 @@ pub struct Posterior {
     pub singleton_weight: f64,
     /// The power: the mean over the draws.
     pub power: f64,
+    /// Whether the chains were ended before they had made all their draws.
+    pub partial: bool,
     /// The inferred error model, if candidates were drawn with heavy tails.
     pub errors: Option<Errors>,
 }

@@ -26,16 +26,22 @@
 //! each cell is one kernel whose covariance includes that of its objects. The estimate is as
 //! smooth, and the cost per object does not depend on the number of objects.
 
+mod many;
+
 use rayon::prelude::*;
 
 use super::field::Narrowness;
 use super::matrix::{cholesky, inverse, ln_det, lower_inverse};
 use super::shape::Base;
+use super::sums::Sums;
 use crate::Points;
 use crate::objects::Objects;
 
 /// Maximum number of cells.
 const CELLS: usize = 256;
+
+/// From this many objects on, what is negligible is not computed ([`many`]).
+const MANY: usize = 5000;
 
 /// How much wider than the optimum for one normal cloud the kernels may be. Narrow kernels describe
 /// faint groups as field; wide ones leave bumps of the field that look like groups. So the width is
@@ -346,16 +352,34 @@ impl Smooth {
         spare.iter().zip(shares).map(|(density, share)| density * share).sum()
     }
 
+    /// The same for all candidates of object `i`, whose features are given one after another.
+    pub(super) fn all_densities(&self, i: usize, features: &[f64], shares: &[f64], out: &mut Vec<f64>) {
+        if self.cell_of.len() >= MANY {
+            return many::mixed(self, i, features, shares, out);
+        }
+        let (q, mut spare) = (self.kernel.len().isqrt(), Vec::new());
+        let m = features.len() / q;
+        let mut x = vec![0.0; q];
+        out.clear();
+        for j in 0..m {
+            x.iter_mut().enumerate().for_each(|(f, x)| *x = features[f * m + j]);
+            out.push(self.density(&x, Some(i), shares, &mut spare));
+        }
+    }
+
     /// For every error model and every object, the sums over its candidates of weight times each
-    /// density, object after object; and the same for `ending`, the same kernels with edges, if
-    /// given. `weigh` writes the weights under all error models to the last vector.
+    /// density; and the same for `ending`, the same kernels with edges, if given. `weigh` writes the
+    /// weights under all error models to the last vector.
     pub(super) fn sums(
         &self,
         ending: Option<&Self>,
         objects: &dyn Objects,
         laws: usize,
         weigh: impl Fn(usize, &mut Vec<f64>, &mut Vec<f64>) + Sync,
-    ) -> Vec<Vec<Vec<f64>>> {
+    ) -> Vec<Vec<Sums>> {
+        if objects.objects() >= MANY {
+            return many::sums(self, ending, objects, laws, weigh);
+        }
         let q = objects.features();
         let kinds = 1 + usize::from(ending.is_some());
         let of = |(values, spare, weights, x): &mut (Vec<f64>, Vec<f64>, Vec<f64>, Vec<f64>), i: usize| {
@@ -384,9 +408,12 @@ impl Smooth {
         };
         let rows: Vec<Vec<f64>> =
             (0..objects.objects()).into_par_iter().map_init(Default::default, of).collect();
-        let part = |at: usize| at * self.len()..(at + 1) * self.len();
-        let of_law = |at: usize| rows.iter().flat_map(|row| &row[part(at)]).copied().collect();
-        (0..kinds).map(|kind| (0..laws).map(|law| of_law(kind * laws + law)).collect()).collect()
+        let mut all = vec![vec![Sums::new(); laws]; kinds];
+        for row in rows {
+            let parts = row.chunks_exact(self.len());
+            all.iter_mut().flatten().zip(parts).for_each(|(sums, part)| sums.push(part, 0.0));
+        }
+        all
     }
 }
 

@@ -92,12 +92,8 @@ impl Counts<'_> {
             }
             objects.load(i, values);
             (self.weights)(i, spare, weights);
-            let m = weights.len();
-            let mut x = vec![0.0; objects.features()];
-            for j in 0..m {
-                x.iter_mut().enumerate().for_each(|(f, x)| *x = values[f * m + j]);
-                weights[j] *= smooth.density(&x, Some(i), field_shares, spare);
-            }
+            smooth.all_densities(i, values, field_shares, spare);
+            weights.iter_mut().zip(&*spare).for_each(|(weight, density)| *weight *= density);
             let total: f64 = weights.iter().sum();
             weights.iter().map(|w| in_field * w / total).collect()
         };
@@ -213,6 +209,7 @@ pub(super) fn summarise(
         singleton_weight: libm::exp(singleton_weight / total),
         power: power / total,
         errors: None,
+        partial: false,
     }
 }
 

@@ -8,6 +8,7 @@ use super::cluster::Cluster;
 use super::field::{Field, Level, Narrowness};
 use super::prior::{Cohesion, PartitionPrior};
 use super::shape::{Base, Likeness, Shape};
+use super::sums::Sums;
 use super::*;
 use crate::baselines::testing::all_partitions;
 use crate::candidates::CandidatesBuilder;
@@ -243,7 +244,7 @@ fn objects_scaled_as_they_are_loaded_give_the_bits_of_scaled_candidates_kept_or_
     let marginal = Marginal::default().length(2, 10, 150);
     let found = marginal.run(&really, 3).unwrap();
     for kept in [KEPT_BYTES, 0] {
-        assert_eq!(marginal.run_within(&view, 3, &|| {}, None, kept).unwrap(), found);
+        assert_eq!(marginal.run_within(&view, 3, quietly(), None, kept).unwrap(), found);
     }
     assert_eq!(
         Model::fit(&marginal, &view, &found).unwrap(),
@@ -266,7 +267,7 @@ fn with_a_field_the_draws_follow_the_law_by_enumeration() {
     let sums = [[0.05, 0.2], [0.15, 0.01], [0.08, 0.08], [0.02, 0.12], [0.1, 0.03]];
     let shares = [0.7, 1.6];
     let narrow = Narrowness::new(vec![1.0, 0.0, 0.0, 1.0], 0.8, 2);
-    let level = Level { sums: vec![sums.concat()], narrow: narrow.clone(), ln_prior: 0.0 };
+    let level = Level { sums: vec![Sums::of_all(&sums.concat(), 2)], narrow: narrow.clone(), ln_prior: 0.0 };
     let field = Field::new(n, libm::log(0.4), libm::log(0.6), vec![level], shares.to_vec());
     // The mean of the product of the field's densities over the shares: a sum over which density
     // each object has.
@@ -473,4 +474,31 @@ fn a_box_that_is_filled_evenly_has_no_groups_along_its_edges() {
     let strays = (0..500).filter(|i| !found.in_no_group[*i]).count();
     assert!(found.in_no_group[500..].iter().all(|alone| !alone), "the group is not found");
     assert!(strays < 15, "{strays} of the box in groups");
+}
+
+/// A run that nobody watches.
+fn quietly() -> Watching<'static> {
+    Watching { tick: &|| {}, enough: &|| false }
+}
+
+#[test]
+fn a_run_that_is_told_to_end_answers_with_the_draws_it_has() {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    let (candidates, marginal) = (five(), Marginal::default().length(2, 4, 10));
+    for last in [0, 3, 20] {
+        let sweeps = AtomicUsize::new(0);
+        let tick = || {
+            sweeps.fetch_add(1, Relaxed);
+        };
+        let enough = || sweeps.load(Relaxed) >= last;
+        let watching = Watching { tick: &tick, enough: &enough };
+        let found = marginal.run_until(&candidates, 1, watching, None).unwrap();
+        assert!(found.partial && found.partition.labels().len() == 5);
+        // Every chain has a draw, and none goes on for long.
+        assert!((2..20).contains(&found.together.draws().len()));
+        assert!(sweeps.into_inner() <= last + 4);
+    }
+    let whole = marginal.run_until(&candidates, 1, quietly(), None).unwrap();
+    assert_eq!(whole, marginal.run(&candidates, 1).unwrap());
+    assert!(!whole.partial);
 }

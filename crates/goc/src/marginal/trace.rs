@@ -6,7 +6,7 @@ use super::chain::{Chain, FIELD};
 use super::draws::Draw;
 use super::smooth::Smooth;
 use super::summary::Tally;
-use super::{Marginal, MarginalError};
+use super::{Marginal, MarginalError, Watching};
 
 /// What one chain returns.
 pub(super) struct Trace {
@@ -57,18 +57,21 @@ impl Marginal {
         &self,
         mut chain: Chain<'a>,
         keeper: Keeper<'a>,
-        tick: &(dyn Fn() + Sync),
+        watching: Watching<'_>,
     ) -> Result<(f64, Chain<'a>), MarginalError> {
         let (from, [mut ln_joint, mut judged]) =
             keeper.burnt(&mut chain)?.unwrap_or((self.begun(), [0.0, 0.0]));
-        (self.begun()..from).for_each(|_| tick());
+        (self.begun()..from).for_each(|_| (watching.tick)());
         for t in from..self.burn {
+            if (watching.enough)() {
+                break;
+            }
             chain.step(self.moves);
             if t + beginning::JUDGED >= self.burn {
                 ln_joint += chain.ln_joint();
                 judged += 1.0;
             }
-            tick();
+            (watching.tick)();
             keeper.keep_burnt(&chain, t + 1, self.burn, [ln_joint, judged])?;
         }
         Ok((ln_joint / f64::max(judged, 1.0), chain))
@@ -81,15 +84,18 @@ impl Marginal {
         offsets: &[usize],
         smooth: &[Smooth],
         tally: &Tally,
-        tick: &(dyn Fn() + Sync),
+        watching: Watching<'_>,
     ) -> Result<Trace, MarginalError> {
         let (levels, shares) = (chain.data.field.levels().len(), chain.field_shares.len());
         let (metric, laws) = (chain.shape.psi.len(), chain.data.ln_laws.len());
         let mut trace = Trace::new([levels, shares, metric, laws], self.keep);
         let from = keeper.walked(&mut chain, &mut trace, tally, offsets)?;
-        (0..from).for_each(|_| tick());
+        (0..from).for_each(|_| (watching.tick)());
         let mut stretch = Vec::new();
         for _ in from..self.keep {
+            if (watching.enough)() && !trace.draws.is_empty() {
+                break;
+            }
             chain.step(self.moves);
             {
                 trace.with_field +=
@@ -117,7 +123,7 @@ impl Marginal {
                 trace.power += chain.cohesion.power;
                 trace.laws[chain.reader.law] += 1.0;
             }
-            tick();
+            (watching.tick)();
             keeper.keep_walked(&chain, &trace, &mut stretch, self.keep)?;
         }
         trace.moves = chain.moves;

@@ -1,10 +1,10 @@
 //! Neighbours, spanning trees and connected components, shared by the graph-based oracles.
 //!
-//! All are computed from every pair: O(n^2 q) time, O(n) memory in addition to the result. A
-//! spatial tree would be faster beyond some ten thousand points in few dimensions, but the oracles
-//! that use this are quadratic anyway. Ties go to the lower index, so no result depends on the
-//! order of evaluation.
+//! Spanning trees are computed from every pair: O(n^2 q) time, O(n) memory in addition to the
+//! result. So are neighbours in many features; in few, a tree finds the same ones ([`Tree`]). Ties
+//! go to the lower index, so no result depends on the order of evaluation.
 
+use super::nearest::Tree;
 use crate::Points;
 use crate::points::squared_distance;
 use rayon::prelude::*;
@@ -12,10 +12,22 @@ use rayon::prelude::*;
 /// The `k` nearest other points of one point, nearest first: `(squared distance, number)`.
 pub(crate) type Neighbours = Vec<(f64, u32)>;
 
+/// Up to this many features a tree finds neighbours; in more, most boxes are near every point.
+const TREE_UP_TO: usize = 8;
+
 /// The `k` nearest other points of every point (all others if there are fewer).
 pub(crate) fn nearest(points: &Points, k: usize) -> Vec<Neighbours> {
     let n = points.len();
     let k = k.min(n.saturating_sub(1));
+    if points.features() <= TREE_UP_TO {
+        return Tree::new(points).nearest(k);
+    }
+    nearest_of_all(points, k)
+}
+
+/// The same by looking at all pairs.
+fn nearest_of_all(points: &Points, k: usize) -> Vec<Neighbours> {
+    let n = points.len();
     let by_distance = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
     (0..n)
         .into_par_iter()
@@ -256,6 +268,18 @@ pub(crate) mod tests {
         let huge = Points::new(vec![-1e300, 0.0, 1e300, 1.0], 1).unwrap();
         let error = oracle.cluster(&huge, Start::K(2), rng).unwrap_err().to_string();
         assert!(error.ends_with("too large to be squared; scale the features"), "{error}");
+    }
+
+    #[test]
+    fn the_tree_finds_the_neighbours_of_the_search_through_all_pairs_ties_included() {
+        for (n, q, k) in [(1, 2, 0), (2, 1, 1), (40, 3, 39), (700, 1, 12), (900, 3, 20), (300, 8, 7)] {
+            let points = blobs(5, n, q, 4);
+            assert_eq!(Tree::new(&points).nearest(k), nearest_of_all(&points, k));
+            // On a grid of few values nearly all distances are ties.
+            let coarse: Vec<f64> = points.values().iter().map(|v| (v / 4.0).round()).collect();
+            let coarse = Points::new(coarse, q).unwrap();
+            assert_eq!(Tree::new(&coarse).nearest(k), nearest_of_all(&coarse, k));
+        }
     }
 
     proptest! {

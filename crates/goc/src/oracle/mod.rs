@@ -24,6 +24,7 @@ pub mod k_medoids;
 pub mod linkage;
 pub mod mclust;
 pub mod mean_shift;
+mod nearest;
 pub mod spectral;
 #[cfg(test)]
 mod threads;

@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::Work;
 use crate::console::{self, Console};
 use crate::failure::{Failure, Result};
+use crate::interrupt;
 use crate::long_table::LongTableArgs;
 use crate::output::OutputArgs;
 pub use print::{sentence, summary};
@@ -85,6 +86,11 @@ pub struct FitArgs {
     #[arg(long, value_name = "FOLDER", help_heading = "How sure")]
     checkpoint: Option<PathBuf>,
 
+    /// On Ctrl-C, end --method marginal with the draws made so far and say that the answer is
+    /// partial; a second Ctrl-C ends the command
+    #[arg(long, help_heading = "How sure")]
+    partial: bool,
+
     /// Also write a table with one row per cluster: label, size, centre, spread, and how reliable
     /// it is
     #[arg(long, value_name = "FILE", help_heading = "How sure")]
@@ -102,6 +108,9 @@ impl FitArgs {
                  --significance and --noise; ask for one of these"
             ));
         }
+        if self.partial && self.settings.method != MethodName::Marginal {
+            return Err(usage!("--partial needs --method marginal, not {}", self.settings.method));
+        }
         Ok(self.settings.check_initial_labels(self.init_labels.is_some())?)
     }
 
@@ -118,6 +127,9 @@ impl FitArgs {
             settings.initial_labels = Some(numbered(&labels));
         } else if self.init_labels.is_some() {
             console::note(format!("not used by --method {}: --init-labels", settings.method));
+        }
+        if self.partial {
+            interrupt::answer();
         }
         let console = Console::default();
         let fit = match &self.checkpoint {

@@ -219,10 +219,14 @@ fn take_draw(n: usize, from: &mut Taken) -> Option<Draw> {
     (draw.clusters() == clusters).then_some(draw)
 }
 
+/// Storage, and whether the chains were told to end early.
+type Kept<'a> = (&'a dyn KeepStretches, &'a (dyn Fn() -> bool + Sync));
+
 /// Saves one chain, or does nothing.
 #[derive(Clone, Copy)]
 pub(in crate::marginal) struct Keeper<'a> {
-    keep: Option<&'a dyn KeepStretches>,
+    /// The storage, and whether the chains were told to end early: that is not saved.
+    keep: Option<Kept<'a>>,
     data: &'a Data<'a>,
     shape: &'a Shape,
     /// The index of the chain.
@@ -234,7 +238,7 @@ pub(in crate::marginal) struct Keeper<'a> {
 impl<'a> Keeper<'a> {
     /// For a chain with this many sweeps.
     pub(in crate::marginal) fn new(
-        keep: Option<&'a dyn KeepStretches>,
+        keep: Option<Kept<'a>>,
         data: &'a Data<'a>,
         shape: &'a Shape,
         chain: usize,
@@ -249,7 +253,7 @@ impl<'a> Keeper<'a> {
         name: &str,
         read: impl FnOnce(&mut Taken) -> Option<T>,
     ) -> Result<Option<T>, MarginalError> {
-        let (Some(keep), name) = (self.keep, self.name(name)) else { return Ok(None) };
+        let (Some((keep, _)), name) = (self.keep, self.name(name)) else { return Ok(None) };
         let Some(kept) = keep.kept(&name).map_err(MarginalError::Kept)? else { return Ok(None) };
         let mut from = Taken { reals: kept.reals.into(), counts: kept.counts.into() };
         match read(&mut from).filter(|_| from.reals.is_empty() && from.counts.is_empty()) {
@@ -259,7 +263,7 @@ impl<'a> Keeper<'a> {
     }
 
     fn keep(&self, name: &str, write: impl FnOnce(&mut Stretch)) -> Result<(), MarginalError> {
-        let Some(keep) = self.keep else { return Ok(()) };
+        let Some((keep, _)) = self.keep.filter(|(_, ended)| !ended()) else { return Ok(()) };
         let mut stretch = Stretch::default();
         write(&mut stretch);
         keep.keep(&self.name(name), &stretch).map_err(MarginalError::Kept)
@@ -360,7 +364,7 @@ impl<'a> Keeper<'a> {
             };
             let name = format!("draws-{from}");
             let Some(own) = self.kept(&name, read)? else {
-                let damaged = self.keep.map(|keep| keep.damaged(&self.name(&name)));
+                let damaged = self.keep.map(|(keep, _)| keep.damaged(&self.name(&name)));
                 return Err(MarginalError::Kept(damaged.unwrap_or_default()));
             };
             for (draw, ln_density, choices) in own {

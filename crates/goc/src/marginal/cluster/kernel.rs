@@ -109,7 +109,7 @@ fn quadratic_of(cluster: &Cluster, values: &[f64]) -> [f64; LANES] {
 }
 
 #[inline(always)]
-fn weigh_block(cluster: &Cluster, values: &[f64], weights: &[f64]) -> [f64; LANES] {
+fn weigh_block(cluster: &Cluster, values: &[f64], weights: &[f64; LANES]) -> [f64; LANES] {
     match cluster.mean.len() {
         1 => weigh_body(cluster, &differences::<1>(cluster, values), weights),
         2 => weigh_body(cluster, &differences::<2>(cluster, values), weights),
@@ -134,15 +134,14 @@ fn differences<const Q: usize>(cluster: &Cluster, values: &[f64]) -> [[f64; LANE
 
 #[inline(always)]
 fn fill_differences(cluster: &Cluster, values: &[f64], d: &mut [[f64; LANES]]) {
-    for ((d, column), mean) in d.iter_mut().zip(values.chunks_exact(LANES)).zip(&cluster.mean) {
-        for (slot, x) in d.iter_mut().zip(column) {
-            *slot = x - mean;
-        }
+    // Columns of a length known at compile time are subtracted in one step.
+    for ((d, column), mean) in d.iter_mut().zip(values.as_chunks::<LANES>().0).zip(&cluster.mean) {
+        *d = column.map(|x| x - mean);
     }
 }
 
 #[inline(always)]
-fn weigh_body(cluster: &Cluster, d: &[[f64; LANES]], weights: &[f64]) -> [f64; LANES] {
+fn weigh_body(cluster: &Cluster, d: &[[f64; LANES]], weights: &[f64; LANES]) -> [f64; LANES] {
     let q = d.len();
     let quadratic = squares(&cluster.low, d);
     let mut base = [0.0; LANES];
