@@ -37,8 +37,9 @@ fn pass(candidates: &Candidates) -> f64 {
     begin.elapsed().as_secs_f64()
 }
 
-/// The means of the chosen candidates; a centre that nobody chose stays.
-fn means(
+/// One step (III): the means of the chosen candidates, where a centre that nobody chose stays; CPU seconds, centres that
+/// moved, and distances to points and boxes that were computed.
+fn select(
     candidates: &Candidates,
     selector: &mut Selector<'_>,
     centres: &Points,
@@ -78,9 +79,8 @@ fn main() {
         let mut selector = Selector::new(&candidates, Distance::Squared, 0.01);
         let mut one = f64::INFINITY;
         for iteration in 1..=ITERATIONS {
-            let moved;
-            let (seconds, looks);
-            (centres, seconds, moved, looks) = means(&candidates, &mut selector, &centres);
+            let (next, seconds, moved, looks) = select(&candidates, &mut selector, &centres);
+            centres = next;
             one = one.min(pass(&candidates));
             if iteration == 1 || iteration % 5 == 0 {
                 println!(

@@ -13,8 +13,8 @@
 //! The selected clusters are those with the largest total score, none nested within another, and
 //! never the whole set. Points in none of them are noise.
 //!
-//! A k-d tree ([`tree`]) finds core distances and leads Boruvka's rounds to the spanning tree
-//! ([`spanning`]); the clusters follow from the tree alone ([`hierarchy`]).
+//! A k-d tree (`tree`) finds core distances and leads Boruvka's rounds to the spanning tree
+//! (`spanning`); the clusters follow from the spanning tree alone (`hierarchy`).
 //!
 //! # Decisions
 //! - The number of clusters follows from the density: **K is not used** (it must still be from 1 to n, as for
