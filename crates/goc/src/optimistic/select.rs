@@ -546,7 +546,7 @@ mod tests {
                 // A third of the centres stays where it is.
                 for (at, c) in centres.iter_mut().enumerate() {
                     let step = numbers.one(1.0) * 0.3f64.powi(round);
-                    *c += if (at / q + round as usize) % 3 == 0 { 0.0 } else { step };
+                    *c += if (at / q + round as usize).is_multiple_of(3) { 0.0 } else { step };
                 }
             }
         }
