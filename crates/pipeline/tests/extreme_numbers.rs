@@ -179,6 +179,7 @@ fn odd_shapes_give_an_answer_or_an_error() {
         ("one farther value", far(1e300)),
         ("the largest number", far(f64::MAX)),
         ("50 features of 48 objects", three_groups(48, 50)),
+        ("50 features of 12 objects", three_groups(12, 50)),
         ("50 features of 4 objects", three_groups(4, 50)),
         ("one feature", three_groups(12, 1)),
     ];

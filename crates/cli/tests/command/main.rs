@@ -17,6 +17,7 @@ mod predict;
 mod report;
 mod reproduce;
 mod score;
+mod soon;
 mod spaces;
 mod stars;
 mod sure;
