@@ -95,7 +95,7 @@ class Parts:
     @classmethod
     def _of_lsdb(cls, catalog: Any, reading: Mapping[str, Any], function: bytes | None) -> Parts:
         """Of an ``lsdb.Catalog``, with all that was selected or computed there. Its margin is another catalogue, and stays out."""
-        import dask
+        from dask.base import optimize
 
         known = catalog.hc_structure.catalog_info
         told = {
@@ -108,7 +108,7 @@ class Parts:
         sky = Sky.of({key: value for key, value in told.items() if value}, f"the lsdb catalogue {catalog.name}")
         pixels = [Pixel(int(pixel.order), int(pixel.pixel)) for pixel in catalog.get_ordered_healpix_pixels()]
         # Each of them carries the graph of all partitions until it is optimised by itself.
-        made = [dask.optimize(item)[0] for item in catalog.to_delayed()]
+        made = [optimize(item)[0] for item in catalog.to_delayed()]
         sources = [tasks.Source("delayed", pickled(item), reading, function) for item in made]
         names = [pixel.path(sky.suffix) for pixel in pixels]
         return cls(sources, names, names, sky)
