@@ -217,6 +217,23 @@ impl Column {
         Ok(())
     }
 
+    /// Takes away the rows from `at` on.
+    pub(crate) fn split_off(&mut self, at: usize) -> Self {
+        let data = match &mut self.data {
+            Data::Bool(v) => Data::Bool(v.split_off(at)),
+            Data::U8(v) => Data::U8(v.split_off(at)),
+            Data::I16(v) => Data::I16(v.split_off(at)),
+            Data::I32(v) => Data::I32(v.split_off(at)),
+            Data::I64(v) => Data::I64(v.split_off(at)),
+            Data::F32(v) => Data::F32(v.split_off(at)),
+            Data::F64(v) => Data::F64(v.split_off(at)),
+            Data::Text(v) => Data::Text(v.split_off(at)),
+        };
+        let valid = self.valid.as_mut().map(|valid| valid.split_off(at));
+        let (name, unit, description) = (self.name.clone(), self.unit.clone(), self.description.clone());
+        Self { name, data, unit, description, valid, origin: Arc::clone(&self.origin) }
+    }
+
     pub(crate) fn with_origin(mut self, origin: &Arc<Origin>) -> Self {
         self.origin = Arc::clone(origin);
         self

@@ -56,5 +56,6 @@ pub use files::{Existing, Files};
 pub use folder::partitions;
 pub use format::Format;
 pub use missing::Missing;
+pub use parquet::{Pieces, write_pieces};
 pub use table::{Skipped, Table};
 pub use which::{Pick, Which};

@@ -228,6 +228,12 @@ impl Table {
         Ok(())
     }
 
+    /// Takes away the rows from `at` on; the metadata stay with those before.
+    pub(crate) fn split_off(&mut self, at: usize) -> Self {
+        let columns = self.columns.iter_mut().map(|column| column.split_off(at)).collect();
+        Self { columns, ..Self::default() }
+    }
+
     /// Records the file in the table and in each of its columns.
     pub(crate) fn with_origin(mut self, origin: &Arc<Origin>) -> Self {
         self.source.clone_from(&origin.file);

@@ -48,9 +48,9 @@ fn desk() -> Desk {
 #[test]
 fn stars_in_a_folder_of_partitions_are_those_of_one_table() {
     let desk = desk();
-    desk.done("stars whole.parquet --k 2 --m 11 -o whole.csv");
+    desk.done("stars whole.parquet --k 2 -m 11 -o whole.csv");
     for folder in ["parts", "survey", "survey/halo", "survey/halo/dataset"] {
-        desk.done(&format!("stars {folder} --k 2 --m 11 -o parts.csv"));
+        desk.done(&format!("stars {folder} --k 2 -m 11 -o parts.csv"));
         assert_eq!(desk.text("parts.csv"), desk.text("whole.csv"), "{folder}");
     }
 }
@@ -58,15 +58,15 @@ fn stars_in_a_folder_of_partitions_are_those_of_one_table() {
 #[test]
 fn candidates_of_a_folder_of_partitions_have_the_bytes_of_one_table() {
     let desk = desk();
-    desk.done("candidates whole.parquet --m 11 --missing nan -o whole-candidates.parquet");
+    desk.done("candidates whole.parquet -m 11 --missing nan -o whole-candidates.parquet");
     for folder in ["parts", "survey"] {
-        desk.done(&format!("candidates {folder} --m 11 --missing nan -o parts.parquet"));
+        desk.done(&format!("candidates {folder} -m 11 --missing nan -o parts.parquet"));
         assert!(desk.bytes("parts.parquet") == desk.bytes("whole-candidates.parquet"), "{folder}");
     }
     std::fs::create_dir(desk.path("candidates")).unwrap();
-    desk.done("candidates parts/part.9.parquet --m 11 --missing nan -o candidates/0.parquet");
-    desk.done("candidates parts/part.10.parquet --m 11 --missing nan -o candidates/1.parquet");
-    desk.done("candidates parts/part.11.parquet --m 11 --missing nan -o candidates/2.parquet");
+    desk.done("candidates parts/part.9.parquet -m 11 --missing nan -o candidates/0.parquet");
+    desk.done("candidates parts/part.10.parquet -m 11 --missing nan -o candidates/1.parquet");
+    desk.done("candidates parts/part.11.parquet -m 11 --missing nan -o candidates/2.parquet");
     desk.done("cluster candidates --k 2 -o parts.csv");
     desk.done("cluster whole-candidates.parquet --k 2 -o whole.csv");
     assert_eq!(desk.text("parts.csv"), desk.text("whole.csv"));
