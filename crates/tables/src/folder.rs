@@ -152,8 +152,7 @@ fn value<'k>(known: &'k [(String, String)], key: &str) -> Option<&'k str> {
 fn search(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     for entry in std::fs::read_dir(folder).map_err(|error| unreadable(folder, error))? {
         let path = entry.map_err(|error| unreadable(folder, error))?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name.starts_with(['_', '.']) {
+        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(['_', '.'])) {
             continue;
         }
         if path.is_dir() {

@@ -151,9 +151,8 @@ impl Model {
             }
             Some(ClusterParts { size: n.round().max(1.0) as usize, mean, scatter })
         };
-        let mut each = sums.0.chunks_exact(width(q));
-        let clusters =
-            self.parts.clusters.iter().zip(&mut each).filter_map(|(c, own)| moved(c, own)).collect();
+        let each = sums.0.chunks_exact(width(q));
+        let clusters = self.parts.clusters.iter().zip(each).filter_map(|(c, own)| moved(c, own)).collect();
         let field = self.parts.field.as_ref().zip(sums.0.chunks_exact(width(q)).nth(k));
         let field = field.and_then(|(field, own)| moved(field, own));
         Self::new(ModelParts { clusters, field, ..self.parts.clone() })
@@ -209,7 +208,8 @@ mod tests {
         let points = objects.means();
         let of = |i: usize, c: usize| {
             let shares = model.shares(points.row(i), &[0.0]);
-            shares[c] / shares.iter().sum::<f64>()
+            let share = shares[c] / shares.iter().sum::<f64>();
+            if share < VISIBLE { 0.0 } else { share }
         };
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{a} {b}");
         let ours = swept.parts().clusters.iter().chain(&swept.parts().field);
