@@ -128,10 +128,11 @@ def test_the_cut_and_the_order_of_partitions_change_nothing(fit, table, tmp_path
         same(fit(data, sweeps=2), swept)
 
 
-def test_a_small_catalogue_has_the_answer_of_one_machine(fit, table):
+def test_a_small_catalogue_has_the_answer_of_one_machine(fit, table, tmp_path):
+    table = table[: 5 * SAMPLE]
     options = {name: value for name, value in OPTIONS.items() if name != "features"}
     one = goc.MarginalMixture(**options).fit(goc.Candidates.from_table(table, features=["x", "y"]))
-    found = fit(sample=N, sweeps=3)
+    found = fit(write(table, tmp_path / "small", [10, 200]), sweeps=3)
     assert (found.first_on_, found.n_sweeps_) == ("all", 0)
     rows = found.compute()
     assert rows["object"].tolist() == table["object"].tolist()[::5]
