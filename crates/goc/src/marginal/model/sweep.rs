@@ -212,9 +212,13 @@ mod tests {
             if share < VISIBLE { 0.0 } else { share }
         };
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{a} {b}");
-        let ours = swept.parts().clusters.iter().chain(&swept.parts().field);
-        for (c, own) in [0, 1, 2, 4].into_iter().zip(ours) {
-            let n: f64 = (0..points.len()).map(|i| of(i, c)).sum();
+        let n = |c: usize| (0..points.len()).map(|i| of(i, c)).sum::<f64>();
+        // The row of the field is the last; a cluster may have been dropped.
+        let left: Vec<usize> = [0, 1, 2, 4].into_iter().filter(|c| n(*c) >= 0.5).collect();
+        let ours: Vec<&ClusterParts> = swept.parts().clusters.iter().chain(&swept.parts().field).collect();
+        assert!(ours.len() == left.len() && left.len() >= 3, "{left:?}");
+        for (c, own) in left.into_iter().zip(ours) {
+            let n = n(c);
             assert_eq!(own.size, n.round().max(1.0) as usize);
             let mean = |f: usize| (0..points.len()).map(|i| of(i, c) * points.row(i)[f]).sum::<f64>() / n;
             let mean = [mean(0), mean(1)];
