@@ -206,3 +206,15 @@ def test_partitions_that_are_folders_are_read_whole(collection, fit, rows, tmp_p
     opened = lsdb.open_catalog(found.to_hats(tmp_path / "labels"))
     assert len(opened.compute(progress_bar=False)) == len(rows)
     found.close()
+
+
+def test_probabilities_of_the_mixture_come_back_as_a_catalogue_too(collection, client, tmp_path):
+    options = {"candidates": make, "sample": 150, "sweeps": 1, "chains": 2, "burn": 20, "keep": 20, "client": client}
+    found, again = goc.dask.fit_mixture(collection, **options), goc.dask.fit_mixture(lsdb.open_catalog(collection), **options)
+    rows = found.compute()
+    assert again.compute().equals(rows)
+    table = lsdb.open_catalog(found.to_hats(tmp_path / "groups")).compute(progress_bar=False).set_index("source_id").loc[rows["object"]]
+    for name in ("label", "probability", "runner_up", "alone", "field"):
+        assert table[name].to_numpy(rows[name].dtype).tobytes() == rows[name].to_numpy().tobytes(), name
+    found.close()
+    again.close()
