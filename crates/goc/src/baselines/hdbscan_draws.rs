@@ -17,7 +17,7 @@
 //! The confidence of a member is the mean of `p` with the others of its group; that of noise is one
 //! minus its largest `p`.
 //!
-//! Cost: `W` runs of HDBSCAN at `n^2 q`, and `W n^2` to combine them; memory `n^2 / 2` numbers.
+//! Cost: `W` runs of HDBSCAN, and `W n^2` to combine them; memory `n^2 / 2` numbers.
 
 use super::ensemble::Ensemble;
 use super::possible_worlds::{cluster_worlds, draw, enumerate};

@@ -39,8 +39,8 @@ const FAR: f64 = 5.0;
 /// Derives separate streams for chains that continue from another's state.
 const RESAMPLED: u64 = 0x7265_7361_6d70_6c65;
 
-/// The largest number of objects for which dense groups are searched: the search takes quadratic
-/// time.
+/// The largest number of objects for which dense groups are searched: in many features the search
+/// takes quadratic time.
 const DENSE_UP_TO: usize = 20_000;
 
 /// Sweeps of each start of a chain with `burn` burn-in sweeps.
