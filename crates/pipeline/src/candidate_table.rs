@@ -13,16 +13,22 @@ use crate::sampling::{Loss, Origin};
 /// The long table: object, candidate, features, extra columns and penalty, followed by the columns
 /// `kept` of the input. Its metadata hold the provenance.
 pub fn candidate_table(dataset: &Dataset, origin: &Origin, kept: &[&Column]) -> Result<Table> {
-    long_table(Cow::Borrowed(dataset), origin, kept)
+    long_table(Cow::Borrowed(dataset), &origin.rows, kept)
 }
 
 /// Like [`candidate_table`], for a data set that is no longer needed: its extra columns are not
 /// copied.
 pub fn into_candidate_table(dataset: Dataset, origin: &Origin, kept: &[&Column]) -> Result<Table> {
-    long_table(Cow::Owned(dataset), origin, kept)
+    piece_table(dataset, &origin.rows, kept)
 }
 
-fn long_table(dataset: Cow<'_, Dataset>, origin: &Origin, kept: &[&Column]) -> Result<Table> {
+/// The same for a piece of a data set ([`Sampling::sample_in_pieces`](crate::Sampling)) and the
+/// rows of its objects.
+pub fn piece_table(dataset: Dataset, rows: &[usize], kept: &[&Column]) -> Result<Table> {
+    long_table(Cow::Owned(dataset), rows, kept)
+}
+
+fn long_table(dataset: Cow<'_, Dataset>, rows: &[usize], kept: &[&Column]) -> Result<Table> {
     let sets = &dataset.candidates;
     let counts: Vec<usize> = (0..sets.objects()).map(|i| sets.count(i)).collect();
     let object = match sets.ids() {
@@ -58,7 +64,7 @@ fn long_table(dataset: Cow<'_, Dataset>, origin: &Origin, kept: &[&Column]) -> R
                 column.name()
             ));
         }
-        columns.push(repeat_column(column, &counts, &origin.rows)?);
+        columns.push(repeat_column(column, &counts, rows)?);
     }
     let mut table = Table::new(columns)?;
     for (key, value) in provenance {

@@ -9,6 +9,7 @@ mod compare;
 mod demo;
 mod desk;
 mod files;
+mod folders;
 mod help;
 mod marginal;
 mod missing_values;

@@ -53,7 +53,7 @@ pub use draws::Draw;
 pub use errors::Errors;
 use extent::Extent;
 use field::{Field, Level};
-pub use model::{ClusterParts, Model, ModelError, ModelParts, Prediction};
+pub use model::{ClusterParts, Model, ModelError, ModelParts, Prediction, Sums};
 use prior::PartitionPrior;
 use shape::{Base, Likeness, Shape};
 use smooth::Smooth;
