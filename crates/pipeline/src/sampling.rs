@@ -340,6 +340,7 @@ impl Sampling {
             },
             provenance: provenance(&settings, &features, &dropped),
             features,
+            from_prior: measured.from_prior(&rows),
             dropped,
             source: measured.source().map(str::to_string),
             ..Dataset::new(candidates?)
