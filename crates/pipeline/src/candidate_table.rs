@@ -8,6 +8,7 @@ use goc_tables::{Column, Data, Table};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::labels::described;
+use crate::long_table::FROM_PRIOR;
 use crate::sampling::{Loss, Origin};
 
 /// The long table: object, candidate, features, extra columns and penalty, followed by the columns
@@ -45,6 +46,8 @@ fn long_table(dataset: Cow<'_, Dataset>, rows: &[usize], kept: &[&Column]) -> Re
         let column = Column::new(feature.name.clone(), Data::F64(all(sets, |i| sets.feature(i, f))));
         columns.push(column.with_unit(feature.unit.clone().unwrap_or_default()));
     }
+    let from_prior =
+        (!dataset.from_prior.is_empty()).then(|| Data::Bool(repeat(&counts, |i| dataset.from_prior[i])));
     let penalty = sets.has_penalties().then(|| all(sets, |i| sets.penalties(i)));
     let (extras, provenance) = match dataset {
         Cow::Owned(dataset) => (dataset.extras, dataset.provenance),
@@ -56,6 +59,13 @@ fn long_table(dataset: Cow<'_, Dataset>, rows: &[usize], kept: &[&Column]) -> Re
     }
     if let Some(penalty) = penalty {
         columns.push(described("penalty", Data::F64(penalty), "penalty, not scaled"));
+    }
+    if let Some(from_prior) = from_prior {
+        columns.push(described(
+            FROM_PRIOR,
+            from_prior,
+            "whether a value of the object is drawn from a prior",
+        ));
     }
     for column in kept {
         if columns.iter().any(|c| c.name() == column.name()) {

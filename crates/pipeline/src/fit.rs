@@ -21,6 +21,7 @@ use crate::error::Result;
 use crate::judge;
 use crate::keep::Keep;
 use crate::methods::Run;
+use crate::missing_values::{with_burn, withhold};
 use crate::model_file::ModelFile;
 use crate::names::MethodName;
 use crate::prepared::Prepared;
@@ -141,15 +142,17 @@ pub fn fit_keeping(
         _ => None,
     };
     let settings = Settings { penalty_strength: Some(strength), scale, tails, ..asked.clone() };
+    let settings = with_burn(settings, &prepared.data.from_prior);
     let weights = prepared.data.object_weights.clone();
     let candidates = &prepared.data.candidates;
     let run = Job { oracle, weights: weights.as_deref(), watch, keep };
     let (settings, auto) = run.resolve(settings, candidates, seed)?;
     let itself = Run { keep, ..run.with(&settings) };
-    let mut grouped = match prepared.is_applied() {
+    let grouped = match prepared.is_applied() {
         true => itself.group(candidates, seed)?,
         false => itself.mixture(&prepared.objects(), seed)?,
     };
+    let (mut grouped, withheld) = withhold(grouped, &prepared.data.from_prior);
     let unused: Vec<&str> = asked
         .unused()
         .into_iter()
@@ -163,7 +166,7 @@ pub fn fit_keeping(
     let places = grouped.take_places(candidates);
     let centres = grouped.take_centres(&places);
     let k_initial = grouped.first_k.map_or_else(|| settings.wanted(), Ok)?;
-    let remarks = grouped.posterior.iter().map(|found| chains_remark(found)).collect();
+    let remarks = grouped.posterior.iter().map(|found| chains_remark(found)).chain(withheld).collect();
     let found = grouped.partition.clone();
     let mut fit = Fit {
         settings,

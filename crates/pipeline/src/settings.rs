@@ -368,8 +368,9 @@ settings! {
         |s| s.method.uses_strength();
     chains: usize = 4, "chains", "chains", "N", 1, "",
         "Chains of the marginal mixture", MIXTURE;
-    burn: usize = 40, "burn", "burn", "N", 0, "",
-        "Sweeps of each chain before draws are kept", MIXTURE;
+    burn: Option<usize> = None, "burn", "burn", "N", 0, "",
+        "Sweeps of each chain before draws are kept [default: 40; 240 if values are drawn from a prior]",
+        MIXTURE;
     keep: usize = 140, "keep", "keep", "N", 1, "",
         "Draws kept of each chain", MIXTURE;
     field_prior: f64 = FIELD_PRIOR, "field-prior", "field_prior", "P", 0, PRIOR,
@@ -410,6 +411,9 @@ settings! {
 /// The default weight of the penalties. It is the paper's value, and the start of the search for
 /// lambda.
 pub const LAMBDA: f64 = 0.01;
+
+/// Sweeps of each chain of the mixture before draws are kept, unless told otherwise.
+const BURN: usize = 40;
 
 /// Number of runs on backgrounds if noise needs them and no number was requested.
 const NOISE_RUNS: usize = 20;
@@ -484,7 +488,7 @@ impl Settings {
         if !(self.fdr > 0.0 && self.fdr < 1.0) {
             return usage(&format!("{{fdr}} {} must be above 0 and below 1", self.fdr));
         }
-        if self.burn.checked_add(self.keep).and_then(|sweeps| sweeps.checked_mul(self.chains)).is_none() {
+        if self.burn().checked_add(self.keep).and_then(|sweeps| sweeps.checked_mul(self.chains)).is_none() {
             return usage("{burn} and {keep} ask for more sweeps than can be counted");
         }
         self.check_initial_labels(self.initial_labels.is_some())?;
@@ -506,6 +510,11 @@ impl Settings {
             );
         }
         Ok(())
+    }
+
+    /// Sweeps of each chain before draws are kept.
+    pub fn burn(&self) -> usize {
+        self.burn.unwrap_or(BURN)
     }
 
     /// Number of runs on backgrounds: as requested, or what noise needs for a method without a
@@ -610,8 +619,8 @@ impl Settings {
             (goc && self.search.is_some(), "search", json!(word("search"))),
             (goc && self.trims(), "trim", json!(word("trim"))),
             (mixture, "chains", json!(self.chains)),
-            (mixture, "sweeps", json!(self.burn + self.keep)),
-            (mixture, "burn", json!(self.burn)),
+            (mixture, "sweeps", json!(self.burn() + self.keep)),
+            (mixture, "burn", json!(self.burn())),
             (method.uses_strength(), "strength", json!(self.penalty_strength)),
             (true, "penalty_scale", json!(self.penalty_scale.word())),
             (true, "max_iterations", json!(self.max_iterations)),

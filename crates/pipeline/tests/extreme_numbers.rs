@@ -26,8 +26,14 @@ const K: usize = 3;
 
 /// The settings to try: all that `goc compare` knows, and every oracle by itself.
 fn all() -> Vec<(String, Settings)> {
-    let base =
-        Settings { oracle_starts: Some(3), chains: 2, burn: 10, keep: 20, worlds: 8, ..Settings::default() };
+    let base = Settings {
+        oracle_starts: Some(3),
+        chains: 2,
+        burn: Some(10),
+        keep: 20,
+        worlds: 8,
+        ..Settings::default()
+    };
     let base = base.clusters(K);
     let mut all: Vec<(String, Settings)> =
         rows().into_iter().map(|row| (row.name.clone(), row.settings(&base).unwrap())).collect();

@@ -224,7 +224,7 @@ fn walk(core: Vec<f64>, reach: &[f64]) -> Walk {
 mod tests {
     use super::*;
     use crate::baselines::fdbscan::Fdbscan;
-    use crate::baselines::testing::{blobs, identical, one_object};
+    use crate::baselines::testing::{blobs, identical, one_object, same_on_any_threads};
     use crate::candidates::CandidatesBuilder;
 
     /// Pseudo-random, between -0.5 and 0.5; Python's `math.fmod(s * s * 0.618033988749895, 1) -
@@ -486,11 +486,7 @@ mod tests {
     #[test]
     fn the_number_of_threads_does_not_change_a_byte() {
         let candidates = blobs(40, 6, 2, 1.5, 3);
-        let run = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| Foptics::new(3).worlds(30).walk(&candidates, 7).unwrap())
-        };
-        assert_eq!(run(1), run(4));
+        same_on_any_threads(|| Foptics::new(3).worlds(30).walk(&candidates, 7).unwrap());
     }
 
     #[test]

@@ -90,7 +90,7 @@ impl Method for HdbscanDraws {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baselines::testing::{blobs, identical, one_object};
+    use crate::baselines::testing::{blobs, identical, one_object, same_on_any_threads};
     use crate::candidates::CandidatesBuilder;
 
     /// Two groups of eight, two objects between them that may be with either, and two far away.
@@ -159,11 +159,7 @@ mod tests {
     fn the_number_of_threads_does_not_change_a_byte() {
         let candidates = blobs(40, 6, 2, 1.5, 3);
         let method = HdbscanDraws::new(Hdbscan::new(3)).worlds(20);
-        let run = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| method.group(&candidates, 7).unwrap())
-        };
-        assert_eq!(run(1), run(4));
+        same_on_any_threads(|| method.group(&candidates, 7).unwrap());
     }
 
     #[test]

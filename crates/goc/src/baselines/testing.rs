@@ -1,5 +1,7 @@
 //! Data for the tests of the methods.
 
+use std::fmt::Debug;
+
 use crate::Candidates;
 use crate::candidates::CandidatesBuilder;
 use crate::random;
@@ -69,4 +71,13 @@ pub(super) fn elki_objects() -> Candidates {
         builder.push(&rows, &[]).unwrap();
     }
     builder.build().unwrap()
+}
+
+/// One thread and four give the same result, to the byte.
+pub(super) fn same_on_any_threads<T: PartialEq + Debug + Send>(run: impl Fn() -> T + Sync) {
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(&run)
+    };
+    assert_eq!(on(1), on(4));
 }

@@ -222,8 +222,10 @@ impl Model {
         posterior: &Posterior,
     ) -> Result<Self, ModelError> {
         let q = objects.features();
-        // Objects in no group come last, as one cluster.
+        // Objects in no group come last, as one cluster. One whose label is withheld is not known to
+        // be in the field, nor in a group: it tells of neither.
         let groups = posterior.groups();
+        let known = |i: &usize| !posterior.withheld.get(*i).is_some_and(|is| *is);
         let label = |i: usize| match posterior.in_no_group.get(i) {
             Some(true) => groups,
             _ => posterior.partition.labels()[i] as usize,
@@ -231,7 +233,7 @@ impl Model {
         let n = posterior.partition.len();
         let empty = ClusterParts { size: 0, mean: vec![0.0; q], scatter: vec![0.0; q * q] };
         let mut clusters = vec![empty; groups + 1];
-        for i in 0..n {
+        for i in (0..n).filter(known) {
             let cluster = &mut clusters[label(i)];
             cluster.size += 1;
             for (sum, x) in cluster.mean.iter_mut().zip(posterior.places.row(i)) {
@@ -244,7 +246,7 @@ impl Model {
             }
         }
         let mut values = Vec::new();
-        for i in 0..n {
+        for i in (0..n).filter(known) {
             let cluster = &mut clusters[label(i)];
             let share = 1.0 - 1.0 / cluster.size as f64;
             let place = posterior.places.row(i);
