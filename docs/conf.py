@@ -51,7 +51,9 @@ templates_path = ["_templates"]
 
 
 def escape(app, what, name, obj, options, lines):
-    """Attributes that end with an underscore are named within types, where Sphinx would take them for links."""
+    """Attributes that end with an underscore are named within types, where Sphinx would take them
+    for links.
+    """
     lines[:] = [re.sub(r"(?<![\w`*.])(\w+_)(?![\w`*])", lambda found: found[1][:-1] + r"\_", line) if ">>>" not in line else line for line in lines]
 
 

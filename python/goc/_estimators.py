@@ -1,6 +1,7 @@
 """The methods for uncertain objects.
 
-They differ in a few settings, so their keywords come from one table; what a class does besides fitting is written out.
+They differ in a few settings, so their keywords come from one table; what a class does besides
+fitting is written out.
 """
 
 from __future__ import annotations
@@ -154,7 +155,8 @@ class TreeOptimisticClustering(PredictsByCandidates, UncertainClusterer):
         self.tree_ = found["tree"]
 
     def newick(self, X: Any = None, *, ids: Sequence[Any] | None = None) -> str:
-        """The tree in Newick format, objects as leaves, as ``goc cluster --tree FILE.nwk`` writes it.
+        """The tree in Newick format, objects as leaves, as ``goc cluster --tree FILE.nwk`` writes
+        it.
 
         Parameters
         ----------

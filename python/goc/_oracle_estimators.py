@@ -1,4 +1,4 @@
-"""The oracles by themselves: clusterings of plain points, with scikit-learn's names where it has an equivalent.
+"""The oracles by themselves: clusterings of plain points, named as in scikit-learn.
 
 Each is made from a row of one table. Given to a method (``GreedyOptimisticClustering(50,
 oracle=goc.KMeans(n_init=10))``) it holds the settings of that method's oracle, and Rust runs it.
@@ -36,7 +36,8 @@ class OracleEstimator(Clusterer):
         Parameters
         ----------
         X : array (n, q)
-            Points. Sets of candidates, in all forms that the methods take, are clustered by their means.
+            Points. Sets of candidates, in all forms that the methods take, are clustered by their
+            means.
         y : ignored
         penalty, weight : deprecated
             They belong to candidates; give them to methods for uncertain objects.
@@ -77,12 +78,13 @@ class _KMeans(PredictsByMeans, _WithMeans):
         Parameters
         ----------
         X : array (n, q)
-            Points. Sets of candidates, in all forms that the methods take, are clustered by their means.
+            Points. Sets of candidates, in all forms that the methods take, are clustered by their
+            means.
         y : ignored
         sample_weight : array of n numbers, optional
-            How much each point counts: 2 is like two points in one place; 0 gets a label but moves no centre.
-            With weights, k-means++ and Lloyd's
-            rounds are used, whatever `init`, `algorithm` and `max_iter` say.
+            How much each point counts: 2 is like two points in one place; 0 gets a label but moves
+            no centre. With weights, k-means++ and Lloyd's rounds are used, whatever `init`,
+            `algorithm` and `max_iter` say.
         penalty, weight : deprecated
             They belong to candidates; give them to methods for uncertain objects.
 
@@ -118,7 +120,8 @@ class _KMedoids(OracleEstimator):
 def _medoid(points: NDArray[np.float64], members: NDArray[np.int64]) -> tuple[int, float]:
     """The member with the least sum of distances to the others, the first of several, and that sum.
 
-    It is the medoid that the search ended with: a better one within its cluster would have been a swap to make.
+    It is the medoid that the search ended with: a better one within its cluster would have been a
+    swap to make.
     """
     own = points[members]
     sums = np.zeros(len(own))
@@ -179,8 +182,8 @@ def _tol(says: str) -> Keyword:
 
 _MCLUST = {"max_iter": _max_iter("Iterations of each model", 100_000),
            "tol": _tol("EM stops once the log likelihood changes by less than this share; 1e-5 if not given.")}
-# Class, name as an oracle, base, what it is, whether it is told the number of clusters, its other keywords, the common ones that do
-# something, old names.
+# Class, name as an oracle, base, what it is, whether it is told the number of clusters, its other
+# keywords, the common ones that do something, old names.
 _TABLE: list[tuple[str, str, type, str, bool, dict[str, Keyword], tuple[str, ...], dict[str, Any]]] = [
     ("KMeans", "k-means", _KMeans, "k-means with single transfers (Hartigan & Wong), as in R.", True,
      {"n_init": _n_init(100), "max_iter": _max_iter("Iterations of each start", 10), "algorithm": keyword("algorithm"),

@@ -1,4 +1,6 @@
-"""Oracles: estimators with scikit-learn's names, and objects that methods take; keywords of earlier versions still work."""
+"""Oracles: estimators with scikit-learn's names, and objects that methods take; keywords of earlier
+versions still work.
+"""
 
 import inspect
 import pickle

@@ -1,4 +1,6 @@
-"""Outputs in the programs where users live: astropy, pandas, polars and Arrow; TOPCAT's STILTS and R where they are installed."""
+"""Outputs in the programs where users live: astropy, pandas, polars and Arrow; TOPCAT's STILTS and
+R where they are installed.
+"""
 
 import re
 import shutil

@@ -64,8 +64,8 @@ async function open(path, look, viewport = { width: 1280, height: 800 }) {
   const page = await context.newPage();
   const wrong = [];
   page.on("console", (message) => {
-    // Sphinx asks for `#goc.MarginalMixture` as a selector, where the dot begins a class. It then shows the page's first lines
-    // instead of the term's, and says so.
+    // Sphinx asks for `#goc.MarginalMixture` as a selector, where the dot begins a class. It then
+    // shows the page's first lines instead of the term's, and says so.
     if (message.text().startsWith("Anchored content block not found")) return;
     if (["error", "warning"].includes(message.type())) wrong.push(`${path}: console: ${message.text()}`);
   });

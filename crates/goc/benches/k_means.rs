@@ -1,7 +1,9 @@
-//! k-means at a million points: seconds for the same start and rounds as scikit-learn's in `bench/compare.py`.
+//! k-means at a million points: seconds for the same start and rounds as scikit-learn's in
+//! `bench/compare.py`.
 //!
-//! The script writes the points and the start centres as raw numbers and names the folder in GOC_BENCH_DIR; without
-//! it the bench makes its own and runs alone. All cores, as scikit-learn does.
+//! The script writes the points and the start centres as raw numbers and names the folder in
+//! GOC_BENCH_DIR; without it the bench makes its own and runs alone. All cores, as scikit-learn
+//! does.
 
 use std::path::Path;
 use std::time::Instant;

@@ -1,7 +1,8 @@
 //! The fit: from a data set and settings to labels, and how reliable they are.
 //!
-//! [`fit()`] prepares the data, searches for K and lambda if they are not given, runs the method, and computes stability, significance and noise if requested. Whatever the method, the answer is one
-//! [`Fit`].
+//! [`fit()`] prepares the data, searches for K and lambda if they are not given, runs the method,
+//! and computes stability, significance and noise if requested. Whatever the method, the answer is
+//! one [`Fit`].
 
 use std::time::Instant;
 

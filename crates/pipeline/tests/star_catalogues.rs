@@ -1,4 +1,5 @@
-//! Star catalogues through the pipeline: whatever the table is made of, and whatever units its columns are in.
+//! Star catalogues through the pipeline: whatever the table is made of, and whatever units its
+//! columns are in.
 
 use goc::Ids;
 use goc_galaxy::catalogue::schema::Columns;

@@ -113,7 +113,8 @@ fn the_sign_of_jphi_is_a_choice_that_changes_nothing_else() {
 
 #[test]
 fn a_star_has_the_same_actions_in_every_frame_and_form() {
-    // One star thrice: Galactic with parallax, the same with its distance, and Galactocentric by hand (hattori's Sun).
+    // One star thrice: Galactic with parallax, the same with its distance, and Galactocentric by
+    // hand (hattori's Sun).
     let (l, b, d) = (30.0_f64, 40.0_f64, 2.0_f64);
     let (pml, pmb, rv) = (3.0, -2.0, 50.0);
     let k = 4.740470464;
@@ -480,7 +481,8 @@ fn real_gaia_stars_have_the_published_lz_and_energies_and_go_through_in_one_comm
     let Some(folder) = data("real_gaia_stars_have_the_published_lz_and_energies") else { return };
     let desk = Desk::new();
     std::fs::copy(folder.join("real/gaia_halo_2000.csv.gz"), desk.path("gaia.csv.gz")).unwrap();
-    // The frame of the published columns: R0 = 8.2 kpc, 232.8 km/s and (11.1, 12.24, 7.25), parallaxes + 0.017 mas, Lz positive for the disc.
+    // The frame of the published columns: R0 = 8.2 kpc, 232.8 km/s and (11.1, 12.24, 7.25),
+    // parallaxes + 0.017 mas, Lz positive for the disc.
     desk.done(
         "actions gaia.csv.gz --columns radial_velocity=any_vlos --zero-point 0.017 --jphi prograde-positive \
          --sun r0=8.2,z0=0,vx=11.1,vy=245.04,vz=7.25 -o a.parquet",
@@ -490,7 +492,8 @@ fn real_gaia_stars_have_the_published_lz_and_energies_and_go_through_in_one_comm
     let (energy, theirs) = (numbers(&table, "energy"), numbers(&table, "En"));
     assert_eq!(table.rows(), 2000);
     assert!(energy.iter().chain(&jphi).all(|v| v.is_finite()));
-    // The same angular momentum, but for the last digits of their constants (4.74 km/s for 4.74047: one part in ten thousand).
+    // The same angular momentum, but for the last digits of their constants (4.74 km/s for 4.74047:
+    // one part in ten thousand).
     let mut off: Vec<f64> = jphi.iter().zip(&lz).map(|(a, b)| (a - b).abs()).collect();
     off.sort_by(f64::total_cmp);
     println!(

@@ -28,7 +28,8 @@ fn congruential(seed: u64, n: usize, below: u64) -> Vec<u32> {
 #[test]
 fn small_groupings_score_as_in_scikit_learn() {
     // scikit-learn 1.9.1: normalized_mutual_info_score, (F by its formula from contingency_matrix),
-    // adjusted_rand_score, adjusted_mutual_info_score, homogeneity_completeness_v_measure, (purity by formula).
+    // adjusted_rand_score, adjusted_mutual_info_score, homogeneity_completeness_v_measure, (purity
+    // by formula).
     type Case = (&'static [u32], &'static [u32], [f64; 8]);
     let cases: [Case; 7] = [
         (
@@ -89,7 +90,8 @@ fn small_groupings_score_as_in_scikit_learn() {
 
 #[test]
 fn larger_groupings_score_as_in_scikit_learn() {
-    // scikit-learn 1.9.1, as above. Objects, predicted clusters, true clusters, quarters copied from the truth.
+    // scikit-learn 1.9.1, as above. Objects, predicted clusters, true clusters, quarters copied
+    // from the truth.
     let cases: [(usize, u64, u64, u32, [f64; 8]); 6] = [
         (
             50,

@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn trees_and_cuts_are_those_of_scipy() {
-        // scipy 1.17.1: linkage(pdist(X), method)[:, 2] and fcluster(Z, 3, 'maxclust') on 12 points of the plane.
+        // scipy 1.17.1: linkage(pdist(X), method)[:, 2] and fcluster(Z, 3, 'maxclust') on 12 points
+        // of the plane.
         let want: [(&[f64], [u32; 12]); 7] = [
             (
                 &[
@@ -325,8 +326,8 @@ mod tests {
 
     #[test]
     fn a_larger_tree_is_that_of_scipy() {
-        // scipy 1.17.1 on 300 points of space: sum of the heights, height 150, last height, sizes at four clusters
-        // (centroid left out: its inversions make maxclust mean something else).
+        // scipy 1.17.1 on 300 points of space: sum of the heights, height 150, last height, sizes
+        // at four clusters (centroid left out: its inversions make maxclust mean something else).
         let want: [(f64, f64, f64, &[usize]); 7] = [
             (30.523214594776633, 0.10569011224212971, 0.19510197989607828, &[1, 2, 2, 295]),
             (64.48672112927719, 0.14143296104787556, 1.5191968047657685, &[43, 67, 72, 118]),

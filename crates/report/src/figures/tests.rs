@@ -1,4 +1,5 @@
-//! What every figure promises: the numbers that were given, text as text, the same bytes twice, and no panic on poor input.
+//! What every figure promises: the numbers that were given, text as text, the same bytes twice, and
+//! no panic on poor input.
 
 use resvg::usvg::{Node, Tree};
 

@@ -44,7 +44,8 @@ const BOTH: [Density; 2] = [Density::Gaussian, Density::Kernel];
 
 #[test]
 fn gaussian_divergences_are_those_of_numpy() {
-    // numpy: both directions of 1/2 [tr(P1 S0) + d' P1 d - 3 + ln(det S1 / det S0)] with np.cov, three ragged sets of space.
+    // numpy: both directions of 1/2 [tr(P1 S0) + d' P1 d - 3 + ln(det S1 / det S0)] with np.cov,
+    // three ragged sets of space.
     let second = congruential(32, 21).iter().map(|v| 1.5 * v + 0.2).collect();
     let stretch = [1.0, 2.0, 0.5];
     let third = congruential(33, 42).iter().enumerate().map(|(at, v)| v * stretch[at % 3]).collect();
@@ -55,7 +56,8 @@ fn gaussian_divergences_are_those_of_numpy() {
 
 #[test]
 fn kernel_divergences_are_those_of_scipy_on_a_line() {
-    // scipy 1.17.1: mean differences of gaussian_kde(set, 'silverman').logpdf, both directions, three ragged sets of a line.
+    // scipy 1.17.1: mean differences of gaussian_kde(set, 'silverman').logpdf, both directions,
+    // three ragged sets of a line.
     let second = congruential(22, 9).iter().map(|v| 1.5 * v + 0.4).collect();
     let third = congruential(23, 15).iter().map(|v| v - 2.0).collect();
     let candidates = sets(1, &[congruential(21, 12), second, third]);

@@ -21,8 +21,9 @@ fn line(values: &[f64]) -> Points {
 
 #[test]
 fn points_are_clustered_as_by_scikit_learn() {
-    // scikit-learn 1.9.1, affinity_propagation(S, preference=p, damping=0.9, max_iter=1000, convergence_iter=100) on 30 points of
-    // the plane, p = np.quantile of the similarities off the diagonal (numpy's rule is R's type 7).
+    // scikit-learn 1.9.1, affinity_propagation(S, preference=p, damping=0.9, max_iter=1000,
+    // convergence_iter=100) on 30 points of the plane, p = np.quantile of the similarities off the
+    // diagonal (numpy's rule is R's type 7).
     let points = congruential(7, 30, 2);
     let four = [2, 3, 0, 0, 2, 1, 1, 0, 3, 1, 3, 3, 2, 1, 1, 0, 1, 3, 0, 1, 0, 2, 2, 2, 3, 0, 3, 0, 1, 2];
     let eleven =
@@ -212,8 +213,8 @@ fn ties_settle_for_any_seed() {
 
 #[test]
 fn a_longer_window_settles_ties_of_three() {
-    // Objects 0 to 2 are equally good exemplars. With the usual window scikit-learn 1.9.1 ends before one of them wins, with a single
-    // cluster of net similarity -362.
+    // Objects 0 to 2 are equally good exemplars. With the usual window scikit-learn 1.9.1 ends
+    // before one of them wins, with a single cluster of net similarity -362.
     let far = vec![1.0, 1.0, 90.0, 90.5, 91.0, 1.0, 89.5, 90.0, 90.0, 90.0, 89.5, 91.0, 0.5, 1.0, 1.5];
     let table = Dissimilarities::from_condensed(far).unwrap();
     for seed in 0..20 {

@@ -11,8 +11,8 @@ fn neighbours(k: usize) -> Spectral {
 
 #[test]
 fn neighbours_group_as_scikit_learn_does() {
-    // scikit-learn 1.9.1: SpectralClustering(k, affinity="nearest_neighbors", n_neighbors, n_init=100), labels by first
-    // appearance.
+    // scikit-learn 1.9.1: SpectralClustering(k, affinity="nearest_neighbors", n_neighbors,
+    // n_init=100), labels by first appearance.
     let want = [
         (neighbours(6), 4, "ABCDABCDAACDABCDABCCABCDABCDABCDABCDABCAABCDABCDACCDABCDABCA"),
         (neighbours(10), 4, "ABCDABCDAACDABCDABCCABCDABCDABCDABCDABCAABCDABCDACCDABCDABCA"),
