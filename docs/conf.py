@@ -23,6 +23,7 @@ html_theme = "furo"
 html_title = f"goc {release}"
 html_static_path = ["_static"]
 html_css_files = ["goc.css"]
+html_js_files = ["search.js"]
 html_show_sphinx = False
 html_copy_source = False
 html_theme_options = {"sidebar_hide_name": False}

@@ -134,10 +134,10 @@ fn below_diagonal(q: usize) -> impl Iterator<Item = (usize, usize)> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::oracle::graph::tests::congruential;
+    use crate::congruential;
 
     pub(crate) fn random_symmetric(seed: u64, m: usize) -> Vec<f64> {
-        let mut uniform = congruential(seed);
+        let mut uniform = congruential::uniform(seed);
         let mut a = vec![0.0; m * m];
         for i in 0..m {
             for j in 0..=i {

@@ -16,13 +16,8 @@ fn assert_close(got: [f64; 8], want: [f64; 8], case: &str) {
 
 /// Knuth's 64-bit congruential numbers, the same here and in the script that made the reference values.
 fn congruential(seed: u64, n: usize, below: u64) -> Vec<u32> {
-    let mut state = seed;
-    (0..n)
-        .map(|_| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            ((state >> 33) % below) as u32
-        })
-        .collect()
+    let mut next = crate::congruential::states(seed);
+    (0..n).map(|_| ((next() >> 33) % below) as u32).collect()
 }
 
 #[test]

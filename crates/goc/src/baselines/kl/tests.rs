@@ -7,13 +7,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Knuth's congruential numbers, as in the script that made the reference values.
 fn congruential(seed: u64, n: usize) -> Vec<f64> {
-    let mut state = seed;
-    (0..n)
-        .map(|_| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as f64 / (1_u64 << 31) as f64
-        })
-        .collect()
+    std::iter::repeat_with(crate::congruential::uniform(seed)).take(n).collect()
 }
 
 fn sets(q: usize, rows: &[Vec<f64>]) -> Candidates {

@@ -1,7 +1,7 @@
 use super::*;
+use crate::congruential;
 use crate::oracle::graph::tests::{
-    blobs, congruential, does_not_mind_order_place_and_direction, letters, refuses_bad_requests,
-    works_inside_goc,
+    blobs, does_not_mind_order_place_and_direction, letters, refuses_bad_requests, works_inside_goc,
 };
 use crate::random::stream;
 
@@ -56,7 +56,7 @@ fn eigenvalues_of_a_ring_are_the_cosines() {
 
 #[test]
 fn rings_within_each_other_are_told_apart() {
-    let mut uniform = congruential(3);
+    let mut uniform = congruential::uniform(3);
     let mut ring = |i: usize| {
         let (r, angle) = (1.0 + 3.0 * (i % 3) as f64 + 0.2 * uniform(), std::f64::consts::TAU * uniform());
         [r * angle.cos(), r * angle.sin()]
