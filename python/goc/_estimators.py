@@ -100,8 +100,8 @@ class MarginalMixture(UncertainClusterer):
 
     def _unsettled(self, cycle: bool, weighted: bool = False) -> str:
         return (
-            f"did not converge: the chains agree to {self.agreement_:.2f} and their K is worth {self.effective_draws_:.0f} independent "
-            "draws, which is too far apart or too few to trust; raise burn, keep or chains"
+            f"did not converge: the chains agree to {self.agreement_:.2f}, with {self.effective_draws_:.0f} "
+            "effective draws of K, which is too little to trust; raise burn, keep or chains"
         )
 
     def _predicted(self, X: Any, penalty: Any, weight: Any) -> tuple[Any, ...]:
