@@ -1,4 +1,4 @@
-//! `goc actions`, `goc candidates` on star catalogues, `goc stars`, `goc simulate`.
+//! `goc actions`, `goc candidates` on star catalogues, `goc stars`.
 
 use goc_tables::{Column, Data, Table};
 
