@@ -110,7 +110,9 @@ def blobs(n, q):
 
 
 def k_medoids():
-    """FasterPAM, one start and one thread each; the rival starts at random and gets its distance matrix for free."""
+    """FasterPAM, one start and one thread each; the rival starts at random and gets its distance
+    matrix for free.
+    """
     ours = [row for row in cargo_bench("k_medoids") if row["line"].startswith("points n=5000 q=3 k=50 ")]
     points = blobs(5000, 3)
     matrix = cdist(points, points).astype(np.float32)
@@ -168,7 +170,9 @@ def hdbscan():
 
 
 def affinity():
-    """Distances between sets beside plain loops, and a round of affinity propagation at n = 275 beside scikit-learn's."""
+    """Distances between sets beside plain loops, and a round of affinity propagation at n = 275
+    beside scikit-learn's.
+    """
     text = cargo_output("goc", "affinity")
     print(text, end="")
 
@@ -191,8 +195,10 @@ def affinity():
 
 
 def marginal():
-    """One sweep of the marginal mixture over 275 objects x 101 candidates and 60 clusters: the t densities of every candidate
-    in every cluster, whole arrays at a time in numpy, as the prototype of the method does it."""
+    """One sweep of the marginal mixture over 275 objects x 101 candidates and 60 clusters: the t
+    densities of every candidate in every cluster, whole arrays at a time in numpy, as the prototype
+    of the method does it.
+    """
     ours = cargo_bench("marginal")
     rng = np.random.default_rng(1)
     candidates = rng.normal(0, 1, (275, 101, 3))
@@ -214,7 +220,9 @@ def marginal():
 
 
 def mclust():
-    """Three mixture models with BIC over 1..50, against R's mclust where R is installed (Debian: r-cran-mclust)."""
+    """Three mixture models with BIC over 1..50, against R's mclust where R is installed (Debian:
+    r-cran-mclust).
+    """
     if shutil.which("Rscript") is None:
         print("Rscript is not installed: mclust is not compared (apt-get install r-cran-mclust)", file=sys.stderr)
         return []
@@ -235,7 +243,9 @@ def mclust():
 
 
 def galaxy():
-    """Potential, actions and orbits beside galpy's, per second of CPU time; AGAMA cannot be installed from PyPI, its figures are stated."""
+    """Potential, actions and orbits beside galpy's, per second of CPU time; AGAMA cannot be
+    installed from PyPI, its figures are stated.
+    """
     texts = {name: cargo_output("goc-galaxy", name) for name in ("potential", "actions", "orbit", "mock")}
     for text in texts.values():
         print(text, end="")

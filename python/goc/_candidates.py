@@ -1,7 +1,8 @@
 """The candidates of all objects: the form in which every method takes uncertain objects.
 
-An object is a set of `m_i` candidate feature vectors, each with a penalty or a weight if there are any. Every form that X may have
-becomes one table of candidates and offsets into it, checked once, in Rust.
+An object is a set of `m_i` candidate feature vectors, each with a penalty or a weight if there are
+any. Every form that X may have becomes one table of candidates and offsets into it, checked once,
+in Rust.
 """
 
 from __future__ import annotations
@@ -43,11 +44,12 @@ class Candidates:
     extras : mapping of str to array, optional
         Other columns, one value per candidate, such as the energy of an orbit.
     metadata : mapping of str to str, optional
-        How the candidates were made, under the command's keys: a ``"goc_penalty"`` that begins with ``density``
-        says that the penalties are
-        minus log densities of the errors, so that likelihood methods can use them as such.
+        How the candidates were made, under the command's keys: a ``"goc_penalty"`` that begins with
+        ``density`` says that the penalties are minus log densities of the errors, so that
+        likelihood methods can use them as such.
     from_prior : array of bool of length n_objects, optional
-        Which objects have a value that was drawn from a prior: the marginal mixture labels them only where it is sure.
+        Which objects have a value that was drawn from a prior: the marginal mixture labels them
+        only where it is sure.
 
     Examples
     --------
@@ -185,7 +187,7 @@ class Candidates:
         truth: str | None = None,
         missing: float | None = -9999.0,
     ) -> Candidates:
-        """From a long table, one row per candidate: what ``goc candidates`` and ``goc simulate`` write.
+        """From a table of one row per candidate, as ``goc candidates`` writes it.
 
         Parameters
         ----------
@@ -193,7 +195,8 @@ class Candidates:
         object : str, optional
             Column that names the object; by default object, source_id, i or id.
         features : sequence of str, optional
-            By default those that the table's metadata name (``goc_features``), or Jr, Jz, Jphi, else every column of real numbers that is nothing else.
+            By default those that the table's metadata name (``goc_features``), or Jr, Jz, Jphi,
+            else every column of real numbers that is nothing else.
         penalty, truth : str, optional
             By default penalty or parallax_penalty; truth or true_cluster_id. ``"none"``: no column.
         missing : float, optional
@@ -258,7 +261,9 @@ class Candidates:
         )
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
-        """The long table: columns object, candidate, the features, extras, penalty, from_prior and truth; one row per candidate."""
+        """The long table: columns object, candidate, the features, extras, penalty, from_prior and
+        truth; one row per candidate.
+        """
         counts = self.counts
         ids = np.arange(len(self)) if self.ids is None else self.ids
         names = self.features or tuple(f"x{f}" for f in range(self.n_features))

@@ -227,7 +227,9 @@ def test_from_gaia_is_goc_candidates(how, flags, command, mock, tmp_path):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("space", SPACES)
 def test_a_space_is_clustered_with_the_bytes_of_the_command(space, command, mock, tmp_path):
-    """Also by methods whose own scaling is not the robust one that a space has, and from a table that was kept."""
+    """Also by methods whose own scaling is not the robust one that a space has, and from a table
+    that was kept.
+    """
     out, labels = tmp_path / "out.parquet", tmp_path / "labels.parquet"
     command("candidates", mock[0], "-m", 12, "--space", space, "-o", out)
     sets, kept = goc.from_gaia(parquet.read_table(mock[0]), m=12, space=space), goc.Candidates.from_table(parquet.read_table(out))

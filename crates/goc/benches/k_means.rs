@@ -1,8 +1,9 @@
-//! k-means at a million points: seconds for the same start and rounds as scikit-learn's in `bench/compare.py`; and ten
-//! starts of Hartigan-Wong, the default, at 2000 to 20 000 points.
+//! k-means at a million points: seconds for the same start and rounds as scikit-learn's in
+//! `bench/compare.py`; and ten starts of Hartigan-Wong, the default, at 2000 to 20 000 points.
 //!
-//! The script writes the points and the start centres as raw numbers and names the folder in GOC_BENCH_DIR; without
-//! it the bench makes its own and runs alone. All cores, as scikit-learn does.
+//! The script writes the points and the start centres as raw numbers and names the folder in
+//! GOC_BENCH_DIR; without it the bench makes its own and runs alone. All cores, as scikit-learn
+//! does.
 
 mod made;
 

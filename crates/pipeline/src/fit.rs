@@ -1,7 +1,8 @@
 //! The fit: from a data set and settings to labels, and how reliable they are.
 //!
-//! [`fit()`] prepares the data, searches for K and lambda if they are not given, runs the method, and computes stability, significance and noise if requested. Whatever the method, the answer is one
-//! [`Fit`].
+//! [`fit()`] prepares the data, searches for K and lambda if they are not given, runs the method,
+//! and computes stability, significance and noise if requested. Whatever the method, the answer is
+//! one [`Fit`].
 
 use std::time::Instant;
 
@@ -277,10 +278,13 @@ fn chains_remark(found: &Posterior) -> String {
     };
     let errors = found.errors.as_ref().map_or_else(String::new, |errors| {
         let (factor, bad) = (errors.factor(), errors.bad());
-        format!("; errors are {factor:.2} times the quoted ones, far larger for a share of {bad:.2}")
+        let bad = 100.0 * bad;
+        format!(
+            "; errors are {factor:.2} times the quoted ones, and far larger for {bad:.0} % of the objects"
+        )
     });
     format!(
-        "chains agree to {:.2}; their K is worth {:.0} independent draws{advice}{errors}",
+        "chains agree to {:.2}, with {:.0} effective draws of K{advice}{errors}",
         chains.agreement, chains.effective_k
     )
 }

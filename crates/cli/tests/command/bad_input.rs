@@ -1,4 +1,5 @@
-//! Bad input: a line that says what, where and what to do; exit 1 (failed) or 2 (wrong usage); no output file, no panic.
+//! Bad input: a line that says what, where and what to do; exit 1 (failed) or 2 (wrong usage); no
+//! output file, no panic.
 
 use goc_tables::{Column, Data, Table};
 

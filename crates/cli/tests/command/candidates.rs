@@ -66,7 +66,8 @@ fn correlations_make_an_ellipsoid_that_follows_them() {
     };
     for (object, xy, xz) in [(0, 0.9, -0.3), (1, -0.9, 0.3), (2, 0.0, 0.0)] {
         let part = object * 500..(object + 1) * 500;
-        // Uniform over an ellipsoid has the correlations of its matrix; 500 points know them to about 1/sqrt(500).
+        // Uniform over an ellipsoid has the correlations of its matrix; 500 points know them to
+        // about 1/sqrt(500).
         assert!((correlation(&x[part.clone()], &y[part.clone()]) - xy).abs() < 0.13);
         assert!((correlation(&x[part.clone()], &z[part]) - xz).abs() < 0.13);
     }

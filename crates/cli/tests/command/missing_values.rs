@@ -1,4 +1,5 @@
-//! Stars without a radial velocity or a metallicity, columns to cluster by beside the orbits, and `goc validate`.
+//! Stars without a radial velocity or a metallicity, columns to cluster by beside the orbits, and
+//! `goc validate`.
 
 use crate::desk::{Desk, columns};
 

@@ -110,8 +110,9 @@ mod tests {
 
     #[test]
     fn all_six_worlds_and_their_consensus_are_those_of_scikit_learn_and_scipy() {
-        // scikit-learn 1.9.1, HDBSCAN(min_cluster_size=4, min_samples=3) on the six worlds; the share of worlds in which
-        // two are in one cluster; scipy 1.17.1, linkage(1 - share, "average"), fcluster at 0.5.
+        // scikit-learn 1.9.1, HDBSCAN(min_cluster_size=4, min_samples=3) on the six worlds; the
+        // share of worlds in which two are in one cluster; scipy 1.17.1, linkage(1 - share,
+        // "average"), fcluster at 0.5.
         let method = HdbscanDraws::new(Hdbscan::new(4).min_samples(3));
         let ensemble = method.ensemble(&between(), 1).unwrap();
         assert_eq!(ensemble.partitions().len(), 6);

@@ -317,8 +317,9 @@ mod tests {
 
     #[test]
     fn significances_are_those_of_scipy_and_numpy() {
-        // scipy 1.17.1 linkage(x, "single"), numpy 2.4.6 cov and eigh, scipy.stats.chi2.ppf(0.954, 2): size, objects inside,
-        // mean and deviation in the backgrounds, significance of every merger of ten members at least.
+        // scipy 1.17.1 linkage(x, "single"), numpy 2.4.6 cov and eigh, scipy.stats.chi2.ppf(0.954,
+        // 2): size, objects inside, mean and deviation in the backgrounds, significance of every
+        // merger of ten members at least.
         let golden = [
             (10, 10, 0.0, 0.0, 3.162277660168379),
             (11, 10, 0.0, 0.0, 3.162277660168379),
