@@ -168,7 +168,7 @@ fn models() -> Vec<Vec<u8>> {
         builder.push(&[x, -x, x + 0.1, 0.05 - x], &[0.0, 0.5]).expect("two candidates");
     }
     let data = Dataset::new(builder.build().expect("twelve objects"));
-    let settings = Settings { chains: 1, burn: 5, keep: 5, ..Settings::of(MethodName::Marginal) };
+    let settings = Settings { chains: 1, burn: Some(5), keep: 5, ..Settings::of(MethodName::Marginal) };
     let found = goc_pipeline::fit(&data, &settings, 1, &Unwatched).expect("the mixture takes it");
     let fitted = found.model().expect("the mixture leaves a model").expect("it has no trouble").to_text();
     vec![fitted.clone().into_bytes(), fitted.split_whitespace().collect::<String>().into_bytes()]

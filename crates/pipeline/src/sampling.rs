@@ -365,7 +365,7 @@ impl Sampling {
                     PenaltyName::None | PenaltyName::Distance => PenaltyKind::Unknown,
                 },
                 features: features.clone(),
-                from_prior: measured.from_prior(&rows),
+                from_prior: measured.with_a_value_from_prior(&rows),
                 source: measured.source().map(str::to_string),
                 ..Dataset::new(builder.build_with(ids_of(measured, &rows))?)
             };

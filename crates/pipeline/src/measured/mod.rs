@@ -320,7 +320,7 @@ impl Measured {
     }
 
     /// Which of these rows have a value drawn from a prior; empty if none has.
-    pub(crate) fn from_prior(&self, rows: &[usize]) -> Vec<bool> {
+    pub(crate) fn with_a_value_from_prior(&self, rows: &[usize]) -> Vec<bool> {
         let all: Vec<bool> = rows.iter().map(|row| self.unmeasured_in(*row).next().is_some()).collect();
         if all.contains(&true) { all } else { Vec::new() }
     }

@@ -231,7 +231,8 @@ impl Condensed {
 mod tests {
     use super::*;
     use crate::Points;
-    use crate::oracle::graph::tests::{blobs, congruential};
+    use crate::congruential;
+    use crate::oracle::graph::tests::blobs;
     use crate::oracle::hdbscan::Hdbscan;
     use crate::points::squared_distance;
 
@@ -320,7 +321,7 @@ mod tests {
 
     #[test]
     fn the_clusters_are_those_of_the_definition_with_and_without_equal_distances() {
-        let mut uniform = congruential(11);
+        let mut uniform = congruential::uniform(11);
         let mut most = 0;
         for steps in [0.0, 4.0, 9.0, 25.0] {
             for q in [1, 2, 3] {

@@ -132,8 +132,9 @@ impl Oracle for Hdbscan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congruential;
     use crate::oracle::graph::tests::{
-        blobs, congruential, does_not_mind_order_place_and_direction, refuses_bad_requests, works_inside_goc,
+        blobs, does_not_mind_order_place_and_direction, refuses_bad_requests, works_inside_goc,
     };
     use crate::random::stream;
 
@@ -208,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_order_of_points_with_many_equal_distances_does_not_matter() {
-        let mut uniform = congruential(8);
+        let mut uniform = congruential::uniform(8);
         let rows: Vec<[f64; 2]> =
             (0..400).map(|_| [(12.0 * uniform()).floor(), (12.0 * uniform()).floor()]).collect();
         let reversed: Vec<[f64; 2]> = rows.iter().rev().copied().collect();

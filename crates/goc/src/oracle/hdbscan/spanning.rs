@@ -325,8 +325,9 @@ impl Search for Outside<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congruential;
     use crate::oracle::graph::spanning_tree;
-    use crate::oracle::graph::tests::{blobs, congruential};
+    use crate::oracle::graph::tests::blobs;
     use crate::points::squared_distance;
 
     /// Every pair: core distances by sorting, the tree by Prim.
@@ -371,7 +372,7 @@ mod tests {
 
     #[test]
     fn equal_points_equal_distances_and_constant_features_are_no_trouble() {
-        let mut uniform = congruential(3);
+        let mut uniform = congruential::uniform(3);
         let grid = |q: usize, steps: f64, n: usize, uniform: &mut dyn FnMut() -> f64| {
             Points::new((0..n * q).map(|_| (uniform() * steps).floor()).collect(), q).unwrap()
         };
