@@ -15,6 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import fast_hdbscan
 import kmedoids
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -43,6 +44,16 @@ def cargo_bench(name, **environment):
     return PRINTED[name]
 
 
+def least_cpu(run, times):
+    """The least CPU time of several runs, of all threads together, and the last result."""
+    best = float("inf")
+    for _ in range(times):
+        begin = time.process_time()
+        result = run()
+        best = min(best, time.process_time() - begin)
+    return best, result
+
+
 def least(run, times):
     """The least wall time of several runs and the last result."""
     best = float("inf")
@@ -62,13 +73,22 @@ def k_means():
     with tempfile.TemporaryDirectory() as folder:
         points.tofile(Path(folder) / "points.f64")
         centres.tofile(Path(folder) / "centres.f64")
-        (ours,) = cargo_bench("k_means", GOC_BENCH_DIR=folder)
+        ours, *starts = cargo_bench("k_means", GOC_BENCH_DIR=folder)
     rows = []
     for algorithm in ("lloyd", "elkan"):
         model = KMeans(50, init=centres, n_init=1, max_iter=100, tol=0, algorithm=algorithm)
         seconds, fit = least(functools.partial(model.fit, points), 3)
         print(f"scikit-learn {algorithm} seconds={seconds:.4f} loss={fit.inertia_:.6f} iterations={fit.n_iter_}")
         rows.append((f"k-means 1e6 x 3, K=50, scikit-learn {algorithm}", seconds, float(ours["seconds"])))
+    for row in starts:
+        n, k = int(row["n"]), int(row["k"])
+        points = blobs(n, 3)
+        for init in ("k-means++", "random"):
+            model = KMeans(k, init=init, n_init=10, random_state=1)
+            seconds, fit = least_cpu(functools.partial(model.fit, points), 5)
+            print(f"scikit-learn n={n} k={k} starts=10 init={init} cpu={seconds:.5f} loss={fit.inertia_:.6f}")
+            name = f"k-means n={n}, K={k}, ten starts, scikit-learn from {init} (CPU)"
+            rows.append((name, seconds, float(row["cpu"])))
     return rows
 
 
@@ -90,7 +110,9 @@ def blobs(n, q):
 
 
 def k_medoids():
-    """FasterPAM, one start and one thread each; the rival starts at random and gets its distance matrix for free."""
+    """FasterPAM, one start and one thread each; the rival starts at random and gets its distance
+    matrix for free.
+    """
     ours = [row for row in cargo_bench("k_medoids") if row["line"].startswith("points n=5000 q=3 k=50 ")]
     points = blobs(5000, 3)
     matrix = cdist(points, points).astype(np.float32)
@@ -107,12 +129,11 @@ def k_medoids():
 
 
 def oracles():
-    """Spectral, mean-shift and HDBSCAN on the same 2000 points as scikit-learn, all cores; noise points as clusters of one."""
+    """Spectral and mean-shift on the same 2000 points as scikit-learn, all cores."""
     points = blobs(2000, 3)
     rivals = {
         "spectral-neighbours": SpectralClustering(50, affinity="nearest_neighbors", n_neighbors=10, random_state=1, n_jobs=-1),
         "mean-shift-flat": MeanShift(bandwidth=1.5, n_jobs=-1),
-        "hdbscan": HDBSCAN(copy=True, n_jobs=-1),
     }
     rows = []
     with tempfile.TemporaryDirectory() as folder:
@@ -120,15 +141,38 @@ def oracles():
         labels = {name: np.loadtxt(Path(folder) / f"{name}.txt", dtype=int) for name in rivals}
     for name, model in rivals.items():
         seconds, fit = least(functools.partial(model.fit, points), 2)
-        theirs = np.where(fit.labels_ < 0, len(points) + np.arange(len(points)), fit.labels_)
-        agree = adjusted_rand_score(theirs, labels[name])
-        print(f"scikit-learn {name} seconds={seconds:.4f} k={len(set(theirs))} agreement (ARI)={agree:.4f}")
+        agree = adjusted_rand_score(fit.labels_, labels[name])
+        print(f"scikit-learn {name} seconds={seconds:.4f} k={len(set(fit.labels_))} agreement (ARI)={agree:.4f}")
         rows.append((f"{name} n=2000, scikit-learn", seconds, float(ours[name]["seconds"])))
     return rows
 
 
+def hdbscan():
+    """HDBSCAN in three features beside scikit-learn and fast_hdbscan (compiled beforehand): CPU seconds; noise points as
+    clusters of one. scikit-learn is left out at 1e5, where it takes minutes."""
+    with tempfile.TemporaryDirectory() as folder:
+        ours = {(row["n"], row["q"]): row for row in cargo_bench("hdbscan", GOC_BENCH_DIR=folder)}
+        labels = {n: np.loadtxt(Path(folder) / f"{n}-3.txt", dtype=int) for n in (2000, 20_000, 100_000)}
+    rows = []
+    rivals = {"scikit-learn": HDBSCAN(copy=True), "fast_hdbscan": fast_hdbscan.HDBSCAN(min_cluster_size=5, min_samples=5)}
+    rivals["fast_hdbscan"].fit(blobs(1000, 3))
+    for n, own in labels.items():
+        points = blobs(n, 3)
+        for name, model in rivals.items():
+            if name == "scikit-learn" and n > 20_000:
+                continue
+            seconds, fit = least_cpu(functools.partial(model.fit, points), 3)
+            theirs = np.where(fit.labels_ < 0, n + np.arange(n), fit.labels_)
+            agree = adjusted_rand_score(theirs, own)
+            print(f"{name} hdbscan n={n} cpu={seconds:.4f} k={fit.labels_.max() + 1} agreement (ARI)={agree:.4f}")
+            rows.append((f"HDBSCAN n={n}, {name} (CPU)", seconds, float(ours[str(n), "3"]["cpu"])))
+    return rows
+
+
 def affinity():
-    """Distances between sets beside plain loops, and a round of affinity propagation at n = 275 beside scikit-learn's."""
+    """Distances between sets beside plain loops, and a round of affinity propagation at n = 275
+    beside scikit-learn's.
+    """
     text = cargo_output("goc", "affinity")
     print(text, end="")
 
@@ -151,8 +195,10 @@ def affinity():
 
 
 def marginal():
-    """One sweep of the marginal mixture over 275 objects x 101 candidates and 60 clusters: the t densities of every candidate
-    in every cluster, whole arrays at a time in numpy, as the prototype of the method does it."""
+    """One sweep of the marginal mixture over 275 objects x 101 candidates and 60 clusters: the t
+    densities of every candidate in every cluster, whole arrays at a time in numpy, as the prototype
+    of the method does it.
+    """
     ours = cargo_bench("marginal")
     rng = np.random.default_rng(1)
     candidates = rng.normal(0, 1, (275, 101, 3))
@@ -174,7 +220,9 @@ def marginal():
 
 
 def mclust():
-    """Three mixture models with BIC over 1..50, against R's mclust where R is installed (Debian: r-cran-mclust)."""
+    """Three mixture models with BIC over 1..50, against R's mclust where R is installed (Debian:
+    r-cran-mclust).
+    """
     if shutil.which("Rscript") is None:
         print("Rscript is not installed: mclust is not compared (apt-get install r-cran-mclust)", file=sys.stderr)
         return []
@@ -195,7 +243,9 @@ def mclust():
 
 
 def galaxy():
-    """Potential, actions and orbits beside galpy's, per second of CPU time; AGAMA cannot be installed from PyPI, its figures are stated."""
+    """Potential, actions and orbits beside galpy's, per second of CPU time; AGAMA cannot be
+    installed from PyPI, its figures are stated.
+    """
     texts = {name: cargo_output("goc-galaxy", name) for name in ("potential", "actions", "orbit", "mock")}
     for text in texts.values():
         print(text, end="")
@@ -257,8 +307,9 @@ def write_tables(folder, rows, select, sweeps):
 def main():
     one_set = cargo_bench("one_set")
     select = cargo_bench("select")
+    settled = cargo_bench("settled")
     memory = cargo_bench("memory")
-    rows = k_means() + k_medoids() + oracles() + affinity() + marginal() + mclust()
+    rows = k_means() + k_medoids() + oracles() + hdbscan() + affinity() + marginal() + mclust()
 
     print("\n| path | rival, seconds | goc, seconds | ratio |\n|---|---|---|---|")
     authors = float(one_set[0]["total_ms"]) / 1e3
@@ -271,6 +322,9 @@ def main():
         name = row["line"].split()[1]
         print(f"| {name}, K={row['k']} | {row['exhaustive_per_second']} | {row['pruned_looks_fewer']} |"
               f" {row['pruned_times_faster']} |")
+    print("\n| step (III), 1e5 x 101, K=1000: iteration | centres that moved | passes over the candidates' memory |\n|---|---|---|")
+    for row in settled:
+        print(f"| {row['iteration']} | {row['moved']} | {row['passes']} |")
     if len(sys.argv) > 1:
         write_tables(Path(sys.argv[1]), rows, select, [row for row in PRINTED["marginal"] if "sweep_ms" in row and "objects" in row])
     print("\n| objects x 101 | peak memory / candidates' own size |\n|---|---|")

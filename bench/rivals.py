@@ -4,6 +4,7 @@ and on bpmg; and whether worlds that are clustered together do better than one b
     rivals.py scores          NMI, F, AMI, clusters and seconds
     rivals.py consistency     `consistent-worlds` against as many worlds, over --seeds seeds
     rivals.py all
+    --only marginal --on bpmg        of the scores, these methods and these data
 
 `scores`: the ten sets with K = 50 and the settings of docs/explanation/methods.md, with --seeds
 seeds each. bpmg is 831 young stars near the Sun, 225 of them in five groups, in X Y Z U V W with
@@ -63,13 +64,15 @@ def scores(args):
     with tempfile.TemporaryDirectory() as folder:
         bpmg = Path(folder) / "bpmg.parquet"
         goc("candidates", DATA / "real/bpmg/stars.csv.gz", "--space", "xyzuvw", "-o", bpmg)
-        for title, tables, k, flags in (
-            ("the paper's ten sets, K = 50", paper(), 50, []),
-            ("bpmg, K = 5", [bpmg], 5, ["--scale", "robust"]),
+        for data, title, tables, k, flags in (
+            ("paper", "the paper's ten sets, K = 50", paper(), 50, []),
+            ("bpmg", "bpmg, K = 5", [bpmg], 5, ["--scale", "robust"]),
         ):
+            if data not in args.on:
+                continue
             print(f"\n{title}\n")
             head("method", "NMI", "F", "AMI", "clusters", "seconds")
-            for name in METHODS:
+            for name in args.only:
                 seeds = range(1, args.seeds + 1)
                 method, *by_bic = name.split(", ")
                 more = flags + ([] if name in FREE else ["--k", "auto" if by_bic else k])
@@ -131,6 +134,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("what", choices=[*WHAT, "all"])
     parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--only", nargs="+", choices=METHODS, default=METHODS, metavar="METHOD")
+    parser.add_argument("--on", nargs="+", choices=["paper", "bpmg"], default=["paper", "bpmg"])
     args = parser.parse_args()
     for name in WHAT if args.what == "all" else [args.what]:
         print(f"\n{name}")

@@ -80,16 +80,16 @@ def page(name: str, text: str) -> str:
     """The page of one subcommand."""
     about, _, rest = text.partition("\n\nUsage: ")
     usage, _, rest = rest.partition("\n")
-    # Sections begin at the left edge and end with a colon; what follows the last is the example.
+    # Sections begin at the left edge and end with a colon; the examples follow the last.
     sections: list[tuple[str, list[str]]] = []
     after: list[str] = []
     for line in rest.splitlines():
-        if re.fullmatch(r"[A-Z][^:]*:", line):
+        if after or line.startswith("Example: "):
+            after.append(line)
+        elif re.fullmatch(r"[A-Z][^:]*:", line):
             sections.append((line[:-1], []))
         elif sections and (line.startswith(" ") or not line):
             sections[-1][1].append(line)
-        elif line:
-            after.append(line)
     out = [f"# goc {name}", "", prose(" ".join(about.split())), "", "```text", usage, "```", ""]
     out += [f"```{{program}} goc {name}", "```", ""]
     for title, lines in sections:

@@ -23,6 +23,7 @@ html_theme = "furo"
 html_title = f"goc {release}"
 html_static_path = ["_static"]
 html_css_files = ["goc.css"]
+html_js_files = ["search.js"]
 html_show_sphinx = False
 html_copy_source = False
 html_theme_options = {"sidebar_hide_name": False}
@@ -51,7 +52,9 @@ templates_path = ["_templates"]
 
 
 def escape(app, what, name, obj, options, lines):
-    """Attributes that end with an underscore are named within types, where Sphinx would take them for links."""
+    """Attributes that end with an underscore are named within types, where Sphinx would take them
+    for links.
+    """
     lines[:] = [re.sub(r"(?<![\w`*.])(\w+_)(?![\w`*])", lambda found: found[1][:-1] + r"\_", line) if ">>>" not in line else line for line in lines]
 
 

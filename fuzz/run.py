@@ -32,18 +32,20 @@ def build():
     environment = {**os.environ, "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(FLAGS), "CARGO_TARGET_DIR": str(target)}
     words = ["cargo", "build", "--release", "--locked", "--quiet", "--target", HOST]
     subprocess.run(words, cwd=HERE, env=environment, check=True)
-    return target / HOST / "release" / "fuzz"
+    return target / HOST / "release"
 
 
-def fuzz(program, name, longest, seconds, seed, seeds):
+def fuzz(program, name, seconds, seed, seeds):
     """Runs one target; returns executions, edges at the beginning and at the end, inputs, and what was found."""
     corpus, found, kept = HERE / "corpus" / name, HERE / "found" / name, HERE / "regressions" / name
-    for folder in (corpus, found):
+    for folder in (corpus, found, seeds):
         folder.mkdir(parents=True, exist_ok=True)
     before = set(found.iterdir())
-    words = [program, corpus, seeds / name, *([kept] if kept.is_dir() else []), f"-max_len={longest}",
+    listed = subprocess.run([program], env={**os.environ, "GOC_FUZZ_SEEDS": str(seeds)}, capture_output=True, text=True, check=True)
+    longest = int(listed.stdout)
+    words = [program, corpus, seeds, *([kept] if kept.is_dir() else []), f"-max_len={longest}",
              f"-max_total_time={seconds}", f"-seed={seed}", f"-artifact_prefix={found}/", "-print_final_stats=1", *LIMITS]
-    ran = subprocess.run(words, env={**os.environ, "GOC_FUZZ_TARGET": name}, capture_output=True, text=True, errors="replace")
+    ran = subprocess.run(words, capture_output=True, text=True, errors="replace")
     said = ran.stderr
 
     def number(pattern):
@@ -64,14 +66,12 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", nargs="*", help="targets")
     asked = parser.parse_args()
-    program = build()
+    programs = build()
+    targets = re.findall(r'\[\[bin\]\]\nname = "(\w+)"', (HERE / "Cargo.toml").read_text())
+    targets = [name for name in targets if not asked.only or name in asked.only]
     seeds = HERE / "corpus" / ".seeds"
-    seeds.mkdir(parents=True, exist_ok=True)
-    listed = subprocess.run([program], env={**os.environ, "GOC_FUZZ_SEEDS": str(seeds)}, capture_output=True, text=True, check=True)
-    targets = [line.split() for line in listed.stdout.splitlines()]
-    targets = [(name, int(longest)) for name, longest in targets if not asked.only or name in asked.only]
     with concurrent.futures.ThreadPoolExecutor(asked.jobs) as pool:
-        runs = {name: pool.submit(fuzz, program, name, longest, asked.seconds, asked.seed, seeds) for name, longest in targets}
+        runs = {name: pool.submit(fuzz, programs / name, name, asked.seconds, asked.seed, seeds / name) for name in targets}
         print("| target | executions | edges, seeds alone | edges now | inputs | found |\n|---|---|---|---|---|---|", flush=True)
         total, problems = 0, []
         for name, run in runs.items():

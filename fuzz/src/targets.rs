@@ -1,7 +1,7 @@
 //! Everything that reads what others wrote, as functions of bytes, and inputs to begin from.
 //!
 //! A target returns for any bytes, soon and with little memory; it panics only where something is
-//! wrong with goc. Two programs call them: libFuzzer (`main.rs`, by `make fuzz`), which is led by
+//! wrong with goc. Two kinds of program call them: libFuzzer (`main.rs`, by `make fuzz`), which is led by
 //! coverage, and a plain test (`crates/cli/tests/fuzz.rs`, in `make test`) that repeats what was found
 //! and mutates the seeds by fixed random numbers.
 
@@ -22,6 +22,7 @@ use goc_tables::{Format, Missing, Table};
 mod common;
 
 /// Something that reads.
+#[derive(Clone, Copy)]
 pub struct Target {
     /// By which it is asked for.
     pub name: &'static str,
@@ -33,8 +34,8 @@ pub struct Target {
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 
-/// All of them.
-pub static ALL: [Target; 9] = [
+/// All of them. A constant, so that a program that calls one of them holds nothing of the others.
+pub const ALL: [Target; 9] = [
     Target {
         name: "csv",
         longest: 2048,
@@ -167,7 +168,7 @@ fn models() -> Vec<Vec<u8>> {
         builder.push(&[x, -x, x + 0.1, 0.05 - x], &[0.0, 0.5]).expect("two candidates");
     }
     let data = Dataset::new(builder.build().expect("twelve objects"));
-    let settings = Settings { chains: 1, burn: 5, keep: 5, ..Settings::of(MethodName::Marginal) };
+    let settings = Settings { chains: 1, burn: Some(5), keep: 5, ..Settings::of(MethodName::Marginal) };
     let found = goc_pipeline::fit(&data, &settings, 1, &Unwatched).expect("the mixture takes it");
     let fitted = found.model().expect("the mixture leaves a model").expect("it has no trouble").to_text();
     vec![fitted.clone().into_bytes(), fitted.split_whitespace().collect::<String>().into_bytes()]

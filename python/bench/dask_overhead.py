@@ -41,7 +41,7 @@ def main():
         with distributed.LocalCluster(
             n_workers=args.workers, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster, distributed.Client(cluster) as client:
-            original, timed = goc.dask._Workers.all, []
+            original, timed = goc._dask_parts.Workers.all, []
 
             def watched(self, function, *rest):
                 if function is not goc.dask.tasks.perform:
@@ -51,7 +51,7 @@ def main():
                 timed.append(time.perf_counter() - begun)
                 return answers
 
-            goc.dask._Workers.all = watched
+            goc._dask_parts.Workers.all = watched
             begun = time.perf_counter()
             found = goc.dask.fit(folder, args.clusters, client=client, **options)
             whole = time.perf_counter() - begun

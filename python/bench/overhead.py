@@ -1,10 +1,12 @@
-"""What Python adds to a fit: the same fit by the command (its own `seconds`: scaling and clustering, without reading the file) and by an
-estimator (everything from the call of `fit` on a contiguous array to its attributes).
+"""What Python adds to a fit: the same fit by the command (its own `seconds`: scaling and
+clustering, without reading the file) and by an estimator (everything from the call of `fit` on a
+contiguous array to its attributes).
 
     python bench/overhead.py --command target/debug/goc [--repeats 25]
 
-Both on one thread, turn by turn, the least of several: a busy machine disturbs both alike. The wheel and the command should be built with the
-same profile. Prints a table and the ratio; at most 1.1 is asked for.
+Both on one thread, turn by turn, the least of several: a busy machine disturbs both alike. The
+wheel and the command should be built with the same profile. Prints a table and the ratio; at most
+1.1 is asked for.
 """
 
 import argparse

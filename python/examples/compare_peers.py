@@ -8,13 +8,16 @@
     hdbscan, draws    HDBSCAN on Monte Carlo draws of all stars, co-association of pairs, average linkage cut where half
                       of the draws agree
     xd (astroML), xd (pygmmis)
-                      extreme deconvolution: a Gaussian mixture with each star's own covariance (Bovy et al. 2011)
+                      extreme deconvolution: a Gaussian mixture with each star's own covariance
+                      (Bovy et al. 2011)
     goc               GreedyOptimisticClustering, best of 10 starts, then the thorough search
     marginal          MarginalMixture: finds the number of groups itself
 
-All see the same features, scaled alike: square roots of Jr and Jz, and Jphi, by median and interquartile range; ``--map none`` leaves the
-actions as they are and scales by mean and deviation, as the paper does. k-means, xd and goc are told the number of groups. The least size of
-HDBSCAN's clusters (3) was the best of 2, 3, 4, 5 on mock sets of our own (seeds 101 to 104), not on the authors'.
+All see the same features, scaled alike: square roots of Jr and Jz, and Jphi, by median and
+interquartile range; ``--map none`` leaves the actions as they are and scales by mean and deviation,
+as the paper does. k-means, xd and goc are told the number of groups. The least size of HDBSCAN's
+clusters (3) was the best of 2, 3, 4, 5 on mock sets of our own (seeds 101 to 104), not on the
+authors'.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Clustering of objects whose measurements have error bars.
 
-The estimators take X as an array (n, m, q) of candidates, a list of (m_i, q) arrays, (values, offsets), an Arrow list column,
-:class:`Candidates`, or plain points (n, q). `goc.uncertainty` makes candidates from values with errors,
-:func:`from_gaia` from a star catalogue;
-`goc.galaxy` models the Milky Way, `goc.metrics` scores labels, `goc.plot` draws figures.
+The estimators take X as an array (n, m, q) of candidates, a list of (m_i, q) arrays, (values,
+offsets), an Arrow list column, :class:`Candidates`, or plain points (n, q). `goc.uncertainty` makes
+candidates from values with errors, :func:`from_gaia` from a star catalogue; `goc.galaxy` models the
+Milky Way, `goc.metrics` scores labels, `goc.plot` draws figures.
 """
 
 from __future__ import annotations

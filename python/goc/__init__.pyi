@@ -33,7 +33,7 @@ class GreedyOptimisticClustering(_estimators.GreedyOptimisticClustering):
 class MarginalMixture(_estimators.MarginalMixture):
     def __init__(
         self, *, scale: str = ..., feature_map: str = ..., strength: float | None = ...,
-        scale_penalties: bool = ..., chains: int = ..., burn: int = ..., keep: int = ...,
+        scale_penalties: bool = ..., chains: int = ..., burn: int | None = ..., keep: int = ...,
         field_prior: float = ..., alpha: float | str | None = ..., power: float | str | None = ...,
         singleton_weight: float | str = ..., nu: int | None = ..., stability: int | None = ...,
         significance: int | None = ..., background: str = ..., noise: bool = ..., fdr: float = ...,

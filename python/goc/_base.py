@@ -1,6 +1,7 @@
 """What all estimators share: X in, settings together, the fit in Rust, attributes out.
 
-Settings have the command's defaults (`_settings`), so that a fit from Python and ``goc cluster`` give the same bytes.
+Settings have the command's defaults (`_settings`), so that a fit from Python and ``goc cluster``
+give the same bytes.
 """
 
 from __future__ import annotations
@@ -196,7 +197,8 @@ class Clusterer(ClusterMixin, BaseEstimator):
         labels, noise = found["labels"], found["noise"]
         centres, scaled = found["centres"], found["scaled_centres"]
         if noise is not None:
-            # In Rust each noise object is a cluster of its own; here it has the label -1 and no centre.
+            # In Rust each noise object is a cluster of its own; here it has the label -1 and no
+            # centre.
             groups = np.unique(labels[~noise])
             place = np.full(len(centres), -1, np.int64)
             place[groups] = np.arange(len(groups))
@@ -204,21 +206,22 @@ class Clusterer(ClusterMixin, BaseEstimator):
             centres, scaled = centres[groups], scaled[groups]
         self.labels_ = labels
         self.n_clusters_ = len(centres)
-        # For pictures and predictions: where each object was taken to be, and the means of the clusters.
+        # For pictures and predictions: where each object was taken to be, and the means of the
+        # clusters.
         self._places, self._centres, self._scaled_centres = found["representatives"], centres, scaled
         self._map = found["map"]
 
     def report(
         self, path: Any, X: Any = None, *, ids: Any = None, truth: Any = None, features: Any = None, title: str | None = None
     ) -> Path:
-        """Write an interactive page: linked views and a table of clusters, in one HTML file that opens from disk.
+        """Write an interactive page of linked views: one HTML file that opens from disk.
 
         Parameters
         ----------
         path : path of the page, .html
         X : what was fitted, optional
-            With it an object under the pointer shows its whole uncertainty set; `Candidates` also know ids, truth and
-            features.
+            With it an object under the pointer shows its whole uncertainty set; `Candidates` also
+            know ids, truth and features.
         ids : sequence of n names, optional
         truth : sequence of n true groups, optional
             With them the page shows scores and the confusion of clusters and groups.
@@ -274,14 +277,15 @@ class UncertainClusterer(Clusterer):
 
         Parameters
         ----------
-        X : array (n, m, q), list of (m_i, q) arrays, (values, offsets), Arrow list column, Candidates, or array (n, q)
-            The candidates of each object; (n, q) is one candidate each. Contiguous float64 is read in place.
+        X : array (n, m, q) or (n, q), list of arrays (m_i, q), (values, offsets), Arrow or Candidates
+            The candidates of each object; (n, q) is one candidate each. Contiguous float64 is read
+            in place.
         y : ignored
         penalty : array of n_candidates numbers, or (n, m), optional
             What each candidate costs, in the order of the candidates; replaces the penalties of X.
         weight : array of n_candidates numbers, or (n, m), optional
-            Instead of penalties: the likelihood of each candidate, up to a factor for each object. Candidates of
-            weight 0 are left out.
+            Instead of penalties: the likelihood of each candidate, up to a factor for each object.
+            Candidates of weight 0 are left out.
 
         Returns
         -------
@@ -306,7 +310,9 @@ class UncertainClusterer(Clusterer):
         self._take_sureness(found)
 
     def _take_sureness(self, found: Mapping[str, Any]) -> None:
-        """Numbers of clusters are of those that the method found; noise may have taken some away, and members of others."""
+        """Numbers of clusters are of those that the method found; noise may have taken some away,
+        and members of others.
+        """
         self.stability_ = found.get("stability_objects")
         self.log_odds_ = found.get("log_odds")
         as_found = np.asarray(found.get("found_labels", found["labels"]))
@@ -329,19 +335,20 @@ class Weightable:
 
         Parameters
         ----------
-        X : array (n, m, q), list of (m_i, q) arrays, (values, offsets), Arrow list column, Candidates, or array (n, q)
-            The candidates of each object; (n, q) is one candidate each. Contiguous float64 is read in place.
+        X : array (n, m, q) or (n, q), list of arrays (m_i, q), (values, offsets), Arrow or Candidates
+            The candidates of each object; (n, q) is one candidate each. Contiguous float64 is read
+            in place.
         y : ignored
         penalty : array of n_candidates numbers, or (n, m), optional
             What each candidate costs, in the order of the candidates; replaces the penalties of X.
         weight : array of n_candidates numbers, or (n, m), optional
-            Instead of penalties: the likelihood of each candidate, up to a factor for each object. Candidates of
-            weight 0 are left out.
+            Instead of penalties: the likelihood of each candidate, up to a factor for each object.
+            Candidates of weight 0 are left out.
         sample_weight : array of n numbers, optional
-            How much each object counts: 2 is like two objects in one place; 0 gets a label but moves no centre.
-            With weights, centres are
-            weighted means, and the first clustering is k-means with weights; k-means as the oracle only, K stays as it is
-            unless a centre loses all its objects, and what searches further (n_init, swaps, search) is refused.
+            How much each object counts: 2 is like two objects in one place; 0 gets a label but
+            moves no centre. With weights, centres are weighted means, and the first clustering is
+            k-means with weights; k-means as the oracle only, K stays as it is unless a centre loses
+            all its objects, and what searches further (n_init, swaps, search) is refused.
 
         Returns
         -------
@@ -352,7 +359,9 @@ class Weightable:
 
 
 class PredictsByCandidates:
-    """New objects take the candidate and the centre with the least distance + penalty_weight * penalty, as in step (III)."""
+    """New objects take the candidate and the centre with the least distance + penalty_weight *
+    penalty, as in step (III).
+    """
 
     _candidates: Any
     _scaled_centres: Any
@@ -408,7 +417,9 @@ class PredictsByMeans:
 
 
 def equip(cls: Any, keywords: dict[str, Keyword], head: str, attributes: str, example: str = "") -> Any:
-    """Gives an estimator its keywords: ``__init__`` as scikit-learn reads it, and the documentation."""
+    """Gives an estimator its keywords: ``__init__`` as scikit-learn reads it, and the
+    documentation.
+    """
     cls._keywords = keywords
     cls.__module__ = "goc"
     cls.__init__ = _initialiser({name: known.default for name, known in keywords.items()} | {n: COMMON[n][0] for n in cls._common})
@@ -420,7 +431,9 @@ def equip(cls: Any, keywords: dict[str, Keyword], head: str, attributes: str, ex
 
 
 def _initialiser(defaults: dict[str, Any]) -> Any:
-    """An ``__init__`` with these keywords; the first may be given by position. It also takes those of earlier versions."""
+    """An ``__init__`` with these keywords; the first may be given by position. It also takes those
+    of earlier versions.
+    """
     kinds = inspect.Parameter
     parameters = [kinds("self", kinds.POSITIONAL_OR_KEYWORD)]
     for name, default in defaults.items():
@@ -445,7 +458,8 @@ def _initialiser(defaults: dict[str, Any]) -> Any:
 
 
 def _refuse_candidate_table(X: Any) -> None:
-    """A long table, one row per candidate, would pass for points, its ids and truth for features."""
+    """A long table, one row per candidate, would pass for points, its ids and truth for features.
+    """
     names = [str(name) for name in getattr(X, "columns", getattr(X, "colnames", ()))]
     if any(name in names for name in CANDIDATE_NAMES) and any(name in names for name in OBJECT_NAMES):
         raise ValueError("X is a table with one row per candidate; give goc.Candidates.from_table(X)")

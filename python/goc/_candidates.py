@@ -1,7 +1,8 @@
 """The candidates of all objects: the form in which every method takes uncertain objects.
 
-An object is a set of `m_i` candidate feature vectors, each with a penalty or a weight if there are any. Every form that X may have
-becomes one table of candidates and offsets into it, checked once, in Rust.
+An object is a set of `m_i` candidate feature vectors, each with a penalty or a weight if there are
+any. Every form that X may have becomes one table of candidates and offsets into it, checked once,
+in Rust.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ OBJECT_NAMES = ("object", "source_id", "i", "id")
 PENALTY_NAMES = ("penalty", "parallax_penalty")
 TRUTH_NAMES = ("truth", "true_cluster_id")
 CANDIDATE_NAMES = ("candidate", "j")
+FROM_PRIOR = "from_prior"
 ACTIONS = ("Jr", "Jz", "Jphi")
 
 
@@ -42,9 +44,12 @@ class Candidates:
     extras : mapping of str to array, optional
         Other columns, one value per candidate, such as the energy of an orbit.
     metadata : mapping of str to str, optional
-        How the candidates were made, under the command's keys: a ``"goc_penalty"`` that begins with ``density``
-        says that the penalties are
-        minus log densities of the errors, so that likelihood methods can use them as such.
+        How the candidates were made, under the command's keys: a ``"goc_penalty"`` that begins with
+        ``density`` says that the penalties are minus log densities of the errors, so that
+        likelihood methods can use them as such.
+    from_prior : array of bool of length n_objects, optional
+        Which objects have a value that was drawn from a prior: the marginal mixture labels them
+        only where it is sure.
 
     Examples
     --------
@@ -69,6 +74,7 @@ class Candidates:
         truth: ArrayLike | None = None,
         extras: Mapping[str, NDArray[Any]] | None = None,
         metadata: Mapping[str, str] | None = None,
+        from_prior: ArrayLike | None = None,
     ) -> None:
         values = numbers(values, "values", 2)
         offsets = _offsets(offsets)
@@ -91,7 +97,8 @@ class Candidates:
         names = None if self.ids is None else [str(i) for i in self.ids]
         # The numbers are kept in Rust, once; who needs them as an array asks the properties.
         told = list(self.metadata.items())
-        self._sets = _goc.Candidates(values, offsets, penalties, names=names, features=self.features, metadata=told)
+        drawn = None if from_prior is None else np.asarray(from_prior, bool).tolist()
+        self._sets = _goc.Candidates(values, offsets, penalties, names=names, features=self.features, metadata=told, from_prior=drawn)
 
     @classmethod
     def _of(cls, sets: _goc.Candidates, **known: Any) -> Candidates:
@@ -116,6 +123,7 @@ class Candidates:
 
     def __reduce__(self) -> tuple[Any, ...]:
         rest = {"ids": self.ids, "features": self.features, "truth": self.truth, "extras": self.extras, "metadata": self.metadata}
+        rest["from_prior"] = self.from_prior
         return (_rebuilt, (self.values, self.offsets, self.penalties, rest), {"losses": self.losses})
 
     @property
@@ -132,6 +140,12 @@ class Candidates:
     def penalties(self) -> NDArray[np.float64] | None:
         """What each candidate costs, if they cost anything."""
         return self._sets.penalties
+
+    @property
+    def from_prior(self) -> NDArray[np.bool_] | None:
+        """Which objects have a value that was drawn from a prior, if any has."""
+        drawn = self._sets.from_prior
+        return np.array(drawn, bool) if drawn else None
 
     @property
     def n_candidates(self) -> int:
@@ -173,7 +187,7 @@ class Candidates:
         truth: str | None = None,
         missing: float | None = -9999.0,
     ) -> Candidates:
-        """From a long table, one row per candidate: what ``goc candidates`` and ``goc simulate`` write.
+        """From a table of one row per candidate, as ``goc candidates`` writes it.
 
         Parameters
         ----------
@@ -181,7 +195,8 @@ class Candidates:
         object : str, optional
             Column that names the object; by default object, source_id, i or id.
         features : sequence of str, optional
-            By default those that the table's metadata name (``goc_features``), or Jr, Jz, Jphi, else every column of real numbers that is nothing else.
+            By default those that the table's metadata name (``goc_features``), or Jr, Jz, Jphi,
+            else every column of real numbers that is nothing else.
         penalty, truth : str, optional
             By default penalty or parallax_penalty; truth or true_cluster_id. ``"none"``: no column.
         missing : float, optional
@@ -205,7 +220,7 @@ class Candidates:
             said = table.metadata().get("goc_features", "").split(",")
             features = said if all(name in table for name in said) else [table.like(action) for action in ACTIONS]
             if None in features:
-                other = {name, penalty_name, truth_name, *CANDIDATE_NAMES, *PENALTY_NAMES, *TRUTH_NAMES}
+                other = {name, penalty_name, truth_name, FROM_PRIOR, *CANDIDATE_NAMES, *PENALTY_NAMES, *TRUTH_NAMES}
                 features = [c for c in table.names if c not in other and table.is_real(c)]
         features = [table.named(column, ()) for column in features]
         if not features:
@@ -233,6 +248,7 @@ class Candidates:
             if contrary.size:
                 row = int(contrary[0])
                 raise ValueError(f"row {row}: truth {column[row]} contradicts {truths[place[row]]} for the same object")
+        drawn = np.isin(table.identifiers(FROM_PRIOR)[first].astype(str), ("True", "true")) if FROM_PRIOR in table else None
         return cls(
             values[rows],
             np.concatenate([[0], np.cumsum(counts)]),
@@ -241,10 +257,13 @@ class Candidates:
             features=[str(c) for c in features],
             truth=truths,
             metadata=table.metadata(None if penalty_name == PENALTY_NAMES[0] else "goc_penalty"),
+            from_prior=drawn,
         )
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
-        """The long table: columns object, candidate, the features, extras, penalty and truth; one row per candidate."""
+        """The long table: columns object, candidate, the features, extras, penalty, from_prior and
+        truth; one row per candidate.
+        """
         counts = self.counts
         ids = np.arange(len(self)) if self.ids is None else self.ids
         names = self.features or tuple(f"x{f}" for f in range(self.n_features))
@@ -257,6 +276,8 @@ class Candidates:
         columns.update(self.extras)
         if penalties is not None:
             columns["penalty"] = penalties
+        if self.from_prior is not None:
+            columns[FROM_PRIOR] = np.repeat(self.from_prior, counts)
         if self.truth is not None:
             columns["truth"] = np.repeat(self.truth, counts)
         return columns

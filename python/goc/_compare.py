@@ -1,4 +1,5 @@
-"""Every method and every oracle on the same objects, one record each: the table of ``goc compare``."""
+"""Every method and every oracle on the same objects, one record each: the table of ``goc compare``.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ def compare(
     n_clusters : int
         Initial number of clusters; methods that find K ignore it.
     truth : sequence of n true groups, optional
-        By default that of X, if X is `Candidates`. None and "" are objects of unknown group, which are not scored.
+        By default that of X, if X is `Candidates`. None and "" are objects of unknown group, which
+        are not scored.
     only : str or sequence of str, optional
         Names as in the records, or the part before the slash: ``["goc", "uk-means/k-means"]``.
     seeds : int, default 1
@@ -53,14 +55,17 @@ def compare(
     random_state, n_jobs, verbose
         As for the estimators.
     **settings
-        Go to every method that has them: ``penalty_weight=0.1``, ``feature_map="actions"``, ``preset="authors"``, ``worlds=200``.
+        Go to every method that has them: ``penalty_weight=0.1``, ``feature_map="actions"``,
+        ``preset="authors"``, ``worlds=200``.
 
     Returns
     -------
     list of dict
-        One record for each method, which ``pandas.DataFrame`` takes as it is: method, runs, failed, converged (runs that
-        did), noise (objects, of all runs), error (why the first failed run failed), and of nmi, f, ari, ami, k, iterations and objective
-        (and seconds) the mean over the runs, with the standard deviation under ``nmi_sd`` and so on; None where there is no such number.
+        One record for each method, which ``pandas.DataFrame`` takes as it is: method, runs, failed,
+        converged (runs that did), noise (objects, of all runs), error (why the first failed run
+        failed), and of nmi, f, ari, ami, k, iterations and objective (and seconds) the mean over
+        the runs, with the standard deviation under ``nmi_sd`` and so on; None where there is no
+        such number.
 
     Examples
     --------

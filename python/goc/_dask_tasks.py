@@ -1,4 +1,4 @@
-"""What a Dask worker does for :func:`goc.dask.fit`: makes shards of partitions, keeps those it has room for, answers commands.
+"""What a Dask worker does for :func:`goc.dask.fit` and :func:`goc.dask.fit_mixture`: makes shards of partitions, keeps those it has room for, answers commands.
 
 Making the candidates of a partition may cost more than all that follows (orbital actions), so it is done once where there is room: the
 first pass over the partitions, which counts objects, keeps the candidates, the first command makes shards of them, and the names of the
@@ -7,19 +7,17 @@ objects stay with the shards for the table of labels.
 
 from __future__ import annotations
 
-import os
 import pickle
 import threading
-import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from . import _goc
 from ._candidates import ACTIONS, CANDIDATE_NAMES, PENALTY_NAMES, Candidates
+from ._hats import Sky, write_whole
 from ._scaling import Moments
 from ._stars import KNOWN
 from ._tables import Table
@@ -60,8 +58,35 @@ class Source:
             return pickle.loads(self.of).compute(scheduler="synchronous")
         return pickle.loads(self.of)()
 
-    def candidates(self) -> Candidates | None:
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        if self.kind != "file":
+            return Table(self.table()).names
+        import pyarrow.parquet
+
+        return list(pyarrow.parquet.read_schema(self.of).names)
+
+    def columns(self, names: Sequence[str]) -> Any:
+        """Some columns of the table, as pyarrow has them."""
+        import pyarrow
+        import pyarrow.parquet
+
+        if self.kind == "file":
+            for name in names:
+                Table(pyarrow.parquet.read_schema(self.of).empty_table()).named(name, ())
+            return pyarrow.parquet.read_table(self.of, columns=list(names), partitioning=None)
         table = self.table()
+        # lsdb has the HEALPix number in the index.
+        if hasattr(table, "reset_index") and table.index.name in names and table.index.name not in table.columns:
+            table = table.reset_index()
+        for name in names:
+            Table(table).named(name, ())
+        return table.select(list(names)) if isinstance(table, pyarrow.Table) else pyarrow.Table.from_pydict({n: table[n] for n in names})
+
+    def candidates(self) -> Candidates | None:
+        return self.candidates_of(self.table())
+
+    def candidates_of(self, table: Any) -> Candidates | None:
         if not isinstance(table, Candidates) and len(table) == 0:
             return None
         if self.function is not None:
@@ -84,10 +109,12 @@ class Kept:
     # Of the candidates; a shard has never fewer.
     size: int = 0
     shard: Any = None
+    # How the candidates were made.
+    metadata: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, made: Candidates | None) -> Kept:
-        return cls() if made is None else cls(made.ids, made._sets, made.nbytes)
+        return cls() if made is None else cls(made.ids, made._sets, made.nbytes, metadata=made.metadata)
 
     @property
     def nbytes(self) -> int:
@@ -174,6 +201,19 @@ def shard_of(source: Source, place: tuple[int, int, int], run: Mapping[str, Any]
     return kept.shard, kept.ids
 
 
+def sets_of(source: Source, place: tuple[int, int, int], run: Mapping[str, Any]) -> Kept:
+    """The candidates of a partition, which stay kept."""
+    index, _, n = place
+    kept = CACHE.get(run["id"], index)
+    if kept is None:
+        kept = Kept.of(source.candidates() if n else None)
+    count = 0 if kept.sets is None else kept.sets.n_objects
+    if count != n:
+        raise ValueError(f"partition {index} has {count} objects now, but had {n}; it must not change in a run")
+    CACHE.put(run["id"], index, kept, run["cache"])
+    return kept
+
+
 def perform(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], command: bytes) -> bytes:
     answer: bytes = shard_of(source, place, run)[0].perform(command, run["threads"])
     return answer
@@ -203,32 +243,83 @@ def survey(source: Source, place: tuple[int, int, int], run: Mapping[str, Any]) 
     return told
 
 
-def assignments(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], last: bytes) -> Any:
-    """The rows of one partition: object, label, candidate, distance, penalty, the chosen features in the units of the data."""
-    import pandas as pd
-
+def drawn(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], most: int) -> dict[str, Any] | None:
+    """The candidates of the objects whose lots are at most `most`."""
     _, first, n = place
-    shard, ids = shard_of(source, place, run)
-    ids = np.arange(first, first + n) if ids is None else ids
-    found = shard.finish(last, run["threads"])
-    columns: dict[str, Any] = {"object": np.asarray(ids, run["object_type"]), "label": found["labels"], "candidate": found["chosen"]}
-    columns |= {"distance": found["distances"], "penalty": found["penalties"]}
-    points = found["points"].reshape(n, len(run["names"])) * np.asarray(run["spread"]) + np.asarray(run["centre"])
-    columns |= {name: points[:, f] for f, name in enumerate(run["names"])}
-    return pd.DataFrame(columns)
+    kept = sets_of(source, place, run)
+    if not n:
+        return None
+    ids = np.arange(first, first + n) if kept.ids is None else kept.ids
+    lots = _goc.lots(run["settings"]["seed"], keys_of(ids))
+    here = lots <= np.uint64(most)
+    if not here.any():
+        return None
+    counts, penalties = np.diff(kept.sets.offsets), kept.sets.penalties
+    rows = np.repeat(here, counts)
+    return {
+        "ids": ids[here],
+        "lots": lots[here],
+        "values": kept.sets.values[rows],
+        "counts": counts[here],
+        "penalties": None if penalties is None else penalties[rows],
+        "metadata": kept.metadata,
+    }
 
 
-def write(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], last: bytes, path: str) -> str:
+def keys_of(ids: Any) -> Any:
+    """The numbers of the random streams of objects, as Rust has them: a whole number is its own."""
+    if ids.dtype.kind in "iu":
+        return np.ascontiguousarray(ids, np.int64).view(np.uint64)
+    return np.array([_goc.key_of_text(str(name)) for name in ids], np.uint64)
+
+
+def sums(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], model: str) -> bytes | None:
+    """What a sweep needs of a partition."""
+    kept = sets_of(source, place, run)
+    return None if kept.sets is None else _goc.Model.from_text(model).sums(kept.sets, run["threads"])
+
+
+def rows(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], labels: Any) -> Any:
+    """The labels of one partition, one row per object."""
+    return labels.of_partition(source, place, run)
+
+
+def write(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], labels: Any, path: str) -> str:
     import pyarrow
-    import pyarrow.parquet
 
-    table = pyarrow.Table.from_pandas(assignments(source, place, run, last), preserve_index=False)
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    # Another worker may be writing the same file after this one was given up for dead.
-    temporary = f"{path}.{uuid.uuid4().hex}.tmp"
-    pyarrow.parquet.write_table(table, temporary)
-    os.replace(temporary, path)
+    write_whole(pyarrow.Table.from_pandas(rows(source, place, run, labels), preserve_index=False), path)
     return path
+
+
+def write_hats(source: Source, place: tuple[int, int, int], run: Mapping[str, Any], labels: Any, sky: Sky, path: str) -> int:
+    """The labels with what places each object on the sky, in the order of the catalogue; the number of rows."""
+    import pyarrow
+
+    if not place[2]:
+        return 0
+    found = rows(source, place, run, labels)
+    name = run["object"]
+    table = source.columns([*([] if sky.healpix is None else [sky.healpix]), name, sky.ra, sky.dec])
+    # An object of several rows, its candidates, stands where the first of them does.
+    ids = Table(table).identifiers(name)
+    first = np.sort(np.unique(ids, return_index=True)[1])
+    at, there = found_at(found["object"].to_numpy(), ids[first])
+    table = table.take(first[there])
+    for column in found.columns[1:]:
+        if column not in table.column_names:
+            table = table.append_column(column, pyarrow.array(found[column].to_numpy()[at]))
+    write_whole(table.replace_schema_metadata(None), path)
+    return len(table)
+
+
+def found_at(known: Any, wanted: Any) -> tuple[Any, Any]:
+    """Which of the wanted names are known, and where among the known."""
+    if known.dtype.kind not in "iu" or wanted.dtype.kind not in "iu":
+        known, wanted = known.astype(str), wanted.astype(str)
+    order = np.argsort(known, kind="stable")
+    at = order[np.minimum(np.searchsorted(known[order], wanted), len(known) - 1)]
+    there = known[at] == wanted
+    return at[there], there
 
 
 def forget(run: str) -> None:

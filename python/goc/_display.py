@@ -1,6 +1,7 @@
 """Display in notebooks: a picture below an estimator, and the report page as a cell's output.
 
-The picture is a small SVG of our own, so that an estimator has one where matplotlib is not installed.
+The picture is a small SVG of our own, so that an estimator has one where matplotlib is not
+installed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def usual(names: Sequence[Any] | None) -> tuple[int, int]:
 
 
 def picture(estimator: Any) -> str:
-    """An SVG of where each object was taken to be, coloured by cluster; empty before a fit and for one feature."""
+    """An SVG of where each object was taken to be, coloured by cluster; empty before a fit and for
+    one feature.
+    """
     places = getattr(estimator, "_places", None)
     if places is None or np.ndim(places) != 2 or np.shape(places)[1] < 2:
         return ""
@@ -73,7 +76,8 @@ class View:
         return f"View({len(self.html)} characters of HTML; shown in a notebook)"
 
     def _repr_html_(self) -> str:
-        # A frame of its own: script and style of the page stay within it, and it reaches nothing of the notebook.
+        # A frame of its own: script and style of the page stay within it, and it reaches nothing of
+        # the notebook.
         return (
             f'<iframe srcdoc="{html.escape(self.html)}" sandbox="allow-scripts allow-downloads" '
             f'style="width:100%;height:{self._height}px;border:1px solid #ccc" title="goc report"></iframe>'

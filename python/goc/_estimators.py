@@ -1,6 +1,7 @@
 """The methods for uncertain objects.
 
-They differ in a few settings, so their keywords come from one table; what a class does besides fitting is written out.
+They differ in a few settings, so their keywords come from one table; what a class does besides
+fitting is written out.
 """
 
 from __future__ import annotations
@@ -99,8 +100,8 @@ class MarginalMixture(UncertainClusterer):
 
     def _unsettled(self, cycle: bool, weighted: bool = False) -> str:
         return (
-            f"did not converge: the chains agree to {self.agreement_:.2f} and their K is worth {self.effective_draws_:.0f} independent "
-            "draws, which is too far apart or too few to trust; raise burn, keep or chains"
+            f"did not converge: the chains agree to {self.agreement_:.2f}, with {self.effective_draws_:.0f} "
+            "effective draws of K, which is too little to trust; raise burn, keep or chains"
         )
 
     def _predicted(self, X: Any, penalty: Any, weight: Any) -> tuple[Any, ...]:
@@ -154,7 +155,7 @@ class TreeOptimisticClustering(PredictsByCandidates, UncertainClusterer):
         self.tree_ = found["tree"]
 
     def newick(self, X: Any = None, *, ids: Sequence[Any] | None = None) -> str:
-        """The tree in Newick format, objects as leaves, as ``goc cluster --tree FILE.nwk`` writes it.
+        """The tree in Newick format with objects as leaves, as ``goc cluster --tree`` writes it.
 
         Parameters
         ----------
@@ -194,7 +195,8 @@ _TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = 
     (GreedyOptimisticClustering, "goc", (),
      """Greedy optimistic clustering, GOC (Okuno & Hattori 2022).
 
-    Every object is a set of candidates, the values its true features may have; the clustering chooses for each object the candidate that makes the clusters tightest.""",
+    Every object is a set of candidates, the values its true features may have. The clustering
+    chooses for each object the candidate that makes the clusters tightest.""",
      {**_NUMBER, **_WEIGHT, **_ORACLE, **_GREEDY, **_SEARCH, **_AUTO, "trim": keyword("trim")},
      """    The first object may be anywhere between 0 and 2; it joins the second.
 
@@ -217,15 +219,15 @@ _TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = 
     2
     """),
     (MarginalMixture, "marginal", (),
-     """The marginal mixture: sums over the candidates instead of choosing one, finds the number of clusters, and
-     gives each label a probability.
+     """The marginal mixture: finds the groups, their number, and the probability of each label.
 
-    Objects in the field, which belong to no group, have the label -1. Attributes besides those below: `field_`
-    and `alone_` (probability of
-    being in the field, and of being a group of one), `recurrence_` (how well each cluster comes back, from 0 to 1), `runner_up_` and `runner_up_probability_`,
-    `k_posterior_` (k, probability), `together_` (sparse: probability that two objects are together),
-    `candidate_probabilities_`, `agreement_` of the chains and `effective_draws_`;
-    `error_factor_` and `bad_errors_`, what was learned about the errors, if candidates were drawn with `sampler="tails"` (else None).""",
+    It sums over the candidates instead of choosing one. Objects in the field, which belong to no
+    group, have the label -1. Attributes besides those below: `field_` and `alone_` (probability of
+    being in the field, and of being a group of one), `recurrence_` (how well each cluster comes
+    back, from 0 to 1), `runner_up_` and `runner_up_probability_`, `k_posterior_` (k, probability),
+    `together_` (sparse: probability that two objects are together), `candidate_probabilities_`,
+    `agreement_` of the chains and `effective_draws_`; `error_factor_` and `bad_errors_`, what was
+    learned about the errors, if candidates were drawn with `sampler="tails"` (else None).""",
      {"scale": keyword("scale", default=own_default("marginal", "scale")),
       "feature_map": keyword("feature_map", default=own_default("marginal", "feature_map")),
       **{name: keyword(name) for name in ("strength", "scale_penalties", "chains", "burn", "keep",
@@ -253,18 +255,19 @@ _TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = 
      {**_NUMBER, **_WEIGHT, **{name: keyword(name) for name in ("reading", "distance", "k_rule", "scale_penalties", "max_iter")},
       **_ORACLE, **_AUTO}, ""),
     (TreeOptimisticClustering, "goc-tree", (),
-     """GOC with 1.5 n_clusters clusters, merged down to n_clusters by a tree whose members choose their
-     candidates again.
+     """Hierarchical GOC: more clusters than asked for, merged by a tree.
 
-    Besides the attributes below: `tree_`, the whole tree as scipy's linkage table, objects as leaves; `newick` writes it.""",
+    It begins with 1.5 n_clusters clusters. Members choose their candidates again at every merge.
+    Besides the attributes below: `tree_`, the whole tree as scipy's linkage table, objects as
+    leaves; `newick` writes it.""",
      {**_NUMBER, **_WEIGHT, **_ORACLE, **_GREEDY, **_SEARCH, **_AUTO}, ""),
     ("HullOptimisticClustering", "goc-hull", (), "GOC over the convex hull of each set.",
      {**_NUMBER, **_WEIGHT, **_ORACLE, **_GREEDY, **_AUTO}, ""),
     ("BoxOptimisticClustering", "goc-box", (), "GOC over the bounding box of each set.",
      {**_NUMBER, **_WEIGHT, **_ORACLE, **_GREEDY, **_AUTO}, ""),
-    ("UKMedians", "uk-medians", (), "Expected distance to geometric medians (Cormode & McGregor 2008).",
+    ("UKMedians", "uk-medians", (), "Clusters around geometric medians by expected distance (Cormode & McGregor 2008).",
      {**_NUMBER, **_ROUNDS, **_AUTO}, ""),
-    ("ExpectedKMeans", "expected-k-means", (PredictsByMeans,), "k-means by expected squared distance, without the shortcut by means.",
+    ("ExpectedKMeans", "expected-k-means", (PredictsByMeans,), "k-means by the expected squared distance to all candidates.",
      {**_NUMBER, **_ROUNDS, **_AUTO}, ""),
     ("BoxKMeans", "boxes", (), "k-means by the distance to bounding boxes (Ngai et al. 2006).",
      {**_NUMBER, "box_distance": keyword("box_distance"), **_ROUNDS, **_AUTO}, ""),
@@ -272,31 +275,37 @@ _TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = 
      {**_NUMBER, **_ROUNDS, **_AUTO}, ""),
     ("PossibleWorlds", "worlds", (), "The oracle on sampled worlds, then consensus (Volk et al. 2009).",
      {**_NUMBER, "worlds": keyword("worlds"), **_ORACLE, **_AUTO}, ""),
-    ("RepresentativeWorlds", "representative-worlds", (), "The same on representative worlds (Liu et al.).",
+    ("RepresentativeWorlds", "representative-worlds", (), "The oracle on representative worlds, then consensus (after Liu et al. 2021).",
      {**_NUMBER, "worlds": keyword("worlds"), **_ORACLE, **_AUTO}, ""),
     ("ConsistentWorlds", "consistent-worlds", (),
-     "Representative worlds in one spectral clustering that learns what they have in common (after Liu et al. 2021).",
+     "Representative worlds in one spectral clustering of them all (after Liu et al. 2021).",
      {**_NUMBER, "worlds": keyword("worlds"), **_AUTO}, ""),
     ("HDBSCANDraws", "hdbscan-draws", (),
-     """HDBSCAN on draws from the errors, combined by consensus. Finds the number of clusters.
+     """HDBSCAN on draws from the errors, combined by consensus.
 
-    Objects that are together in less than half of the draws with any other have the label -1.""",
+    Finds the number of clusters. Objects that are together in less than half of the draws with any other have the label -1.""",
      {name: keyword(name) for name in ("min_cluster_size", "min_samples", "worlds")}, ""),
-    ("FDBSCAN", "fdbscan", (), "DBSCAN with probabilities of distances (Kriegel & Pfeifle 2005). Finds the number of clusters.",
+    ("FDBSCAN", "fdbscan", (), """DBSCAN with probabilities of distances (Kriegel & Pfeifle 2005).
+
+    Finds the number of clusters; objects near no dense one have the label -1.""",
      {"min_points": keyword("min_points"), "eps": keyword("eps")}, ""),
     ("FOPTICS", "foptics", (),
-     "OPTICS by expected distances (Kriegel & Pfeifle 2005, Fuentes et al. 2017), cut at eps. Finds the number of clusters.",
+     """OPTICS by expected distances, cut at eps (Fuentes et al. 2017).
+
+    Finds the number of clusters; objects that no cluster reaches have the label -1. The expected
+    distances are those of Kriegel & Pfeifle (2005).""",
      {name: keyword(name) for name in ("min_points", "eps", "worlds")}, ""),
     ("SignificantLinkage", "significant-linkage", (),
-     """Single linkage; keeps the clusters that stand out from a smooth background (Lövdal et al. 2022). Finds
-     the number of clusters.
+     """Single linkage that keeps what stands out from a background (Lövdal et al. 2022).
 
-    Of the means of the sets; `background` says how the backgrounds are made. Objects in no significant cluster have the label -1.""",
+    It links the means of the sets and finds the number of clusters. `background` says how the
+    backgrounds are made. Objects in no significant cluster have the label -1.""",
      {"least_members": keyword("least_members")}, ""),
     ("ExtremeDeconvolution", "extreme-deconvolution", (),
      """A Gaussian mixture convolved with the errors (Bovy, Hogg & Roweis 2011).
 
-    The errors of an object are the weighted covariance of its candidates; `representatives_` are the objects' places according to the mixture.""",
+    The errors of an object are the weighted covariance of its candidates; `representatives_` are
+    the objects' places according to the mixture.""",
      {"n_clusters": keyword("n_clusters", default="auto", says='Number of components; "auto" finds it, by BIC.'),
       **{name: keyword(name) for name in ("strength", "scale_penalties")}},
      """    >>> import numpy as np
@@ -307,7 +316,7 @@ _TABLE: list[tuple[Any, str, tuple[type, ...], str, dict[str, Keyword], str]] = 
     >>> ExtremeDeconvolution().fit(X).n_clusters_
     2
     """),
-    ("SetAffinityPropagation", "affinity", (), "Affinity propagation on distances between sets. Finds the number of clusters.",
+    ("SetAffinityPropagation", "affinity", (), "Affinity propagation on distances between sets; finds the number of clusters.",
      {"set_distance": keyword("set_distance"), "preference": keyword("preference"), "damping": keyword("damping"),
       "max_iter": keyword("max_iter", "oracle_iterations", _MAX_ITER.format(1000))}, ""),
     ("SetKMedoids", "medoids", (), "k-medoids on distances between sets.",

@@ -1,8 +1,10 @@
-"""Keywords of earlier versions. They still work, with a FutureWarning that says what to write instead.
+"""Keywords of earlier versions. They still work, with a FutureWarning that says what to write
+instead.
 
-Methods used to take the settings of their oracle themselves (``oracle="linkage", linkage="ward"``); now the oracle is an object that has
-them (``oracle=goc.Linkage(linkage="ward")``). Oracles and methods without one used to call scikit-learn's ``n_init`` and ``max_iter``
-``oracle_starts`` and ``oracle_iterations``.
+Methods used to take the settings of their oracle themselves (``oracle="linkage", linkage="ward"``);
+now the oracle is an object that has them (``oracle=goc.Linkage(linkage="ward")``). Oracles and
+methods without one used to call scikit-learn's ``n_init`` and ``max_iter`` ``oracle_starts`` and
+``oracle_iterations``.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ OF_ORACLES = ("oracle_starts", "oracle_iterations", "algorithm", "seeding", "lin
 
 
 def renewed(cls: Any, values: Mapping[str, Any], old: Mapping[str, Any], oracles: Mapping[str, type], stacklevel: int = 3) -> dict[str, Any]:
-    """The keywords, with their values, that say what the `old` ones said beside those that `cls` has (`values`)."""
+    """The keywords, with their values, that say what the `old` ones said beside those that `cls`
+    has (`values`).
+    """
     told: dict[str, Any] = {}
     flags, idle = {}, []
     for name, value in old.items():
@@ -45,7 +49,9 @@ def renewed(cls: Any, values: Mapping[str, Any], old: Mapping[str, Any], oracles
 
 
 def _equipped(oracle: Any, flags: Mapping[str, Any], oracles: Mapping[str, type]) -> Any:
-    """The oracle as an object that has those of the flags that it knows; None if it knows none of them."""
+    """The oracle as an object that has those of the flags that it knows; None if it knows none of
+    them.
+    """
     if isinstance(oracle, str) and oracle in oracles:
         made = oracles[oracle]()
     elif type(oracle) in oracles.values():

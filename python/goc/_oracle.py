@@ -1,7 +1,7 @@
 """Oracles: a name, an estimator of this package, a function, or a clusterer of scikit-learn.
 
-Names and our own estimators run in Rust; of those estimators only the settings are used, not their number of clusters, scaling, seed or
-threads, which are the method's. The others are called back.
+Names and our own estimators run in Rust; of those estimators only the settings are used, not their
+number of clusters, scaling, seed or threads, which are the method's. The others are called back.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def told_of(oracle: Any) -> dict[str, Any]:
 
 
 def adapt(oracle: Any) -> Function | None:
-    """The function ``(points, k, seed) -> labels`` behind `oracle`; None for one that runs in Rust."""
+    """The function ``(points, k, seed) -> labels`` behind `oracle`; None for one that runs in Rust.
+    """
     if isinstance(oracle, str) or type(oracle) in NAMED.values():
         return None
     if isinstance(oracle, type):
@@ -53,7 +54,8 @@ def _clusterer(estimator: Any) -> Function:
         if "random_state" in known and known["random_state"] is None:
             own.set_params(random_state=seed)
         labels = _whole(own.fit_predict(points)).copy()
-        # Noise (-1) is in no group: each of its objects is a cluster by itself, as with our own HDBSCAN.
+        # Noise (-1) is in no group: each of its objects is a cluster by itself, as with our own
+        # HDBSCAN.
         noise = np.flatnonzero(labels < 0)
         labels[noise] = labels.max(initial=-1) + 1 + np.arange(len(noise))
         return labels

@@ -1,4 +1,4 @@
-"""The oracles by themselves: clusterings of plain points, with scikit-learn's names where it has an equivalent.
+"""The oracles by themselves: clusterings of plain points, named as in scikit-learn.
 
 Each is made from a row of one table. Given to a method (``GreedyOptimisticClustering(50,
 oracle=goc.KMeans(n_init=10))``) it holds the settings of that method's oracle, and Rust runs it.
@@ -36,7 +36,8 @@ class OracleEstimator(Clusterer):
         Parameters
         ----------
         X : array (n, q)
-            Points. Sets of candidates, in all forms that the methods take, are clustered by their means.
+            Points. Sets of candidates, in all forms that the methods take, are clustered by their
+            means.
         y : ignored
         penalty, weight : deprecated
             They belong to candidates; give them to methods for uncertain objects.
@@ -77,12 +78,13 @@ class _KMeans(PredictsByMeans, _WithMeans):
         Parameters
         ----------
         X : array (n, q)
-            Points. Sets of candidates, in all forms that the methods take, are clustered by their means.
+            Points. Sets of candidates, in all forms that the methods take, are clustered by their
+            means.
         y : ignored
         sample_weight : array of n numbers, optional
-            How much each point counts: 2 is like two points in one place; 0 gets a label but moves no centre.
-            With weights, k-means++ and Lloyd's
-            rounds are used, whatever `init`, `algorithm` and `max_iter` say.
+            How much each point counts: 2 is like two points in one place; 0 gets a label but moves
+            no centre. With weights, k-means++ and Lloyd's rounds are used, whatever `init`,
+            `algorithm` and `max_iter` say.
         penalty, weight : deprecated
             They belong to candidates; give them to methods for uncertain objects.
 
@@ -118,7 +120,8 @@ class _KMedoids(OracleEstimator):
 def _medoid(points: NDArray[np.float64], members: NDArray[np.int64]) -> tuple[int, float]:
     """The member with the least sum of distances to the others, the first of several, and that sum.
 
-    It is the medoid that the search ended with: a better one within its cluster would have been a swap to make.
+    It is the medoid that the search ended with: a better one within its cluster would have been a
+    swap to make.
     """
     own = points[members]
     sums = np.zeros(len(own))
@@ -179,8 +182,8 @@ def _tol(says: str) -> Keyword:
 
 _MCLUST = {"max_iter": _max_iter("Iterations of each model", 100_000),
            "tol": _tol("EM stops once the log likelihood changes by less than this share; 1e-5 if not given.")}
-# Class, name as an oracle, base, what it is, whether it is told the number of clusters, its other keywords, the common ones that do
-# something, old names.
+# Class, name as an oracle, base, what it is, whether it is told the number of clusters, its other
+# keywords, the common ones that do something, old names.
 _TABLE: list[tuple[str, str, type, str, bool, dict[str, Keyword], tuple[str, ...], dict[str, Any]]] = [
     ("KMeans", "k-means", _KMeans, "k-means with single transfers (Hartigan & Wong), as in R.", True,
      {"n_init": _n_init(100), "max_iter": _max_iter("Iterations of each start", 10), "algorithm": keyword("algorithm"),
@@ -195,17 +198,17 @@ _TABLE: list[tuple[str, str, type, str, bool, dict[str, Keyword], tuple[str, ...
     ("MclustVII", "mclust-vii", _WithMeans, "Gaussian mixture, spheres of their own sizes, at most n_clusters by BIC.", True, _MCLUST, (), _ROUNDS),
     ("MclustVVV", "mclust-vvv", _WithMeans, "Gaussian mixture, any covariances, at most n_clusters by BIC.", True, _MCLUST, (), _ROUNDS),
     ("Linkage", "linkage", OracleEstimator, "Agglomerative linkage.", True, {"linkage": keyword("linkage")}, (), {}),
-    ("Affinity", "affinity", OracleEstimator, "Affinity propagation. Finds the number of clusters.", False,
+    ("Affinity", "affinity", OracleEstimator, "Affinity propagation; finds the number of clusters.", False,
      {"preference": keyword("preference"), "damping": keyword("damping"), "max_iter": _max_iter("Iterations", 1000)},
      ("random_state",), _ROUNDS),
-    ("MeanShift", "mean-shift", OracleEstimator, "Mean shift. Finds the number of clusters.", False,
+    ("MeanShift", "mean-shift", OracleEstimator, "Mean shift; finds the number of clusters.", False,
      {"bandwidth": keyword("bandwidth"), "max_iter": _max_iter("Iterations of each seed", 300)}, ("n_jobs",), _ROUNDS),
     ("SpectralClustering", "spectral", OracleEstimator, "Spectral clustering of the nearest-neighbour graph.", True, {},
      ("random_state", "n_jobs"), {}),
     ("ConvexClustering", "convex", OracleEstimator, "Convex clustering (sum of norms).", True,
      {"max_iter": _max_iter("Iterations of each step of the path", 5000),
       "tol": _tol("The share of the objective by which a step of the path may miss its minimum; 1e-6 if not given.")}, ("n_jobs",), _ROUNDS),
-    ("HDBSCAN", "hdbscan", OracleEstimator, "HDBSCAN. Finds the number of clusters; -1 is noise.", False,
+    ("HDBSCAN", "hdbscan", OracleEstimator, "HDBSCAN; finds the number of clusters, and -1 is noise.", False,
      {"min_cluster_size": keyword("min_cluster_size"), "min_samples": keyword("min_samples")}, (), {}),
 ]  # fmt: skip
 

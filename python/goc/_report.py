@@ -1,4 +1,6 @@
-"""The report page: from an estimator's attributes to one HTML file that opens from disk (docs/howto/report.md)."""
+"""The report page: from an estimator's attributes to one HTML file that opens from disk
+(docs/howto/report.md).
+"""
 
 from __future__ import annotations
 

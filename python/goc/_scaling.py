@@ -5,13 +5,15 @@ The library (`crates/goc/src/scale.rs`, "standard") takes of each feature
     centre = sum(x) / n                              a compensated sum, held between the least and the largest value
     spread = sqrt(sum((x - centre)^2) / (n - 1))     1 where all values are the same
 
-A sum of floating-point numbers depends on the order in which they are added, so a sum over partitions would depend on the cut. Here
-sum(x) and sum(x^2) are exact: a partition tells them as fractions, fractions are added without rounding, and only the centre and the
-spread are rounded, once, at the end. They are the same for any cut into partitions and differ from the library's by its own rounding,
-which is a unit or two in the last place of a double (tested).
+A sum of floating-point numbers depends on the order in which they are added, so a sum over
+partitions would depend on the cut. Here sum(x) and sum(x^2) are exact: a partition tells them as
+fractions, fractions are added without rounding, and only the centre and the spread are rounded,
+once, at the end. They are the same for any cut into partitions and differ from the library's by its
+own rounding, which is a unit or two in the last place of a double (tested).
 
-Exact sums are made as by Rump, Ogita & Oishi (2008): what stands above a power of two that is large enough is taken off all numbers, and
-that part is added up without rounding; then the same with what is left, until nothing is.
+Exact sums are made as by Rump, Ogita & Oishi (2008): what stands above a power of two that is large
+enough is taken off all numbers, and that part is added up without rounding; then the same with what
+is left, until nothing is.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-# Numbers at a time: they stay in the processor's cache, and few enough that a pass takes off 36 bits.
+# Numbers at a time: they stay in the processor's cache, and few enough that a pass takes off 36
+# bits.
 _CHUNK = 2**15
 # Splits a double into two halves of 26 bits (Dekker).
 _SPLIT = 2.0**27 + 1.0
@@ -78,7 +81,8 @@ class Moments:
         if math.isfinite(reach):
             c = Fraction(centre)
             variance = (self.squares[f] - 2 * c * self.sums[f] + n * c * c) / (n - 1)
-            # Squares of very large or very small numbers are beyond what a double can hold: relative to the reach they are not.
+            # Squares of very large or very small numbers are beyond what a double can hold:
+            # relative to the reach they are not.
             exponent = math.frexp(reach)[1]
             spread = math.ldexp(math.sqrt(variance / Fraction(4) ** exponent), exponent)
             if math.isfinite(reach / spread):
@@ -116,7 +120,8 @@ def _sum(x: NDArray[np.float64]) -> Fraction:
     bits = (len(x) + 1).bit_length()
     x, top = x.copy(), np.empty_like(x)
     while (largest := max(float(x.max()), -float(x.min()))) > 0.0:
-        # All of `top` are multiples of one power of two and so few that their sum needs no more than 53 bits.
+        # All of `top` are multiples of one power of two and so few that their sum needs no more
+        # than 53 bits.
         power = math.ldexp(1.0, math.frexp(largest)[1] + bits)
         np.add(x, power, out=top)
         top -= power

@@ -1,7 +1,8 @@
 """Every setting of a fit: its names, default, allowed values and description.
 
-The list is the library's own (``_goc.settings()``), from which the command's flags are made too: the estimators take their keywords,
-defaults, checks and documentation from it, so a setting is described in one place only.
+The list is the library's own (``_goc.settings()``), from which the command's flags are made too:
+the estimators take their keywords, defaults, checks and documentation from it, so a setting is
+described in one place only.
 
 An entry has the keys
 
@@ -93,13 +94,16 @@ class Setting:
 
 BY_NAME: dict[str, Setting] = {entry["name"]: Setting(**entry) for entry in SETTINGS}
 DEFAULTS: dict[str, Any] = {name: setting.default for name, setting in BY_NAME.items()}
-# By what the estimators call them. Two that share a name are a method's own and its oracle's; the method's come first.
+# By what the estimators call them. Two that share a name are a method's own and its oracle's; the
+# method's come first.
 BY_KEYWORD: dict[str, Setting] = {setting.python: setting for setting in reversed(BY_NAME.values())}
 
 
 @dataclass(frozen=True)
 class Keyword:
-    """A keyword of an estimator: the setting it stands for, and what differs from that setting here."""
+    """A keyword of an estimator: the setting it stands for, and what differs from that setting
+    here.
+    """
 
     setting: Setting
     default: Any

@@ -55,15 +55,16 @@ def from_gaia(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Candidates:
-    """Candidates of a star catalogue, in orbital actions or another space, bit-identical to those of ``goc
-    candidates``.
+    """Candidates of a star catalogue, in orbital actions or another space, bit-identical to those
+    of ``goc candidates``.
 
     Parameters
     ----------
     table : pandas, pyarrow or astropy table, structured array, or mapping of columns
-        A row a star: ra, dec, parallax, pmra, pmdec, radial_velocity, the errors of the last four (x_error, x_err, sigma_x or e_x),
-        and their correlations (x_y_corr) if there are any; or l, b, pml, pmb; or a distance (kpc) or distance_modulus in place of the
-        parallax. Columns that name a unit are converted, with their errors; an unknown unit is refused.
+        One row per star: ra, dec, parallax, pmra, pmdec, radial_velocity, the errors of the last four
+        (x_error, x_err, sigma_x or e_x), and their correlations (x_y_corr) if there are any; or l,
+        b, pml, pmb; or a distance (kpc) or distance_modulus in place of the parallax. Columns that
+        name a unit are converted, with their errors; an unknown unit is refused.
     columns : mapping, optional
         Columns with other names, such as ``{"radial_velocity": "HRV"}``.
     errors : sequence of four str, optional
@@ -71,8 +72,8 @@ def from_gaia(
     inflate : float or mapping, optional
         Multiplies the quoted errors: one factor for all, or by column, ``{"parallax": 1.5}``.
     error_floor : mapping, optional
-        The smallest error of a measured column, in its unit, ``{"pmra": 0.02}``: smaller errors, 0 included, are
-        raised to it, after `inflate`.
+        The smallest error of a measured column, in its unit, ``{"pmra": 0.02}``: smaller errors, 0
+        included, are raised to it, after `inflate`.
     object : str, optional
         Column that names the star; by default object, source_id, i or id, else the position.
     shape : {"box", "ellipsoid", "l1"}, optional
@@ -82,16 +83,19 @@ def from_gaia(
     m : int
         Candidates drawn per star.
     sampler : {"uniform", "sobol", "density", "tails", "grid:COLUMN"}
-        ``"tails"``: from the error distribution, some with heavy tails; :class:`goc.MarginalMixture` learns from them how far
-        the quoted errors hold. ``goc stars --method marginal`` does so by default.
+        ``"tails"``: from the error distribution, some with heavy tails;
+        :class:`goc.MarginalMixture` learns from them how far the quoted errors hold. ``goc stars
+        --method marginal`` does so by default.
     distance_prior : str, optional
-        The prior on the distances; candidates are drawn from the set in proportion to it. ``"volume:5"``:
-        uniform density out to 5 kpc, none beyond; ``"edsd:1.35"``: density that falls with a scale length of 1.35 kpc.
+        The prior on the distances; candidates are drawn from the set in proportion to it.
+        ``"volume:5"``: uniform density out to 5 kpc, none beyond; ``"edsd:1.35"``: density that
+        falls with a scale length of 1.35 kpc.
     penalty : {"density", "none", "distance", "density:COLUMN[,COLUMN]"}
     space : {"actions", "iom", "orbit", "xyzuvw", "uvw", "galactocentric"}
-        The features: ``"actions"`` Jr, Jz, Jphi; ``"iom"`` energy, Lz, Lperp; ``"orbit"`` energy, Lz, circularity, eccentricity,
-        pericentre, apocentre, zmax; ``"xyzuvw"`` heliocentric Galactic X, Y, Z (pc) and U, V, W (km/s), relative to the Sun; ``"uvw"``
-        the velocities alone; ``"galactocentric"`` x, y, z (kpc), vx, vy, vz (km/s) in the frame of `sun`.
+        The features: ``"actions"`` Jr, Jz, Jphi; ``"iom"`` energy, Lz, Lperp; ``"orbit"`` energy,
+        Lz, circularity, eccentricity, pericentre, apocentre, zmax; ``"xyzuvw"`` heliocentric
+        Galactic X, Y, Z (pc) and U, V, W (km/s), relative to the Sun; ``"uvw"`` the velocities
+        alone; ``"galactocentric"`` x, y, z (kpc), vx, vy, vz (km/s) in the frame of `sun`.
     potential : str or Potential
         mcmillan17, mwpotential2014, or a file that ends in .ini. Ignored by spaces that need none.
     variant : {"converged", "authors", "agama"}
@@ -109,11 +113,12 @@ def from_gaia(
     on_nan : {"raise", "drop"}
         A star with NaN, null or a masked value.
     missing_rv : {"refuse", "drop", "prior", "prior:SIGMA"}, optional
-        A star without a radial velocity: an error, left out, or its velocity drawn from a prior that is fitted
-        to the other stars; SIGMA, in km/s, sets its width instead. By default as any other missing value.
+        A star without a radial velocity: an error, left out, or its velocity drawn from a prior
+        that is fitted to the other stars; SIGMA, in km/s, sets its width instead. By default as any
+        other missing value.
     with_ : str, sequence of str, or mapping, optional
-        More measured columns to cluster by: ``["fe_h"]``, ``["fe_h:fe_h_error", "mg_fe"]`` or ``{"fe_h": "fe_h_error"}``.
-        Missing values are drawn from a prior fitted to the other stars.
+        More measured columns to cluster by: ``["fe_h"]``, ``["fe_h:fe_h_error", "mg_fe"]`` or
+        ``{"fe_h": "fe_h_error"}``. Missing values are drawn from a prior fitted to the other stars.
     on_bad : {"raise", "drop"}
         A star with an infinite number, a negative error or a correlation beyond 1.
     on_empty : {"drop", "raise"}
@@ -124,8 +129,9 @@ def from_gaia(
     Returns
     -------
     Candidates
-        Features of the space, by default Jr, Jz, Jphi (kpc km/s) with ``extras["energy"]``; ``truth`` where the table has it; ``losses``, the stars that lost
-        points: (id, drawn, kept, reasons); ``metadata``, how they were made, under the keys of ``goc candidates``.
+        Features of the space, by default Jr, Jz, Jphi (kpc km/s) with ``extras["energy"]``;
+        ``truth`` where the table has it; ``losses``, the stars that lost points: (id, drawn, kept,
+        reasons); ``metadata``, how they were made, under the keys of ``goc candidates``.
 
     Warns
     -----

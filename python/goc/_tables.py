@@ -1,4 +1,6 @@
-"""Tables of any kind, column by column: pandas, pyarrow, astropy, structured arrays, mappings. None of these libraries is required."""
+"""Tables of any kind, column by column: pandas, pyarrow, astropy, structured arrays, mappings. None
+of these libraries is required.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ class Table:
         return len(self._table[self.names[0]]) if self.names else 0
 
     def metadata(self, but: str | None = None) -> dict[str, str]:
-        """What the table says of its making under keys of goc, where tables of its make can say something."""
+        """What the table says of its making under keys of goc, where tables of its make can say
+        something.
+        """
         said: Any
         if hasattr(self._table, "schema") and hasattr(self._table.schema, "metadata"):  # pyarrow
             said = {key.decode(): value.decode() for key, value in (self._table.schema.metadata or {}).items() if key[:4] == b"goc_"}
@@ -50,7 +54,9 @@ class Table:
         return {key: value for key, value in own.items() if key.startswith("goc_") and key != but}
 
     def named(self, given: str | None, usual: Sequence[str]) -> str | None:
-        """The column that was named (``"none"``: no column), or the first of the usual names that is there."""
+        """The column that was named (``"none"``: no column), or the first of the usual names that
+        is there.
+        """
         if given == "none":
             return None
         if given is not None:

@@ -39,10 +39,10 @@ def validate(
     random_state: Any = 1,
     n_jobs: int | None = None,
 ) -> Validation:
-    """Are groups tighter than chance in a quantity that was not used to find them? As ``goc validate``.
+    """Are groups tighter than chance in a quantity that was not used to find them?
 
-    Each group is compared with random groups of the same size, whose members are drawn from the stars nearest to
-    its own.
+    As ``goc validate``. Each group is compared with random groups of the same size, whose members
+    are drawn from the stars nearest to its own.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def validate(
     values, errors : arrays of n numbers
         The quantity with its standard errors; NaN where it is missing, 0 where it is exact.
     features : mapping of names to arrays, table, or array (n, q)
-        The features in which the groups were found. If there are columns Jr, Jz and Jphi, the square roots of Jr
-        and Jz are used, as for clustering.
+        The features in which the groups were found. If there are columns Jr, Jz and Jphi, the
+        square roots of Jr and Jz are used, as for clustering.
     draws : int
         Random groups for each group.
     neighbours : int
@@ -63,9 +63,9 @@ def validate(
     Returns
     -------
     Validation
-        For each group ``labels``, ``members``, ``n_values``, ``medians``, ``scatter`` (beyond the errors), ``random`` (that of random
-        groups: quantiles 0.05, 0.5, 0.95), ``p_values`` and ``q_values``; for all together ``p_value``. NaN
-        means that a group could not be tested.
+        For each group ``labels``, ``members``, ``n_values``, ``medians``, ``scatter`` (beyond the
+        errors), ``random`` (that of random groups: quantiles 0.05, 0.5, 0.95), ``p_values`` and
+        ``q_values``; for all together ``p_value``. NaN means that a group could not be tested.
 
     Examples
     --------

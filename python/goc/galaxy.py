@@ -1,7 +1,8 @@
 """The Milky Way: frames, potentials, actions, orbits and a mock catalogue.
 
-Plain numbers are in kpc, km/s, mas, mas/yr, degrees and Gyr; astropy's quantities, coordinates and tables are converted where they come in,
-and given back (``quantity=True``) where asked for. astropy is needed only for that.
+Plain numbers are in kpc, km/s, mas, mas/yr, degrees and Gyr; astropy's quantities, coordinates and
+tables are converted where they come in, and given back (``quantity=True``) where asked for. astropy
+is needed only for that.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class Potential:
     Parameters
     ----------
     name : str
-        ``"mcmillan17"`` (McMillan 2017), ``"mwpotential2014"`` (Bovy 2015), or a file of components that ends in .ini (AGAMA's).
+        ``"mcmillan17"`` (McMillan 2017), ``"mwpotential2014"`` (Bovy 2015), or a file of components
+        that ends in .ini (AGAMA's).
 
     Examples
     --------
@@ -124,7 +126,8 @@ def to_galactocentric(
     Parameters
     ----------
     stars : table, SkyCoord with distances and velocities, or array (n, 6)
-        A table in any of the forms that :func:`goc.from_gaia` takes (without errors); an array is taken to be x, y, z, vx, vy, vz.
+        A table in any of the forms that :func:`goc.from_gaia` takes (without errors); an array is
+        taken to be x, y, z, vx, vy, vz.
     columns, sun, angles, zero_point
         As for :func:`goc.from_gaia`.
     return_reasons : bool
@@ -179,7 +182,8 @@ def from_galactocentric(places: ArrayLike, *, sky: str = "icrs", sun: str = "hat
     Returns
     -------
     dict
-        ra, dec (or l, b; degrees), distance (kpc), parallax (mas), pmra, pmdec (or pml, pmb; mas/yr), radial_velocity (km/s).
+        ra, dec (or l, b; degrees), distance (kpc), parallax (mas), pmra, pmdec (or pml, pmb;
+        mas/yr), radial_velocity (km/s).
     """
     rows = np.ascontiguousarray(np.atleast_2d(np.asarray(places, dtype=np.float64)))
     seen = _goc.from_galactocentric(rows, sky, sun)
@@ -190,7 +194,9 @@ def from_galactocentric(places: ArrayLike, *, sky: str = "icrs", sun: str = "hat
 
 
 class Actions(dict[str, Any]):
-    """Columns Jr, Jz, Jphi (kpc km/s), energy ((km/s)^2) and note (why there are none); as attributes too."""
+    """Columns Jr, Jz, Jphi (kpc km/s), energy ((km/s)^2) and note (why there are none); as
+    attributes too.
+    """
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -252,7 +258,9 @@ def actions(
 
 def angles(stars: Any, *, potential: Any = "mcmillan17", variant: str = "converged", jphi: str = "paper",
            n_jobs: int | None = None, **how: Any) -> dict[str, NDArray[np.float64]]:  # fmt: skip
-    """Angles (rad) and frequencies (rad/Gyr): theta_r, theta_z, theta_phi, Omega_r, Omega_z, Omega_phi.
+    """Angles (rad) and frequencies (rad/Gyr) of stars on their orbits.
+
+    The columns are theta_r, theta_z, theta_phi, Omega_r, Omega_z and Omega_phi.
 
     Parameters are those of :func:`actions`.
     """
@@ -321,17 +329,19 @@ def simulate(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> dict[str, NDArray[Any]]:
-    """A mock Milky Way: stars of disrupted dwarf galaxies near the Sun, measured with Gaia's errors.
+    """A mock Milky Way: stars of disrupted dwarf galaxies near the Sun, with Gaia's errors.
 
     Parameters
     ----------
     sky : {"paper", "realistic"}
-        The simulation of the paper's Appendix A, or a harder one: groups of 3 to 3000 stars, a radial merger, globular clusters,
-        a thick disc and a smooth halo, with metallicities, and with errors that are too small for some stars. The realistic sky
-        draws its own groups, so `dwarfs`, `field`, `dispersion`, `most` and `full` must be left out.
+        The simulation of the paper's Appendix A, or a harder one: groups of 3 to 3000 stars, a
+        radial merger, globular clusters, a thick disc and a smooth halo, with metallicities, and
+        with errors that are too small for some stars. The realistic sky draws its own groups, so
+        `dwarfs`, `field`, `dispersion`, `most` and `full` must be left out.
     dwarfs : int
     stars : int or list of int, optional
-        Stars per dwarf; by default 1 to 10 in turn. For the realistic sky: all stars together, by default 5000.
+        Stars per dwarf; by default 1 to 10 in turn. For the realistic sky: all stars together, by
+        default 5000.
     without_velocity : float, optional
         Share of the realistic sky's stars without a radial velocity (NaN); by default 0.1.
     field : int
@@ -353,9 +363,10 @@ def simulate(
     Returns
     -------
     dict of columns
-        One row per star: measured values with errors, `truth`, and the true values; pandas.DataFrame or astropy's Table take it as
-        it is. The realistic sky also has `component`, `fe_h`, `fe_h_error`, `true_fe_h` and `error_factor`; the `truth` of its
-        field stars is -1.
+        One row per star: measured values with errors, `truth`, and the true values;
+        pandas.DataFrame or astropy's Table take it as it is. The realistic sky also has
+        `component`, `fe_h`, `fe_h_error`, `true_fe_h` and `error_factor`; the `truth` of its field
+        stars is -1.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""Figures with matplotlib: each function draws on `ax` (the current axes if none is given) and returns it.
+"""Figures with matplotlib: each function draws on `ax` (by default the current axes) and returns
+it.
 
-Colours are Okabe & Ito's, which colour-blind readers can distinguish; there are more clusters than colours, so
-neighbours in number differ.
+Colours are Okabe & Ito's, which colour-blind readers can distinguish; there are more clusters than
+colours, so neighbours in number differ.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def _fitted(estimator: Any, attribute: str) -> Any:
 def clusters(
     estimator: Any, X: Any, *, features: tuple[int, int] | None = None, ax: Any = None, names: Any = None, whole: bool = False
 ) -> Any:
-    """Clusters over the candidates: a faint cloud for every object, its representative in the colour of its cluster.
+    """Clusters: a faint cloud for every object, its representative in the cluster's colour.
 
     Parameters
     ----------
@@ -45,13 +46,15 @@ def clusters(
     X
         What it was fitted to.
     features : two ints, optional
-        Which features are drawn; by default Jphi and Jr where features have those names, else the first two.
+        Which features are drawn; by default Jphi and Jr where features have those names, else the
+        first two.
     ax : matplotlib axes, optional
     names : sequence of str, optional
         Names of the features.
     whole : bool, default False
-        Show everything. By default far outliers, beyond the inner 99 per cent of the representatives, do not squeeze the others; the
-        title says how many objects lie beyond the edges.
+        Show everything. By default far outliers, beyond the inner 99 per cent of the
+        representatives, do not squeeze the others; the title says how many objects lie beyond the
+        edges.
 
     Returns
     -------
@@ -99,7 +102,8 @@ def _inner(column: Any) -> tuple[float, float]:
     """Limits that show the inner 99 per cent, and what is beyond them but not far off."""
     low, high = np.quantile(column, 0.005, method="higher"), np.quantile(column, 0.995, method="lower")
     width = high - low
-    # Among few the outermost are no outliers; nor is one that takes less room than the others together.
+    # Among few the outermost are no outliers; nor is one that takes less room than the others
+    # together.
     few = len(column) < 10 or width <= 0
     least, most = column.min(), column.max()
     low = least if few or low - least <= width else low

@@ -1,6 +1,7 @@
 """From measured values with errors to candidates (paper, eqs. 1 to 5).
 
-A set holds the values that the truth may have; points of it, mapped by a function f, are the candidates.
+A set holds the values that the truth may have; points of it, mapped by a function f, are the
+candidates.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _PART = 8192
 
 
 class Sets:
-    """The uncertainty sets of many objects; made by :func:`box`, :func:`ball`, :func:`ellipsoid` and :func:`l1`.
+    """The uncertainty sets of many objects; made by :func:`box`, :func:`ball`, :func:`ellipsoid`
+    and :func:`l1`.
 
     Attributes
     ----------
@@ -66,8 +68,8 @@ class Sets:
         m : int
             Points of each object.
         sampler : {"uniform", "sobol", "density", "tails", "grid:C"}
-            Uniform over the set; evenly spread; from the error distribution, not cut off; the same, some with heavy tails; value C
-            in even steps, the others uniform.
+            Uniform over the set; evenly spread; from the error distribution, not cut off; the same,
+            some with heavy tails; value C in even steps, the others uniform.
         random_state : int, RandomState or None
         n_jobs : int or None
 
@@ -122,8 +124,8 @@ def box(
     errors : array (n, d), or anything that broadcasts to it
         Standard errors; 0 means exact.
     sigmas, eta, radius : float, optional
-        The size: in standard errors (2 by default), by the probability that the truth lies outside, or by the
-        half-width of the widest value.
+        The size: in standard errors (2 by default), by the probability that the truth lies outside,
+        or by the half-width of the widest value.
     keys : sequence of n whole numbers or texts, optional
         Names of the objects, which determine their random streams; by default their positions.
 
@@ -213,13 +215,13 @@ def propagate(
     ----------
     sets : Sets
     f : callable, optional
-        Takes points (N, d), gives features (N, q), or (N,) for one; a row with NaN or infinity is a point without features, which is
-        left out. None: the values themselves.
+        Takes points (N, d), gives features (N, q), or (N,) for one; a row with NaN or infinity is a
+        point without features, which is left out. None: the values themselves.
     m, sampler, random_state, n_jobs
         As in :meth:`Sets.sample`.
     penalty : {"density", "none", "distance", "density:C[,C]"}
-        What a candidate costs: minus its log density (of the values C only), nothing, or the squared distance from the features of
-        what was measured.
+        What a candidate costs: minus its log density (of the values C only), nothing, or the
+        squared distance from the features of what was measured.
     on_empty : {"raise", "drop"}
         An object none of whose points has features.
     features : sequence of str, optional
@@ -231,7 +233,8 @@ def propagate(
 
     Examples
     --------
-    Distance and tangential velocity from parallax and proper motion; the second star has no distance.
+    Distance and tangential velocity from parallax and proper motion; the second star has no
+    distance.
 
     >>> import goc, numpy as np
     >>> sets = goc.uncertainty.box([[0.5, 3.0], [-3.0, 0.5]], [[0.05, 0.1], [0.1, 0.1]])

@@ -28,9 +28,9 @@ pub struct Candidates {
 impl Candidates {
     /// values (N, q) and offsets (n + 1), C-contiguous; one penalty or one weight per candidate, or
     /// neither. `names` names the objects in messages, `features` the features; `metadata` records
-    /// how the candidates were made.
+    /// how the candidates were made, `from_prior` which objects have a value drawn from a prior.
     #[new]
-    #[pyo3(signature = (values, offsets, penalty=None, weight=None, strength=PENALTY_STRENGTH, names=None, features=None, metadata=None))]
+    #[pyo3(signature = (values, offsets, penalty=None, weight=None, strength=PENALTY_STRENGTH, names=None, features=None, metadata=None, from_prior=None))]
     #[allow(clippy::too_many_arguments)] // called from Python, by name
     fn new(
         values: PyReadonlyArray2<'_, f64>,
@@ -41,6 +41,7 @@ impl Candidates {
         names: Option<Vec<String>>,
         features: Option<Vec<String>>,
         metadata: Option<Vec<(String, String)>>,
+        from_prior: Option<Vec<bool>>,
     ) -> PyResult<Self> {
         let (rows, q) = (values.shape()[0], values.shape()[1]);
         let (values, offsets) = (values.as_slice()?, offsets.as_slice()?);
@@ -71,6 +72,10 @@ impl Candidates {
             data = data.named(features).map_err(value_error)?;
         }
         data.provenance = metadata.unwrap_or_default();
+        data.from_prior = from_prior.unwrap_or_default();
+        if !data.from_prior.is_empty() && data.from_prior.len() != n {
+            return Err(invalid!("{} from_prior where {n} are needed", data.from_prior.len()));
+        }
         data.penalties = match (weights, penalties) {
             (Some(_), _) => PenaltyKind::Weights { strength },
             (None, Some(_)) => data.said_penalties(),
@@ -85,6 +90,12 @@ impl Candidates {
         data.candidates = data.candidates.with_penalties(penalty.as_slice()?).map_err(value_error)?;
         data.penalties = PenaltyKind::Unknown;
         Ok(Self { data: Arc::new(data) })
+    }
+
+    /// Which objects have a value drawn from a prior; empty if none has.
+    #[getter]
+    fn from_prior(&self) -> Vec<bool> {
+        self.data.from_prior.clone()
     }
 
     /// Whether the penalties are minus log densities of the errors.

@@ -3,15 +3,16 @@
 
 use std::sync::atomic::AtomicUsize;
 
-use goc::marginal::Posterior;
+use goc::marginal::{ModelError, Posterior, Prediction, Sums};
 use goc::optimistic::hierarchy;
 use goc::scale::{Scaler, Scaling};
 use goc_pipeline::feature_map::FeatureMap;
 use goc_pipeline::model_file::ModelFile;
-use goc_pipeline::{Dataset, Fit, MethodName, OracleName, PipelineError, Prepared, Speech, fit_with};
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
+use goc_pipeline::{Dataset, Fit, MethodName, NOISE, OracleName, PipelineError, Prepared, Speech, fit_with};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::candidates::{Candidates, table};
 use crate::oracle::Watched;
@@ -256,15 +257,103 @@ impl Model {
         py: Python<'py>,
         candidates: &Candidates,
         threads: Option<usize>,
-    ) -> PyResult<Predicted<'py>> {
-        let ModelFile { map, penalty_divisor, model, .. } = self.file.clone();
-        let prepared = Map { map, divisor: penalty_divisor }.prepared(&candidates.data)?;
+    ) -> PyResult<Answer<'py>> {
+        let prepared = self.prepared(candidates)?;
+        let model = self.file.model.clone();
         let work = move |watch: &watch::Watch| prepared.predict(&model, watch);
         let found = watch::run(py, threads, None, None, work)?.map_err(value_error)?;
         let labels = found.iter().map(|p| p.label.map_or(-1, i64::from));
         let probability: Vec<f64> = found.iter().map(|p| p.probability).collect();
         let alone: Vec<f64> = found.iter().map(|p| p.alone + p.field).collect();
         Ok((whole(py, labels), probability.into_pyarray(py), alone.into_pyarray(py)))
+    }
+
+    /// The same with all that the table of `goc predict` has, and the probabilities of being in a
+    /// group of its own and in the field apart: a dictionary of arrays.
+    #[pyo3(signature = (candidates, threads=None))]
+    fn assign<'py>(
+        &self,
+        py: Python<'py>,
+        candidates: &Candidates,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let prepared = self.prepared(candidates)?;
+        let model = self.file.model.clone();
+        let q = self.file.model.features();
+        let work = move |watch: &watch::Watch| {
+            let found = prepared.predict(&model, watch)?;
+            let shares: Vec<f64> = found.iter().flat_map(|p| p.candidates.iter().copied()).collect();
+            let means = prepared.map.mean_features(&prepared.data.candidates, &shares);
+            Ok::<_, ModelError>((found, means))
+        };
+        let (found, means) = watch::run(py, threads, None, None, work)?.map_err(value_error)?;
+        let put = PyDict::new(py);
+        let label = |p: &Prediction| p.label.map_or(i64::from(NOISE), i64::from);
+        put.set_item("label", whole(py, found.iter().map(label)))?;
+        let numbers = |of: &dyn Fn(&Prediction) -> f64| -> Bound<'py, PyArray1<f64>> {
+            found.iter().map(of).collect::<Vec<f64>>().into_pyarray(py)
+        };
+        put.set_item("probability", numbers(&|p| p.probability))?;
+        let runner_up = found.iter().map(|p| p.runner_up.map_or(-1, |(l, _)| i64::from(l)));
+        put.set_item("runner_up", whole(py, runner_up))?;
+        put.set_item("runner_up_probability", numbers(&|p| p.runner_up.map_or(0.0, |(_, share)| share)))?;
+        put.set_item("alone", numbers(&|p| p.alone))?;
+        put.set_item("field", numbers(&|p| p.field))?;
+        put.set_item("features", table(py, means, q)?)?;
+        Ok(put)
+    }
+
+    /// The sums of a sweep over these objects, as bytes.
+    #[pyo3(signature = (candidates, threads=None))]
+    fn sums<'py>(
+        &self,
+        py: Python<'py>,
+        candidates: &Candidates,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let prepared = self.prepared(candidates)?;
+        let model = self.file.model.clone();
+        let sums = watch::run(py, threads, None, None, move |_| prepared.sums(&model))?;
+        Ok(PyBytes::new(py, &sums.map_err(value_error)?.to_bytes()))
+    }
+
+    /// The model after a sweep, from the sums over each part of the objects.
+    fn swept(&self, parts: Vec<PyBackedBytes>) -> PyResult<Self> {
+        let mut whole: Option<Sums> = None;
+        for bytes in parts {
+            let part = Sums::from_bytes(&bytes).ok_or_else(|| invalid!("the sums are cut off"))?;
+            match &mut whole {
+                Some(whole) => whole.add(&part).map_err(value_error)?,
+                None => whole = Some(part),
+            }
+        }
+        let sums = whole.ok_or_else(|| invalid!("there are no sums"))?;
+        let model = self.file.model.swept(&sums).map_err(value_error)?;
+        Ok(Self { file: ModelFile { model, ..self.file.clone() } })
+    }
+
+    /// The number of members of each cluster.
+    #[getter]
+    fn sizes<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        whole(py, self.file.model.parts().clusters.iter().map(|cluster| cluster.size as i64))
+    }
+
+    /// The mean of each cluster in the units of the input.
+    #[getter]
+    fn centres<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let q = self.file.model.features();
+        let mut means = Vec::new();
+        for cluster in &self.file.model.parts().clusters {
+            let mut mean = cluster.mean.clone();
+            self.file.map.invert_row(&mut mean);
+            means.extend(mean);
+        }
+        table(py, means, q)
+    }
+
+    /// The text of its file, which `goc predict` reads.
+    fn to_text(&self) -> String {
+        self.file.to_text()
     }
 
     /// The text of its file, for pickle.
@@ -279,8 +368,15 @@ impl Model {
     }
 }
 
+impl Model {
+    fn prepared(&self, candidates: &Candidates) -> PyResult<Prepared> {
+        let ModelFile { map, penalty_divisor, .. } = &self.file;
+        Map { map: map.clone(), divisor: *penalty_divisor }.prepared(&candidates.data)
+    }
+}
+
 /// Labels, their probabilities, and the probabilities of being in no group.
-type Predicted<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+type Answer<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// Every method on the same candidates: a list of dictionaries, one per row.
 #[pyfunction]

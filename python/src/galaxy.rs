@@ -98,7 +98,8 @@ impl Potential {
         })
     }
 
-    /// At points (n, 3) in kpc: potential ((km/s)^2), acceleration (3 columns, (km/s)^2/kpc) and density (Msun/kpc^3).
+    /// At points (n, 3) in kpc: potential ((km/s)^2), acceleration (3 columns, (km/s)^2/kpc) and
+    /// density (Msun/kpc^3).
     fn evaluate<'py>(
         &self,
         py: Python<'py>,

@@ -41,7 +41,7 @@ mod _goc {
     #[pymodule_export]
     use crate::kernel::{cluster_sums, oracle, select};
     #[pymodule_export]
-    use crate::metrics::{key_of_text, scores, validate};
+    use crate::metrics::{key_of_text, lots, scores, validate};
     #[pymodule_export]
     use crate::mock::simulate;
     #[pymodule_export]

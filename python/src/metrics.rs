@@ -5,6 +5,7 @@ use goc::confidence::Tightness;
 use goc::metrics::Scores;
 use goc_pipeline::scores::{apart, by_name};
 use goc_pipeline::validate::Validation;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
@@ -56,4 +57,15 @@ pub fn validate(
 #[pyfunction]
 pub fn key_of_text(text: &str) -> u64 {
     goc::random::key_of_text(text)
+}
+
+/// One number per key; the objects with the smallest are a random sample that depends on their
+/// names alone.
+#[pyfunction]
+pub fn lots<'py>(
+    py: Python<'py>,
+    seed: u64,
+    keys: PyReadonlyArray1<'py, u64>,
+) -> PyResult<Bound<'py, PyArray1<u64>>> {
+    Ok(goc::random::lots(seed, keys.as_slice()?).into_pyarray(py))
 }

@@ -1,4 +1,5 @@
-//! Star catalogues: Python's tables read by the library's schema, sampled and turned into actions by its driver.
+//! Star catalogues: Python's tables read by the library's schema, sampled and turned into actions
+//! by its driver.
 
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
 """What several tests need: the command, the authors' data, and a small data set with known truth.
 
-The data belong to others and are not in the repository: GOC_DATA says where they are, else ../shared/data beside the checkout. Without them, or
-without the command, the tests that need them say so and are skipped; where CI=true that is a failure.
+The data belong to others and are not in the repository: GOC_DATA says where they are, else
+../shared/data beside the checkout. Without them, or without the command, the tests that need them
+say so and are skipped; where CI=true that is a failure.
 """
 
 import os

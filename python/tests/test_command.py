@@ -1,7 +1,9 @@
 """Python and the command give the same bytes: labels, chosen candidates, places, centres."""
 
 import json
+import os
 import pickle
+import subprocess
 
 import numpy as np
 import pyarrow
@@ -225,7 +227,9 @@ def test_from_gaia_is_goc_candidates(how, flags, command, mock, tmp_path):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("space", SPACES)
 def test_a_space_is_clustered_with_the_bytes_of_the_command(space, command, mock, tmp_path):
-    """Also by methods whose own scaling is not the robust one that a space has, and from a table that was kept."""
+    """Also by methods whose own scaling is not the robust one that a space has, and from a table
+    that was kept.
+    """
     out, labels = tmp_path / "out.parquet", tmp_path / "labels.parquet"
     command("candidates", mock[0], "-m", 12, "--space", space, "-o", out)
     sets, kept = goc.from_gaia(parquet.read_table(mock[0]), m=12, space=space), goc.Candidates.from_table(parquet.read_table(out))
@@ -305,3 +309,18 @@ def test_actions_have_the_bytes_of_the_command(command, mock, tmp_path):
     for name in ("Jr", "Jz", "Jphi", "energy", "theta_r", "theta_z", "theta_phi", "Omega_r", "Omega_z", "Omega_phi"):
         assert np.array_equal(found[name], theirs[name].to_numpy(), equal_nan=True), name
     assert found["note"].tolist() == theirs["actions_note"].to_pylist()
+
+
+def test_candidates_on_the_way_to_parquet_are_never_in_memory_together(command, tmp_path):
+    n, m = 20_000, 200
+    i = np.arange(n)
+    table = {"object": i, "x": np.sin(i), "x_error": np.full(n, 0.1), "y": np.cos(i), "y_error": np.full(n, 0.2)}
+    parquet.write_table(pyarrow.table(table), tmp_path / "values.parquet")
+    made = tmp_path / "candidates.parquet"
+    arguments = ["candidates", tmp_path / "values.parquet", "--values", "x,y", "-m", str(m), "-o", made]
+    done = subprocess.Popen([command.path, *arguments], stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(done.pid, 0)
+    assert status == 0
+    assert parquet.read_metadata(made).num_rows == n * m
+    # Two features, the penalty, the object and the candidate's number: 36 bytes each in the table alone.
+    assert used.ru_maxrss * 1024 < 32 * n * m, f"{used.ru_maxrss // 1024} MiB"

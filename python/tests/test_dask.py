@@ -1,4 +1,6 @@
-"""GOC over partitions on a Dask cluster of separate processes: the bytes of one machine, whoever dies on the way."""
+"""GOC over partitions on a Dask cluster of separate processes: the bytes of one machine, whoever
+dies on the way.
+"""
 
 import contextlib
 import functools
@@ -108,7 +110,8 @@ def cluster():
         n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit="1GiB"
     )
     yield cluster
-    # On a busy machine distributed hears twice of a worker that is gone, and says so with a KeyError once all is closed.
+    # On a busy machine distributed hears twice of a worker that is gone, and says so with a
+    # KeyError once all is closed.
     with contextlib.suppress(KeyError):
         cluster.close()
 
@@ -220,7 +223,9 @@ def test_after_the_driver_was_killed_the_checkpoint_gives_the_same_bytes(client,
 
 
 def counted(function, folder):
-    """The function, and a file more in the folder each time it is called; the files tell by which partition."""
+    """The function, and a file more in the folder each time it is called; the files tell by which
+    partition.
+    """
 
     def call(table):
         made = function(table)

@@ -209,7 +209,8 @@ def test_weights_of_candidates_are_their_likelihoods(sets):
     # The same up to rounding, which is enough for chains to part: the same distribution, not the same draws.
     assert adjusted_rand_score(by_weight.labels_, by_penalty.labels_) > 0.95
     assert np.allclose(by_weight.candidate_probabilities_, by_penalty.candidate_probabilities_, atol=0.2)
-    # Two candidates an object, of which the first weighs nothing: the second is chosen, and counted as the second.
+    # Two candidates an object, of which the first weighs nothing: the second is chosen, and counted
+    # as the second.
     pairs = np.stack([np.full((80, 3), 100.0), np.array([own[0] for own in X])], axis=1)
     found = goc.GreedyOptimisticClustering(6).fit(pairs, weight=np.tile([0.0, 1.0], 80))
     assert (found.chosen_ == 1).all()

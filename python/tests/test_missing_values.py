@@ -1,5 +1,7 @@
 """Stars without a velocity or a metallicity: what cannot be is named, as the command names it."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -82,3 +84,28 @@ def test_a_column_of_text_is_named(stars):
     for with_ in ({"name": "fe_h_error"}, {"fe_h": "name"}):
         with pytest.raises(ValueError, match="column `name`.* numbers"):
             made(stars, with_=with_)
+
+
+def test_sets_know_which_stars_have_a_value_from_a_prior(stars):
+    assert made(stars, missing_rv="prior").from_prior is None
+    stars["radial_velocity"][5] = np.nan
+    sets = made(stars, missing_rv="prior")
+    assert list(np.flatnonzero(sets.from_prior)) == [5]
+    for again in (goc.Candidates.from_table(sets.to_dict()), pickle.loads(pickle.dumps(sets))):
+        assert (again.from_prior == sets.from_prior).all()
+    with pytest.raises(ValueError, match="1 from_prior where 2 are needed"):
+        goc.Candidates([[0.0], [1.0]], [0, 1, 2], from_prior=[True])
+
+
+def test_a_label_is_withheld_where_its_probability_is_low(stars):
+    stars["radial_velocity"][::2] = np.nan
+    sets = made(stars, missing_rv="prior", sampler="tails")
+    found = goc.MarginalMixture(chains=2, burn=10, keep=40, random_state=1).fit(sets)
+    sizes = np.array([(found.labels_ == label).sum() for label in found.labels_])
+    labelled = sets.from_prior & (found.labels_ >= 0) & (sizes > 1)
+    assert (found.labels_[sets.from_prior] == -1).any()
+    plain = goc.Candidates(sets.values, sets.offsets, sets.penalties, metadata=sets.metadata)
+    before = goc.MarginalMixture(chains=2, burn=10, keep=40, random_state=1).fit(plain)
+    assert (before.probabilities_[labelled] >= 0.7).all()
+    # The draws are the same; only who is labelled changes.
+    assert (found.labels_[~sets.from_prior] >= 0).sum() <= (before.labels_[~sets.from_prior] >= 0).sum()

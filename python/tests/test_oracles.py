@@ -1,4 +1,6 @@
-"""Oracles: estimators with scikit-learn's names, and objects that methods take; keywords of earlier versions still work."""
+"""Oracles: estimators with scikit-learn's names, and objects that methods take; keywords of earlier
+versions still work.
+"""
 
 import inspect
 import pickle
@@ -127,15 +129,6 @@ def test_penalties_belong_to_candidates_not_to_points(sets, points):
     with pytest.warns(FutureWarning, match="KMeans clusters points, which have no penalty"):
         found = goc.KMeans(6).fit(X, penalty=penalties)
     same(found, goc.KMeans(6).fit(X))
-
-
-@pytest.mark.parametrize("name", sorted(getattr(_settings, "WAITING", ())))
-def test_what_the_compiled_part_cannot_be_told_is_refused_not_passed_over(name, points):
-    setting = _settings.BY_NAME[name]
-    cls = next(cls for cls in ORACLES.values() if setting.python in cls._keywords and cls._keywords[setting.python].setting is setting)
-    other = {"word": setting.words[-1] if setting.words else None, "number": 0.6, "count": 3}[setting.kind]
-    with pytest.raises(ValueError, match=f"{setting.python}={other!r} is not known to the compiled part"):
-        cls(**{setting.python: other}).fit(points)
 
 
 class TestObjects:

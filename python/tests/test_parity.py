@@ -1,6 +1,7 @@
 """Both doors have every setting of the library's list, with the same default and the same bytes.
 
-The list is `_goc.settings()`: a new setting is tested here without a line being written, as long as some method below uses it.
+The list is `_goc.settings()`: a new setting is tested here without a line being written, as long as
+some method below uses it.
 """
 
 import inspect
@@ -18,7 +19,8 @@ from goc._settings import BY_NAME
 
 SETTINGS = [told for told in _goc.settings() if told["name"] != "method"]
 ESTIMATORS = {**METHODS, **ORACLES}
-# What both are told so that a setting matters: the estimator, and other keywords of it. Others are tried on GOC.
+# What both are told so that a setting matters: the estimator, and other keywords of it. Others are
+# tried on GOC.
 WITH = {
     "k_by": ("GreedyOptimisticClustering", {"n_clusters": "auto"}),
     "oracle": ("UKMeans", {}),

@@ -1,4 +1,6 @@
-"""Outputs in the programs where users live: astropy, pandas, polars and Arrow; TOPCAT's STILTS and R where they are installed."""
+"""Outputs in the programs where users live: astropy, pandas, polars and Arrow; TOPCAT's STILTS and
+R where they are installed.
+"""
 
 import re
 import shutil
@@ -92,7 +94,8 @@ def test_the_page_about_r_runs(outputs, command, tmp_path):
     page = (ROOT / "docs/howto/r.md").read_text()
     block = next(block for block in re.findall(r"```r\n(.*?)```", page, re.S) if "write.csv" in block)
     Table.read(outputs / "stars.fits").write(tmp_path / "stars.csv")
-    (tmp_path / "run.R").write_text(f'stars <- read.csv("stars.csv")\n{block}\nstopifnot(nrow(groups) == nrow(stars))\n')
+    begin = 'stars <- read.csv("stars.csv")\nstars$radial_velocity[2] <- NA\n'
+    (tmp_path / "run.R").write_text(f"{begin}{block}\nstopifnot(nrow(groups) == nrow(stars))\n")
     (tmp_path / "goc").symlink_to(command.path)
     done = subprocess.run(
         ["Rscript", "run.R"], cwd=tmp_path, capture_output=True, text=True, env={"PATH": f"{tmp_path}:/usr/bin:/bin"}

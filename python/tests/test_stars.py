@@ -207,7 +207,9 @@ def as_astropy_sees(catalogue):
 
 
 def test_spaces_agree_with_astropy(catalogue):
-    """What was measured, without errors: astropy's Galactic and Galactocentric Cartesian coordinates of it."""
+    """What was measured, without errors: astropy's Galactic and Galactocentric Cartesian
+    coordinates of it.
+    """
     exact = {**catalogue, **{name: np.zeros(12) for name in catalogue if name.endswith("_error")}}
     sky = as_astropy_sees(catalogue)
     with coordinates.galactocentric_frame_defaults.set("v4.0"):

@@ -64,9 +64,6 @@ async function open(path, look, viewport = { width: 1280, height: 800 }) {
   const page = await context.newPage();
   const wrong = [];
   page.on("console", (message) => {
-    // Sphinx asks for `#goc.MarginalMixture` as a selector, where the dot begins a class. It then shows the page's first lines
-    // instead of the term's, and says so.
-    if (message.text().startsWith("Anchored content block not found")) return;
     if (["error", "warning"].includes(message.type())) wrong.push(`${path}: console: ${message.text()}`);
   });
   page.on("pageerror", (error) => wrong.push(`${path}: ${error.message}`));
@@ -119,6 +116,13 @@ test("search finds a setting, a class and a term", async () => {
       const found = await page.$$eval("#search-results li a", (all) => all.map((a) => a.getAttribute("href")));
       assert.ok(found.some((href) => href.includes(wanted)), `${words}: ${found}`);
     });
+});
+
+test("search shows the description of a term, not the beginning of its page", async () => {
+  await open("search.html?q=recurrence", async (page) => {
+    const shown = () => [...document.querySelectorAll("#search-results li")].some((item) => /^\s*Glossary[\s.]*How well/.test(item.textContent));
+    await page.waitForFunction(shown);
+  });
 });
 
 test("equations are set, not shown as source", async () => {

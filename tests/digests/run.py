@@ -1,7 +1,7 @@
 """Digests of what the command and the Python package give, to compare before and after a change.
 
-    python tests/digests/run.py --goc target/release/goc --out after.tsv
-    python tests/digests/run.py --compare tests/digests/before.tsv after.tsv --allowed tests/digests/changed.md
+    python tests/digests/run.py --goc target/release/goc --out after.tsv python tests/digests/run.py
+    --compare tests/digests/before.tsv after.tsv --allowed tests/digests/changed.md
 
 A line of the file is `name TAB what TAB digest`. README.md says more.
 """

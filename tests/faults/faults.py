@@ -203,7 +203,8 @@ class Harness:
             said = error.decode(errors="replace").strip().splitlines()[-3:]
             self.problems.append(f"{what}: goc {' '.join(case.words)}: {'; '.join(wrong)}; it said {said}")
 
-    # One function for each kind of fault. A command that waits is started by Popen; `before` is done in the child.
+    # One function for each kind of fault. A command that waits is started by Popen; `before` is
+    # done in the child.
 
     def start(self, case, folder, before=None, **more):
         more = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, **more}

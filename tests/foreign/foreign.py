@@ -64,7 +64,9 @@ def from_arrow(column):
 
 
 def same(ours, theirs):
-    """Equal values; a missing number may be NaN and a missing text empty, where a format knows no other way."""
+    """Equal values; a missing number may be NaN and a missing text empty, where a format knows no
+    other way.
+    """
     if isinstance(theirs, bytes) and not isinstance(ours, bytes):
         theirs = theirs.decode(errors="replace")
 
@@ -115,7 +117,9 @@ def compare(convert, path, kind, folder):
 
 
 def carried(convert, path, kind, folder, theirs):
-    """Within FITS and within Parquet every column goes along, those too that goc cannot look at: what is not so."""
+    """Within FITS and within Parquet every column goes along, those too that goc cannot look at:
+    what is not so.
+    """
     ending = {"FITS": ".fits", "Parquet": ".parquet"}.get(kind)
     if not ending:
         return None

@@ -72,7 +72,8 @@ def masked():
 
 def fits_files(folder):
     table = masked()
-    # Of unsigned numbers astropy writes TNULL as if TZERO were added already, which the standard does not say.
+    # Of unsigned numbers astropy writes TNULL as if TZERO were added already, which the standard
+    # does not say.
     unsigned = ("uint16_null", "uint32_null", "uint64_null")
     plain = Table({name: table[name] for name in table.colnames if name not in unsigned})
     plain.write(folder / "astropy.fits")

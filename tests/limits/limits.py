@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""How long every method takes and how much memory, by objects and features: the table of docs/reference/reliability.md.
+"""How long every method takes and how much memory, by objects and features: the table of
+docs/reference/reliability.md.
 
-`make limits`. Objects are in ten groups, three candidates each; every other setting is the default. Times are
-CPU seconds of one thread, which a busy machine hardly changes. A run that is not done within `--seconds` of them
-is called so, and larger ones of the same kind are only asked whether they begin at all. A refusal is an answer:
-it names the memory that would be needed.
+`make limits`. Objects are in ten groups, three candidates each; every other setting is the default.
+Times are CPU seconds of one thread, which a busy machine hardly changes. A run that is not done
+within `--seconds` of them is called so, and larger ones of the same kind are only asked whether
+they begin at all. A refusal is an answer: it names the memory that would be needed.
 """
 
 import argparse

@@ -27,6 +27,14 @@ found = goc.GreedyOptimisticClustering(2).fit([[[0.0], [0.1]], [[0.05], [0.2]], 
 assert found.n_clusters_ == 2
 print("goc", goc.__version__, "works")
 """
+# With every extra.
+USE_ALL = """
+import astropy.table, dask, goc, goc.dask, goc.plot, matplotlib, pandas, polars, pyarrow, tqdm
+stars = goc.galaxy.simulate(dwarfs=2, stars=2, age=1)
+sizes = [len(goc.from_gaia(make(stars), m=3)) for make in (pandas.DataFrame, polars.DataFrame, pyarrow.table, astropy.table.Table)]
+assert sizes == [4] * 4, sizes
+print("goc[all] works")
+"""
 
 
 def run(*words: str | Path, **how) -> str:
@@ -91,8 +99,9 @@ def check(dist: Path) -> None:
         with tempfile.TemporaryDirectory() as folder:
             venv.create(folder, with_pip=True)
             python = Path(folder) / "bin" / "python"
-            run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", file.resolve(), env=clean, cwd=folder)
-            print(run(python, "-c", USE, env=clean, cwd=folder).strip(), "from", file.name)
+            for what, use in [(file.resolve(), USE)] + [(f"{file.resolve()}[all]", USE_ALL)] * (file == wheel):
+                run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", what, env=clean, cwd=folder)
+                print(run(python, "-c", use, env=clean, cwd=folder).strip(), "from", file.name)
 
 
 def main(task: str, *words: str) -> None:

@@ -1,8 +1,8 @@
 //! Conversion of stars and of candidates, one thread: `cargo bench -p goc-galaxy --bench frames`.
 //!
-//! The rival is astropy 8.0.2, `ICRS(...).transform_to(Galactocentric())` on arrays of a million stars: 260 ns
-//! a star (processor time, best of four) on the machine where this measures 130 ns a star and 28 ns a candidate
-//! (`--profile dev`, in which this package is optimised in full).
+//! The rival is astropy 8.0.2, `ICRS(...).transform_to(Galactocentric())` on arrays of a million
+//! stars: 260 ns a star (processor time, best of four) on the machine where this measures 130 ns a
+//! star and 28 ns a candidate (`--profile dev`, in which this package is optimised in full).
 
 use std::hint::black_box;
 

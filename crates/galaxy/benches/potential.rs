@@ -37,7 +37,8 @@ fn main() {
         println!("set-up of {build:?}: {:.1} ms", 1e3 * seconds);
     }
     let milky_way = McMillan17::new(Build::Converged);
-    // Stars anywhere within 20 kpc of the axis and 10 of the plane, in no order: the hardest case for the caches.
+    // Stars anywhere within 20 kpc of the axis and 10 of the plane, in no order: the hardest case
+    // for the caches.
     let mut state = 1u64;
     let mut uniform = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

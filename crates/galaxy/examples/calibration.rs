@@ -107,7 +107,7 @@ fn add(found: &Posterior, truth: &[i64], own: &mut [Calibration; 4]) {
     }
 }
 
-/// A row a bin that has cases.
+/// One row per bin that has cases.
 fn table(kinds: &[(String, Calibration)]) -> Result<Table, made::Failure> {
     let bins: Vec<(&str, [f64; 3])> = kinds
         .iter()

@@ -1,11 +1,13 @@
-//! Which stars are in a group? Mock Milky Ways with a third field stars, judged by the marginal mixture and by GOC.
+//! Which stars are in a group? Mock Milky Ways with a third field stars, judged by the marginal
+//! mixture and by GOC.
 //!
-//! Each set has the 275 stars of 50 dwarfs and 137 field stars, each the only one of its dwarf. A star is truly in a group if its dwarf has two
-//! or more observed stars: 270 of 412. Features are the roots of the radial and vertical action and the angular momentum, with robust
-//! scaling. Two kinds of candidates: the authors', and draws of the errors told that the mock's stars fill the volume to 5 kpc
-//! (`--distance-prior volume:5`). The mixture's threshold was chosen on seeds 411 to 416. Beside it
-//! HDBSCAN on the means of the candidates, its least size chosen by the truth. Prints AMI (each star
-//! in no group a group of its own) and precision / recall of "is in a group".
+//! Each set has the 275 stars of 50 dwarfs and 137 field stars, each the only one of its dwarf. A
+//! star is truly in a group if its dwarf has two or more observed stars: 270 of 412. Features are
+//! the roots of the radial and vertical action and the angular momentum, with robust scaling. Two
+//! kinds of candidates: the authors', and draws of the errors told that the mock's stars fill the
+//! volume to 5 kpc (`--distance-prior volume:5`). The mixture's threshold was chosen on seeds 411
+//! to 416. Beside it HDBSCAN on the means of the candidates, its least size chosen by the truth.
+//! Prints AMI (each star in no group a group of its own) and precision / recall of "is in a group".
 //!
 //!     cargo run --release -p goc-galaxy --example noise_on_mocks                seeds 231 to 320
 //!     cargo run --release -p goc-galaxy --example noise_on_mocks -- 201 5       five from 201
@@ -113,8 +115,8 @@ fn by_goc(candidates: &Candidates) -> Result<Found, Box<dyn Error>> {
     Ok((noise::set_apart(&partition, &noise), noise))
 }
 
-/// AMI, then precision and recall of "is in a group". Truly in one are the stars whose dwarf has two or more among `all`; one without
-/// candidates is missed.
+/// AMI, then precision and recall of "is in a group". Truly in one are the stars whose dwarf has
+/// two or more among `all`; one without candidates is missed.
 fn judge((partition, noise): &Found, groups: &[i64], all: &[i64]) -> Result<[f64; 3], Box<dyn Error>> {
     let ami = Scores::of(partition.labels(), groups)?.ami;
     let has_siblings = |g: &i64| all.iter().filter(|other| *other == g).count() > 1;

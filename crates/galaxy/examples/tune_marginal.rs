@@ -1,10 +1,10 @@
 //! How the marginal mixture's defaults were chosen: on mock Milky Ways of our own, never on the
 //! authors' sets.
 //!
-//! Twenty mocks (seeds 101 to 120), one run of every setting on each; a row a setting: mean scores,
-//! the K of the partition, the posterior mean of K, and how alike the chains are. Differences below
-//! about 0.001 in NMI are chance: the standard error of a difference over twenty sets. The table is
-//! in docs/appendix/tuning.md.
+//! Twenty mocks (seeds 101 to 120), one run of every setting on each; one row per setting: mean
+//! scores, the K of the partition, the posterior mean of K, and how alike the chains are.
+//! Differences below about 0.001 in NMI are chance: the standard error of a difference over twenty
+//! sets. The table is in docs/appendix/tuning.md.
 //!
 //!     cargo run --release -p goc-galaxy --example tune_marginal
 

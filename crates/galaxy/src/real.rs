@@ -6,8 +6,8 @@
 //! [`goc::elementary`] rather than from the system's library, whose last digit may differ between
 //! machines. Fused multiply-add is avoided for the same reason.
 //!
-//! The functions are `#[inline(always)]`, so that they take on the vector instructions of a caller compiled by
-//! `#[multiversion]`. Branches become [`Real::select`].
+//! The functions are `#[inline(always)]`, so that they take on the vector instructions of a caller
+//! compiled by `#[multiversion]`. Branches become [`Real::select`].
 
 use goc::elementary::{exp, ln_normal};
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};

@@ -50,8 +50,8 @@ fn quantile(errors: &[f64], fraction: f64) -> f64 {
     sorted[((sorted.len() - 1) as f64 * fraction).round() as usize]
 }
 
-/// How far Jphi moves, at most, if `observables` (parallax, both proper motions, line-of-sight velocity) move by
-/// half a unit in the last place of a single-precision number each.
+/// How far Jphi moves, at most, if `observables` (parallax, both proper motions, line-of-sight
+/// velocity) move by half a unit in the last place of a single-precision number each.
 fn jphi_of_single_precision(at: impl Fn([f64; 4]) -> Galactocentric, observables: [f64; 4]) -> f64 {
     let jphi = |observables| {
         let Galactocentric { position: [x, y, _], velocity: [vx, vy, _] } = at(observables);
@@ -88,8 +88,8 @@ fn actions_of_the_authors_2750_stars_are_theirs() {
             };
             let observables = |i: usize| [parallax[i], pml[i], pmb[i], hrv[i]];
             let stars: Vec<Galactocentric> = (0..l.len()).map(|i| at(i, observables(i))).collect();
-            // The true observables were stored in single precision, after the actions had been computed from them;
-            // the noisy ones were not.
+            // The true observables were stored in single precision, after the actions had been
+            // computed from them; the noisy ones were not.
             let rounding = |i: usize| match kind {
                 "true" => jphi_of_single_precision(|o| at(i, o), observables(i)),
                 _ => 0.0,

@@ -1,5 +1,6 @@
-//! What holds for every potential: Poisson's equation, force and curvature as derivatives, the same bytes for one
-//! point and for eight, numbers at the awkward places; and closed forms, and galpy's numbers, where there are any.
+//! What holds for every potential: Poisson's equation, force and curvature as derivatives, the same
+//! bytes for one point and for eight, numbers at the awkward places; and closed forms, and galpy's
+//! numbers, where there are any.
 
 use std::f64::consts::PI;
 
@@ -96,8 +97,9 @@ fn force_and_curvature_are_derivatives_and_poissons_equation_holds() {
     for (name, potential) in tables() {
         let (force, curvature, poisson) = derivative_errors(&*potential);
         println!("{name}: force {force:.1e}, curvature {curvature:.1e}, Poisson {poisson:.1e}");
-        // The force is the exact gradient of the table; the curvature is the direct sum's; the multipoles end at
-        // degree 96, which shows in the density of a thin disc before anywhere else: most with 4 pc.
+        // The force is the exact gradient of the table; the curvature is the direct sum's; the
+        // multipoles end at degree 96, which shows in the density of a thin disc before anywhere
+        // else: most with 4 pc.
         let (most_curvature, most_poisson) = if name.contains("thin") { (5e-5, 5e-3) } else { (1e-5, 5e-4) };
         assert!(force < 1e-9 && curvature < most_curvature && poisson < most_poisson, "{name}");
     }
@@ -212,7 +214,8 @@ fn circular_velocities_and_masses_are_the_textbooks() {
     let within = (1.0 + r / b).ln() - r / (r + b);
     close(speed(&NFW::new(mass, b).unwrap()), (gm * within / r).sqrt());
     close(speed(&Logarithmic::new(200.0, b, 0.7).unwrap()), 200.0 * r / (r * r + b * b).sqrt());
-    // kappa = Omega in a Kepler orbit; kappa^2 = 2 Omega^2 and nu = Omega / q where the rotation curve is flat.
+    // kappa = Omega in a Kepler orbit; kappa^2 = 2 Omega^2 and nu = Omega / q where the rotation
+    // curve is flat.
     let (kappa, nu, omega) = Kepler::new(mass).unwrap().epicycle_frequencies(r);
     close(kappa, omega);
     close(nu, omega);

@@ -48,8 +48,8 @@ fn agamas_force_and_density_are_reproduced() {
     let (median, max) = median_and_max(forces);
     println!("relative error of the force: median {median:.2e}, max {max:.2e}");
     assert!(median <= 2e-8 && max <= 1e-6, "median {median:e}, max {max:e}");
-    // AGAMA's density is the Laplacian of its multipoles, which end at degree 32, so ours differs from the true one
-    // in the same way.
+    // AGAMA's density is the Laplacian of its multipoles, which end at degree 32, so ours differs
+    // from the true one in the same way.
     let (median, max) = median_and_max(laplacians);
     println!("relative error of the Laplacian: median {median:.2e}, max {max:.2e}");
     assert!(median <= 3e-7 && max <= 5e-5, "median {median:e}, max {max:e}");

@@ -1,7 +1,8 @@
-//! Set distances, density divergences and affinity propagation on one set of the paper, one thread: least CPU milliseconds of a few runs.
+//! Set distances, density divergences and affinity propagation on one set of the paper, one thread:
+//! least CPU milliseconds of a few runs.
 //!
-//! Rivals: R takes 71 s for the three distances of the paper; loops without vectors over the same candidates are timed beside.
-//! Without the authors' data a set of the same size is made here.
+//! Rivals: R takes 71 s for the three distances of the paper; loops without vectors over the same
+//! candidates are timed beside. Without the authors' data a set of the same size is made here.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

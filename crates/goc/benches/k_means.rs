@@ -1,10 +1,16 @@
-//! k-means at a million points: seconds for the same start and rounds as scikit-learn's in `bench/compare.py`.
+//! k-means at a million points: seconds for the same start and rounds as scikit-learn's in
+//! `bench/compare.py`; and ten starts of Hartigan-Wong, the default, at 2000 to 20 000 points.
 //!
-//! The script writes the points and the start centres as raw numbers and names the folder in GOC_BENCH_DIR; without
-//! it the bench makes its own and runs alone. All cores, as scikit-learn does.
+//! The script writes the points and the start centres as raw numbers and names the folder in
+//! GOC_BENCH_DIR; without it the bench makes its own and runs alone. All cores, as scikit-learn
+//! does.
+
+mod made;
 
 use std::path::Path;
 use std::time::Instant;
+
+use cpu_time::ProcessTime;
 
 use goc::oracle::{
     Start,
@@ -49,4 +55,17 @@ fn main() {
         fit.loss,
         fit.iterations
     );
+    for n in [2000, 5000, 20_000] {
+        let points = made::blobs(n, 3);
+        for k in [10, 50] {
+            let oracle = KMeans::default().starts(10);
+            let (mut cpu, mut loss) = (f64::INFINITY, 0.0);
+            for _ in 0..5 {
+                let begin = ProcessTime::now();
+                loss = oracle.fit(&points, Start::K(k), &mut stream(1, 0)).expect("valid").loss;
+                cpu = cpu.min(begin.elapsed().as_secs_f64());
+            }
+            println!("hartigan_wong n={n} q=3 k={k} starts=10 cpu={cpu:.5} loss={loss:.6}");
+        }
+    }
 }

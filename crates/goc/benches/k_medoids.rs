@@ -1,7 +1,7 @@
 //! k-medoids on one thread: seconds and loss, to set beside the PyPI package kmedoids in `bench/compare.py`.
 //!
-//! Both make the same points by the same congruential numbers: 40 blobs with tails. The rival is given its distance
-//! matrix for free. `make bench` runs both.
+//! Both make the same points by the same congruential numbers: 40 blobs with tails. The rival is
+//! given its distance matrix for free. `make bench` runs both.
 
 mod made;
 

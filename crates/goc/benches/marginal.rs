@@ -1,9 +1,10 @@
-//! The marginal mixture: all chains on one paper set on one core, the cost of a sweep as the objects grow at a fixed number of clusters, and a
-//! sweep for the rival in `bench/compare.py`, which does the same sums in numpy. Limits: 2 s of one core for a set; sweeps about
-//! linear in the objects.
+//! The marginal mixture: all chains on one paper set on one core, the cost of a sweep as the
+//! objects grow at a fixed number of clusters, and a sweep for the rival in `bench/compare.py`,
+//! which does the same sums in numpy. Limits: 2 s of one core for a set; sweeps about linear in the
+//! objects.
 //!
-//! Without the authors' data a set of the same size is made here. GOC_BENCH_LARGE=1 adds 20 000 objects of 101 candidates, all
-//! defaults, all cores (limit 10 minutes on two).
+//! Without the authors' data a set of the same size is made here. GOC_BENCH_LARGE=1 adds 20 000
+//! objects of 101 candidates, all defaults, all cores (limit 10 minutes on two).
 
 #[path = "../tests/common/mod.rs"]
 mod common;

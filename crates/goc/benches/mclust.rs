@@ -1,4 +1,5 @@
-//! Mixtures with BIC on one thread: least wall time of three, and the result, to set beside `bench/mclust_rival.R`.
+//! Mixtures with BIC on one thread: least wall time of three, and the result, to set beside
+//! `bench/mclust_rival.R`.
 //!
 //! Both make the same points by the same congruential numbers: 40 blobs. Run
 //! `make bench` runs both.

@@ -2,7 +2,7 @@
 //! labels of each in a file for `bench/compare.py`, which runs scikit-learn on the same points.
 //!
 //! The points are those of `k_medoids.rs` too: 40 blobs in space, by congruential numbers. Limits: convex and
-//! spectral at most 5 s on two cores; mean-shift and HDBSCAN have none set.
+//! spectral at most 5 s on two cores; mean-shift has none set.
 
 mod made;
 
@@ -10,7 +10,6 @@ use cpu_time::ProcessTime;
 use goc::oracle::{
     Oracle, Start,
     convex::Convex,
-    hdbscan::Hdbscan,
     mean_shift::{Bandwidth, MeanShift},
     spectral::Spectral,
 };
@@ -21,13 +20,12 @@ use std::time::Instant;
 fn main() {
     let points = blobs(2000, 3);
     let flat = MeanShift::default().bandwidth(Bandwidth::Given(1.5));
-    let cases: [(&str, &dyn Oracle, usize, f64); 6] = [
+    let cases: [(&str, &dyn Oracle, usize, f64); 5] = [
         ("convex", &Convex::default(), 50, 5.0),
         ("convex-to-5", &Convex::default(), 5, 5.0),
         ("spectral-neighbours", &Spectral::default(), 50, 5.0),
         ("mean-shift-flat", &flat, 1, f64::INFINITY),
         ("mean-shift-quantile", &MeanShift::default(), 1, f64::INFINITY),
-        ("hdbscan", &Hdbscan::default(), 1, f64::INFINITY),
     ];
     let folder = std::env::var("GOC_BENCH_DIR").ok();
     for (name, oracle, k, limit) in cases {

@@ -1,4 +1,5 @@
-//! The selection kernel, step (III): distances a second when every pair is looked at, and what pruning leaves.
+//! The selection kernel, step (III): distances a second when every pair is looked at, and what
+//! pruning leaves.
 //!
 //! The rival of the pruned selection is the exhaustive one on the same centres; both give the same choices.
 

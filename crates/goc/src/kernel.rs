@@ -143,21 +143,29 @@ impl CentreLanes {
 }
 
 /// The smallest value over the lanes, and the centre it belongs to; ties go to the lower centre.
+///
+/// Halves are compared with halves: three steps that wait for each other where lane after lane takes seven.
 #[inline(always)]
-fn least_lane(best: &[f64; LANES], step: &[u64; LANES]) -> (usize, f64) {
-    let mut value = best[0];
-    for l in 1..LANES {
-        value = if best[l] < value { best[l] } else { value };
+pub(crate) fn least_lane(best: &[f64; LANES], step: &[u64; LANES]) -> (usize, f64) {
+    let mut least = *best;
+    for half in [LANES / 2, LANES / 4, LANES / 8] {
+        for l in 0..half {
+            least[l] = if least[l + half] < least[l] { least[l + half] } else { least[l] };
+        }
     }
     // Branch-free: a lane that does not hold the smallest value counts as a centre beyond all
     // others.
-    let mut centre = u64::MAX;
+    let mut centre = [u64::MAX; LANES];
     for l in 0..LANES {
         let this = step[l] * LANES as u64 + l as u64;
-        let this = if best[l] == value { this } else { u64::MAX };
-        centre = centre.min(this);
+        centre[l] = if best[l] == least[0] { this } else { u64::MAX };
     }
-    (centre as usize, value)
+    for half in [LANES / 2, LANES / 4, LANES / 8] {
+        for l in 0..half {
+            centre[l] = centre[l].min(centre[l + half]);
+        }
+    }
+    (centre[0] as usize, least[0])
 }
 
 /// A slice of known length as an array, so that loops over it have a fixed length.

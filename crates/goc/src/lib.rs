@@ -27,6 +27,8 @@ pub mod candidates;
 pub mod choice;
 pub mod choose_k;
 pub mod confidence;
+#[cfg(test)]
+mod congruential;
 pub mod eigen;
 pub mod elementary;
 mod kernel;

@@ -1,7 +1,7 @@
 //! Small symmetric matrices, row after row: what covariances of q features need, q a handful.
 //!
-//! Written out because samplers and EM steps factor one for every object they move; a call into a large library for a 3 x 3 matrix costs more
-//! than the arithmetic. Sums run in a fixed order.
+//! Written out because samplers and EM steps factor one for every object they move; a call into a
+//! large library for a 3 x 3 matrix costs more than the arithmetic. Sums run in a fixed order.
 
 /// The lower triangle L with `L L' = a`; none when `a` is not positive definite.
 pub(crate) fn cholesky(a: &[f64], q: usize) -> Option<Vec<f64>> {

@@ -282,7 +282,8 @@ impl Scaler {
         &self.constant
     }
 
-    /// Features whose interquartile range is 0 though their values differ, scaled by the standard deviation instead.
+    /// Features whose interquartile range is 0 though their values differ, scaled by the standard
+    /// deviation instead.
     pub fn fallback_features(&self) -> &[usize] {
         &self.fallback
     }

@@ -67,7 +67,8 @@ pub struct SyntheticParams {
     /// The number of members of the largest group: groups have 1, 2, … up to this many members,
     /// then 1 again.
     pub most_members: usize,
-    /// Standard deviation of the features within a group, in units of the dispersion of the groups' velocities.
+    /// Standard deviation of the features within a group, in units of the dispersion of the groups'
+    /// velocities.
     pub spread: f64,
     /// Largest relative error of a parallax. Each object has its own, between half of this and this.
     pub parallax_error: f64,
@@ -132,7 +133,8 @@ impl SyntheticParams {
 
     fn draw_group(&self, group: usize, rng: &mut Stream, out: &mut Drawn) {
         let centre = [DRIFT + normal(rng), normal(rng)];
-        // How closely the group's line passes the observer, on either side. Not through the observer, who would see no motion.
+        // How closely the group's line passes the observer, on either side. Not through the
+        // observer, who would see no motion.
         let side = if rng.random::<bool>() { 1.0 } else { -1.0 };
         let passing = side * between(rng, 0.5, 1.5);
         let momentum = passing * length(centre[0], centre[1]);
@@ -140,7 +142,8 @@ impl SyntheticParams {
             let vx = centre[0] + self.spread * normal(rng);
             let vy = centre[1] + self.spread * normal(rng);
             let l = momentum + self.spread * normal(rng);
-            // The point of the line nearest to the observer is l / v away from it; the member stands somewhere along.
+            // The point of the line nearest to the observer is l / v away from it; the member
+            // stands somewhere along.
             let (v, along) = (length(vx, vy), between(rng, -1.0, 1.0));
             let (ex, ey) = (vx / v, vy / v);
             let (x, y) = (along * ex + l / v * ey, along * ey - l / v * ex);
@@ -213,7 +216,8 @@ impl Synthetic {
     }
 }
 
-/// The transformation of the catalogue: from direction, parallax, motion and speed to the constants of straight motion.
+/// The transformation of the catalogue: from direction, parallax, motion and speed to the constants
+/// of straight motion.
 ///
 /// ```
 /// use goc::synthetic::Coasting;
@@ -303,7 +307,8 @@ mod tests {
         for i in 0..measured.truth.len() {
             let [vx, vy, l] = measured.features.row(i) else { panic!("three features") };
             let (z, e) = (measured.values.row(i), measured.errors.row(i));
-            // Directions are exact; the true parallax and motion follow from the angular momentum across the line of sight.
+            // Directions are exact; the true parallax and motion follow from the angular momentum
+            // across the line of sight.
             let across = z[0] * vy - z[1] * vx;
             let truth = [z[0], z[1], across / l, across * across / l, z[0] * vx + z[1] * vy];
             for c in PARALLAX..5 {

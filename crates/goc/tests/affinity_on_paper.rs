@@ -1,4 +1,5 @@
-//! Affinity propagation over set distances on the authors' ten sets: the table of the paper's Discussion 1, and the labels of R.
+//! Affinity propagation over set distances on the authors' ten sets: the table of the paper's
+//! Discussion 1, and the labels of R.
 
 mod common;
 
@@ -12,7 +13,8 @@ use std::collections::BTreeMap;
 
 const QUANTILES: [f64; 3] = [0.5, 0.7, 0.9];
 
-/// Paper, table "Comparison to affinity propagation": NMI, F and K, means over ten sets, by distance and quantile.
+/// Paper, table "Comparison to affinity propagation": NMI, F and K, means over ten sets, by
+/// distance and quantile.
 const PRINTED: [[[f64; 3]; 3]; 3] = [
     [[0.801, 0.566, 23.5], [0.825, 0.623, 30.6], [0.848, 0.680, 55.0]],
     [[0.751, 0.488, 17.0], [0.793, 0.558, 20.7], [0.863, 0.717, 33.0]],

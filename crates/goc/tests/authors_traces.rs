@@ -1,7 +1,7 @@
 //! The authors' own runs, iteration by iteration.
 //!
-//! `reference/traces_all.csv.gz` holds, for 310 runs of the authors' R code, the candidate that every star chose
-//! in every iteration. With their first labels everything after is deterministic.
+//! `reference/traces_all.csv.gz` holds, for 310 runs of the authors' R code, the candidate that
+//! every star chose in every iteration. With their first labels everything after is deterministic.
 
 mod common;
 
@@ -33,7 +33,8 @@ fn traces(folder: &std::path::Path) -> BTreeMap<Run, Trace> {
     runs
 }
 
-/// By how much the two candidates differ for `star` in iteration `t`: a near-tie that float32 decides otherwise.
+/// By how much the two candidates differ for `star` in iteration `t`: a near-tie that float32
+/// decides otherwise.
 fn margin(set: &common::PaperSet, run: &Clustering, lambda: f64, t: usize, star: usize, theirs: u32) -> f64 {
     let points = if t == 0 { run.first.0.clone() } else { set.candidates.chosen(&run.history[t - 1].chosen) };
     let partition = goc::Partition::from_labels(&run.history[t].oracle_labels);

@@ -1,5 +1,5 @@
-//! The marginal mixture on the authors' ten sets, all defaults, neither K nor lambda given. The defaults were chosen on mocks of our own
-//! (`crates/galaxy/examples/tune_marginal.rs`).
+//! The marginal mixture on the authors' ten sets, all defaults, neither K nor lambda given. The
+//! defaults were chosen on mocks of our own (`crates/galaxy/examples/tune_marginal.rs`).
 
 mod common;
 

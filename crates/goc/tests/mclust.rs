@@ -66,9 +66,10 @@ fn assert_bics(what: &str, model: Model, rows: &[Vec<f64>], expected: &[f64]) {
     }
 }
 
-/// BIC for G = 1, 2, ... of `mclustBIC(X, G, modelNames)`, mclust 6.0.0, R 4.2.2, default options, 10 decimals.
-/// For the points that occur twice with the tree `hc(X, "VVV", use = "SVD", partition = dupPartition(X))`: by default mclust
-/// looks for equal rows after its transformation, whose rounding hides them.
+/// BIC for G = 1, 2, ... of `mclustBIC(X, G, modelNames)`, mclust 6.0.0, R 4.2.2, default options,
+/// 10 decimals. For the points that occur twice with the tree `hc(X, "VVV", use = "SVD", partition
+/// = dupPartition(X))`: by default mclust looks for equal rows after its transformation, whose
+/// rounding hides them.
 #[test]
 fn bic_is_mclusts_for_every_number_of_components() {
     let plane = plane();
@@ -205,8 +206,9 @@ fn one_more_step(fit: &MclustFit, rows: &[Vec<f64>]) -> Vec<[f64; 6]> {
         .collect()
 }
 
-/// Of the same runs: `$G`, `$loglik`, `$parameters`, `$classification` (numbered from 1 in R). Ours are
-/// the parameters of the log-likelihood; so are mclust's for VVV, for VII they come from one maximisation more.
+/// Of the same runs: `$G`, `$loglik`, `$parameters`, `$classification` (numbered from 1 in R). Ours
+/// are the parameters of the log-likelihood; so are mclust's for VVV, for VII they come from one
+/// maximisation more.
 #[test]
 fn parameters_and_labels_are_mclusts() {
     let spheres = fit(Model::Vii, &plane(), 6);
@@ -297,8 +299,9 @@ fn order_place_and_units_do_not_change_the_clusters() {
         assert_eq!(moved.partition, plain.partition);
         assert!((moved.means.row(0)[0] - 4096.0 - plain.means.row(0)[0]).abs() < 1e-9);
 
-        // Units by powers of two, up to where squares leave the range of numbers: the log-likelihood shifts by
-        // n d ln(unit). The tolerance is relative to it, so the number of steps is fixed here.
+        // Units by powers of two, up to where squares leave the range of numbers: the
+        // log-likelihood shifts by n d ln(unit). The tolerance is relative to it, so the number of
+        // steps is fixed here.
         let steps = |rows: &[Vec<f64>]| {
             let oracle = Mclust::new(model).tolerance(0.0).max_iterations(30);
             oracle.fit(&Points::from_rows(rows).unwrap(), 6).unwrap()

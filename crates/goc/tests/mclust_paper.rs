@@ -1,9 +1,9 @@
 //! The ten sets of the paper: the mixture we choose against the one R's mclust 6.0.0 chose.
 //!
-//! `reference/oracles.csv` has mclust's number of components, BIC and log-likelihood for the mean of every star.
-//! On set 8, VII, mclust takes two merges of its tree in the order opposite to that of their costs (12.2614 before 12.2596;
-//! begun at its own 25 groups it takes them in the right order), so its start with 17 groups is another one; our
-//! BIC is the larger.
+//! `reference/oracles.csv` has mclust's number of components, BIC and log-likelihood for the mean
+//! of every star. On set 8, VII, mclust takes two merges of its tree in the order opposite to that
+//! of their costs (12.2614 before 12.2596; begun at its own 25 groups it takes them in the right
+//! order), so its start with 17 groups is another one; our BIC is the larger.
 
 mod common;
 

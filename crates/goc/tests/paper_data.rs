@@ -1,8 +1,9 @@
 //! Scaling and sampling on the paper's own data.
 //!
-//! The authors' tables are outside the repository (env `GOC_DATA`, else `../shared/data`). Scaling is compared with R's `scale()`: the
-//! reference holds the mean of each star's scaled candidates as R computed it, to 17 digits. The grid is compared with
-//! the parallaxes and penalties of the authors' candidates.
+//! The authors' tables are outside the repository (env `GOC_DATA`, else `../shared/data`). Scaling
+//! is compared with R's `scale()`: the reference holds the mean of each star's scaled candidates as
+//! R computed it, to 17 digits. The grid is compared with the parallaxes and penalties of the
+//! authors' candidates.
 
 use goc::candidates::{Candidates, CandidatesBuilder};
 use goc::scale::{Scaler, Scaling};
@@ -22,8 +23,9 @@ fn data() -> Option<PathBuf> {
     None
 }
 
-/// The rows of a table: two header units of 2880 bytes, then rows of twelve big-endian 8-byte cells: i, j, true_cluster_id
-/// (integers), Jr, Jz, Jphi, energy, parallax_used, parallax_obs, parallax_error, parallax_used_sigma, parallax_penalty.
+/// The rows of a table: two header units of 2880 bytes, then rows of twelve big-endian 8-byte
+/// cells: i, j, true_cluster_id (integers), Jr, Jz, Jphi, energy, parallax_used, parallax_obs,
+/// parallax_error, parallax_used_sigma, parallax_penalty.
 fn rows(fits: &[u8]) -> impl Iterator<Item = (usize, [f64; 12])> {
     fits[5760..].chunks_exact(96).take(27775).map(|row| {
         let cell = |c: usize| -> [u8; 8] { row[8 * c..8 * c + 8].try_into().unwrap() };
@@ -95,7 +97,8 @@ fn the_grid_gives_the_parallaxes_and_penalties_of_the_authors_candidates() {
         let (i, j) = (at / 101, at % 101);
         let [parallax] = candidates.candidate(i, j)[..] else { panic!("one feature") };
         assert!((parallax - row[7]).abs() <= 1e-15 * row[8].abs(), "{i} {j}: {parallax} {}", row[7]);
-        // The penalty s^2 / 2 is found again from the rounded parallax, which costs digits of s where the error is small.
+        // The penalty s^2 / 2 is found again from the rounded parallax, which costs digits of s
+        // where the error is small.
         let allowed = 4.0 * 4e-16 * row[8].abs() / row[9] + 1e-15;
         assert!((candidates.penalty(i, j) - row[11]).abs() <= allowed, "{i} {j}");
     }

@@ -48,8 +48,8 @@ fn our_own_oracles_give_the_papers_table_4() {
     let sets: Vec<common::PaperSet> = (1..=10).map(|s| common::paper_set(&folder, s)).collect();
     let (means, medoids, mixture, eii) =
         (KMeans::default(), KMedoids::default(), GmmDiag::cluster_r(1), Mclust::new(Model::Eii));
-    // NMI, F, baseline NMI, baseline F as the paper prints them (Table 4). The mixture's draw is the paper's own and
-    // mclust draws nothing: one seed, and the printed digit.
+    // NMI, F, baseline NMI, baseline F as the paper prints them (Table 4). The mixture's draw is
+    // the paper's own and mclust draws nothing: one seed, and the printed digit.
     let table: [Column<'_>; 4] = [
         (
             &means,
@@ -160,8 +160,8 @@ fn convergence_of_the_authors_runs_is_theirs() {
         let run = goc.check(&set.candidates).unwrap().run(&KMeans::default(), 1).unwrap();
         let last = set.candidates.chosen(&run.chosen);
         for (t, step) in steps.iter().enumerate() {
-            // Their t = 1 is the first clustering; each later t has the choice of step (III) and then the labels of
-            // the k-means that follows. After the end everything stays.
+            // Their t = 1 is the first clustering; each later t has the choice of step (III) and
+            // then the labels of the k-means that follows. After the end everything stays.
             let labels = match run.history.get(t) {
                 Some(next) => next.oracle_labels.clone(),
                 None => run.partition.labels().to_vec(),

@@ -1,5 +1,5 @@
-//! The settings of the paper's experiments and the figures it prints (Okuno & Hattori 2022, Tables 1, 2 and 4 and
-//! the notes on Experiment 4): mean and standard deviation over its ten data sets.
+//! The settings of the paper's experiments and the figures it prints (Okuno & Hattori 2022, Tables
+//! 1, 2 and 4 and the notes on Experiment 4): mean and standard deviation over its ten data sets.
 
 use goc::choice::Choice;
 use goc::oracle::Oracle;

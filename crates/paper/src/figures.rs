@@ -1,4 +1,5 @@
-//! The paper's figures: clusters of the baseline and of GOC, the data sets, convergence with every oracle, the simulation.
+//! The paper's figures: clusters of the baseline and of GOC, the data sets, convergence with every
+//! oracle, the simulation.
 
 use std::collections::BTreeMap;
 

@@ -15,7 +15,8 @@ use goc_pipeline::{Dataset, Unwatched};
 
 use crate::PaperError;
 
-/// A data set, scaled and ready: standardised features and penalties of at most 1, as in the paper's section 4.2.
+/// A data set, scaled and ready: standardised features and penalties of at most 1, as in the
+/// paper's section 4.2.
 #[derive(Clone, Debug)]
 pub struct Set {
     pub(crate) id: usize,

@@ -1,8 +1,8 @@
 //! The tables: our results beside the paper's, as Markdown, LaTeX or CSV; and every run and step as
 //! tables for files.
 //!
-//! Markdown and LaTeX have a row for each setting, with mean ± deviation in its cells. CSV has a row for each quantity
-//! of a setting, all experiments in one table, in full precision.
+//! Markdown and LaTeX have a row for each setting, with mean ± deviation in its cells. CSV has a
+//! row for each quantity of a setting, all experiments in one table, in full precision.
 
 use goc::metrics::mean_and_deviation;
 use goc::optimistic::Termination;
@@ -216,7 +216,8 @@ fn ending(termination: Termination) -> String {
     }
 }
 
-/// The numbers behind the convergence figures: one row per run and iteration. `t` = 1 is the first clustering.
+/// The numbers behind the convergence figures: one row per run and iteration. `t` = 1 is the first
+/// clustering.
 pub fn convergence_table(outcomes: &[Outcome]) -> Result<Table, TableError> {
     let shown: Vec<(&Outcome, usize, &Step)> = outcomes
         .iter()

@@ -8,21 +8,28 @@ use goc_tables::{Column, Data, Table};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::labels::described;
+use crate::long_table::FROM_PRIOR;
 use crate::sampling::{Loss, Origin};
 
 /// The long table: object, candidate, features, extra columns and penalty, followed by the columns
 /// `kept` of the input. Its metadata hold the provenance.
 pub fn candidate_table(dataset: &Dataset, origin: &Origin, kept: &[&Column]) -> Result<Table> {
-    long_table(Cow::Borrowed(dataset), origin, kept)
+    long_table(Cow::Borrowed(dataset), &origin.rows, kept)
 }
 
 /// Like [`candidate_table`], for a data set that is no longer needed: its extra columns are not
 /// copied.
 pub fn into_candidate_table(dataset: Dataset, origin: &Origin, kept: &[&Column]) -> Result<Table> {
-    long_table(Cow::Owned(dataset), origin, kept)
+    piece_table(dataset, &origin.rows, kept)
 }
 
-fn long_table(dataset: Cow<'_, Dataset>, origin: &Origin, kept: &[&Column]) -> Result<Table> {
+/// The same for a piece of a data set ([`Sampling::sample_in_pieces`](crate::Sampling)) and the
+/// rows of its objects.
+pub fn piece_table(dataset: Dataset, rows: &[usize], kept: &[&Column]) -> Result<Table> {
+    long_table(Cow::Owned(dataset), rows, kept)
+}
+
+fn long_table(dataset: Cow<'_, Dataset>, rows: &[usize], kept: &[&Column]) -> Result<Table> {
     let sets = &dataset.candidates;
     let counts: Vec<usize> = (0..sets.objects()).map(|i| sets.count(i)).collect();
     let object = match sets.ids() {
@@ -39,6 +46,8 @@ fn long_table(dataset: Cow<'_, Dataset>, origin: &Origin, kept: &[&Column]) -> R
         let column = Column::new(feature.name.clone(), Data::F64(all(sets, |i| sets.feature(i, f))));
         columns.push(column.with_unit(feature.unit.clone().unwrap_or_default()));
     }
+    let from_prior =
+        (!dataset.from_prior.is_empty()).then(|| Data::Bool(repeat(&counts, |i| dataset.from_prior[i])));
     let penalty = sets.has_penalties().then(|| all(sets, |i| sets.penalties(i)));
     let (extras, provenance) = match dataset {
         Cow::Owned(dataset) => (dataset.extras, dataset.provenance),
@@ -51,6 +60,13 @@ fn long_table(dataset: Cow<'_, Dataset>, origin: &Origin, kept: &[&Column]) -> R
     if let Some(penalty) = penalty {
         columns.push(described("penalty", Data::F64(penalty), "penalty, not scaled"));
     }
+    if let Some(from_prior) = from_prior {
+        columns.push(described(
+            FROM_PRIOR,
+            from_prior,
+            "whether a value of the object is drawn from a prior",
+        ));
+    }
     for column in kept {
         if columns.iter().any(|c| c.name() == column.name()) {
             return Err(usage!(
@@ -58,7 +74,7 @@ fn long_table(dataset: Cow<'_, Dataset>, origin: &Origin, kept: &[&Column]) -> R
                 column.name()
             ));
         }
-        columns.push(repeat_column(column, &counts, &origin.rows)?);
+        columns.push(repeat_column(column, &counts, rows)?);
     }
     let mut table = Table::new(columns)?;
     for (key, value) in provenance {

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::error::Result;
 use crate::keep::{self, Keep};
 use crate::methods::Run;
+use crate::missing_values::{with_burn, withhold};
 use crate::names::{MethodName, OracleName, SetDistanceName};
 use crate::prepared::Prepared;
 use crate::scores::scores_of;
@@ -148,8 +149,10 @@ pub struct Outcome {
 /// Only runs a method on prepared data: no search for K, no stability or significance.
 pub fn group(prepared: &Prepared, settings: &Settings, seed: u64, watch: &dyn Watch) -> Result<Grouped> {
     let strength = settings.penalty_strength.unwrap_or_else(|| prepared.penalty_strength());
-    let settings = &Settings { penalty_strength: Some(strength), ..settings.clone() };
-    Run { settings, oracle: None, weights: None, watch, keep: None }.group(&prepared.data.candidates, seed)
+    let settings = Settings { penalty_strength: Some(strength), ..settings.clone() };
+    let settings = &with_burn(settings, &prepared.data.from_prior);
+    let run = Run { settings, oracle: None, weights: None, watch, keep: None };
+    Ok(withhold(run.group(&prepared.data.candidates, seed)?, &prepared.data.from_prior).0)
 }
 
 /// One run of a row.

@@ -97,6 +97,8 @@ pub struct Dataset {
     pub penalties: PenaltyKind,
     /// The weight of each object; `None` if all are equal.
     pub object_weights: Option<Vec<f64>>,
+    /// Which objects have a value that was drawn from a prior; empty if none has.
+    pub from_prior: Vec<bool>,
     /// How the candidates were made: `goc_*` keys, as in the metadata of tables.
     pub provenance: Vec<(String, String)>,
     /// What was dropped and why, as one sentence each.
@@ -137,6 +139,7 @@ impl Dataset {
             extras: Vec::new(),
             penalties: PenaltyKind::Unknown,
             object_weights: None,
+            from_prior: Vec::new(),
             provenance: Vec::new(),
             dropped: Vec::new(),
             dropped_candidates: 0,
@@ -186,6 +189,7 @@ impl Dataset {
             provenance: self.provenance.clone(),
             dropped: self.dropped.clone(),
             object_weights: self.object_weights.clone(),
+            from_prior: self.from_prior.clone(),
             weight_column: self.weight_column.clone(),
             rows: self.rows.clone(),
             row_names: self.row_names.clone(),

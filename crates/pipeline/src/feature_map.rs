@@ -2,7 +2,7 @@
 //!
 //! Two steps, both reversible: the square root of some features, then scaling. Actions have their
 //! own map: a group of stars is rounder in `sqrt(Jr), sqrt(Jz), Jphi`, because radial and vertical
-//! actions scale as squares of amplitudes and cannot be negative (docs/explanation/methods.md
+//! actions scale as squares of amplitudes and cannot be negative (docs/explanation/peers.md
 //! reports the gain).
 
 use goc::Points;

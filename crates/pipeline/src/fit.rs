@@ -1,7 +1,8 @@
 //! The fit: from a data set and settings to labels, and how reliable they are.
 //!
-//! [`fit()`] prepares the data, searches for K and lambda if they are not given, runs the method, and computes stability, significance and noise if requested. Whatever the method, the answer is one
-//! [`Fit`].
+//! [`fit()`] prepares the data, searches for K and lambda if they are not given, runs the method,
+//! and computes stability, significance and noise if requested. Whatever the method, the answer is
+//! one [`Fit`].
 
 use std::time::Instant;
 
@@ -21,6 +22,7 @@ use crate::error::Result;
 use crate::judge;
 use crate::keep::Keep;
 use crate::methods::Run;
+use crate::missing_values::{with_burn, withhold};
 use crate::model_file::ModelFile;
 use crate::names::MethodName;
 use crate::prepared::Prepared;
@@ -141,15 +143,17 @@ pub fn fit_keeping(
         _ => None,
     };
     let settings = Settings { penalty_strength: Some(strength), scale, tails, ..asked.clone() };
+    let settings = with_burn(settings, &prepared.data.from_prior);
     let weights = prepared.data.object_weights.clone();
     let candidates = &prepared.data.candidates;
     let run = Job { oracle, weights: weights.as_deref(), watch, keep };
     let (settings, auto) = run.resolve(settings, candidates, seed)?;
     let itself = Run { keep, ..run.with(&settings) };
-    let mut grouped = match prepared.is_applied() {
+    let grouped = match prepared.is_applied() {
         true => itself.group(candidates, seed)?,
         false => itself.mixture(&prepared.objects(), seed)?,
     };
+    let (mut grouped, withheld) = withhold(grouped, &prepared.data.from_prior);
     let unused: Vec<&str> = asked
         .unused()
         .into_iter()
@@ -163,7 +167,7 @@ pub fn fit_keeping(
     let places = grouped.take_places(candidates);
     let centres = grouped.take_centres(&places);
     let k_initial = grouped.first_k.map_or_else(|| settings.wanted(), Ok)?;
-    let remarks = grouped.posterior.iter().map(|found| chains_remark(found)).collect();
+    let remarks = grouped.posterior.iter().map(|found| chains_remark(found)).chain(withheld).collect();
     let found = grouped.partition.clone();
     let mut fit = Fit {
         settings,
@@ -274,11 +278,14 @@ fn chains_remark(found: &Posterior) -> String {
     };
     let errors = found.errors.as_ref().map_or_else(String::new, |errors| {
         let (factor, bad) = (errors.factor(), errors.bad());
-        format!("; errors are {factor:.2} times the quoted ones, far larger for a share of {bad:.2}")
+        let bad = 100.0 * bad;
+        format!(
+            "; errors are {factor:.2} times the quoted ones, and far larger for {bad:.0} % of the objects"
+        )
     });
     let partial = if found.partial { "partial: the chains were ended early; " } else { "" };
     format!(
-        "{partial}chains agree to {:.2}; their K is worth {:.0} independent draws{advice}{errors}",
+        "{partial}chains agree to {:.2}, with {:.0} effective draws of K{advice}{errors}",
         chains.agreement, chains.effective_k
     )
 }

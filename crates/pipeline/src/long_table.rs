@@ -42,6 +42,9 @@ pub const TRUTH_NAMES: [&str; 2] = ["truth", "true_cluster_id"];
 /// Columns that number the candidates of an object; they are never features.
 pub const CANDIDATE_NAMES: [&str; 2] = ["candidate", "j"];
 
+/// Column that says which objects have a value drawn from a prior.
+pub const FROM_PRIOR: &str = "from_prior";
+
 /// The roles of the columns of a long table. `None` means that the usual names are searched for.
 #[derive(Clone, Debug)]
 pub struct LongTable {
@@ -225,6 +228,7 @@ impl LongTable {
             features: features.collect(),
             truth,
             object_weights,
+            from_prior: from_prior_of(table, &groups)?,
             dropped: dropped_why,
             dropped_candidates: dropped + weightless,
             weight_column: weight.map(|column| column.name().to_string()),
@@ -459,6 +463,17 @@ fn truth_of(column: &Column, groups: &Groups, candidates: &Candidates) -> Result
             Ok(truth)
         })
         .collect()
+}
+
+/// Which objects have a value drawn from a prior, where the table says so.
+fn from_prior_of(table: &Table, groups: &Groups) -> Result<Vec<bool>> {
+    let Some(column) = table.column(FROM_PRIOR) else { return Ok(Vec::new()) };
+    let of = |row: usize| match column.text(row).as_ref() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(column.value_error(row, "is not true or false; drop the column or fix it")),
+    };
+    (0..groups.len()).map(|i| Ok(groups.rows(i).next().map_or(Ok(false), of)?)).collect()
 }
 
 /// Labels by object from a table, as [`rows_of_objects`] finds them.

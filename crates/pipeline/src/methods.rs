@@ -364,7 +364,7 @@ impl Settings {
     /// The marginal mixture with the settings that apply to it.
     pub fn mixture(&self) -> Marginal {
         Marginal::default()
-            .length(self.chains, self.burn, self.keep)
+            .length(self.chains, self.burn(), self.keep)
             .penalty_strength(self.penalty_strength.unwrap_or(PENALTY_STRENGTH))
             .tails(self.tails)
             .power(self.power.number())

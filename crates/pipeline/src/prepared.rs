@@ -4,7 +4,9 @@
 //! copy. The marginal mixture loads objects one by one: for it nothing is changed, and each object
 //! is mapped as it is loaded ([`Prepared::objects`]).
 
-use goc::marginal::{Model, ModelError, Prediction};
+use std::borrow::Cow;
+
+use goc::marginal::{Model, ModelError, Prediction, Sums};
 use goc::objects::Scaled;
 use goc::scale::Scaler;
 
@@ -115,16 +117,26 @@ impl Prepared {
     /// Predicts the group of each object with a model. What the model learned about the errors is
     /// used if these candidates were also drawn with heavy tails.
     pub fn predict(&self, model: &Model, watch: &dyn Watch) -> Result<Vec<Prediction>, ModelError> {
-        if !matches!(self.data.penalties, PenaltyKind::Tails { .. }) {
-            return model.without_errors().predict(&self.data.candidates);
-        }
-        if model.parts().errors.is_none() {
+        if self.has_tails() && model.parts().errors.is_none() {
             watch.warn(
                 "the candidates were drawn with heavy tails, those of the model were not: use the same \
                  sampler for both",
             );
         }
-        model.predict(&self.data.candidates)
+        self.fitting(model).predict(&self.data.candidates)
+    }
+
+    /// The sums of a sweep over these objects, by the same model as [`Prepared::predict`].
+    pub fn sums(&self, model: &Model) -> Result<Sums, ModelError> {
+        self.fitting(model).sums(&self.data.candidates)
+    }
+
+    fn has_tails(&self) -> bool {
+        matches!(self.data.penalties, PenaltyKind::Tails { .. })
+    }
+
+    fn fitting<'a>(&self, model: &'a Model) -> Cow<'a, Model> {
+        if self.has_tails() { Cow::Borrowed(model) } else { Cow::Owned(model.without_errors()) }
     }
 
     /// Whether the candidates of [`Prepared::data`] are those that are clustered.

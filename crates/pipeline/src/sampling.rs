@@ -243,6 +243,29 @@ impl Sampling {
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<(Dataset, Origin)> {
+        let mut whole = None;
+        let each = measured.rows.len().max(1);
+        let drawn = self.sample_in_pieces(measured, f, seed, each, watch, &mut |piece, rows| {
+            whole = Some((piece, rows));
+            Ok(())
+        })?;
+        // There is one: no candidates at all are an error.
+        let (dataset, rows) = whole.ok_or_else(|| failed!("no object has candidates"))?;
+        let Drawn { provenance, dropped, origin } = drawn;
+        Ok((Dataset { provenance, dropped, ..dataset }, Origin { rows, ..origin }))
+    }
+
+    /// The same for about `each` objects at a time, so that all candidates are never in memory
+    /// together: `take` gets their data set, without provenance, and the row of each object.
+    pub fn sample_in_pieces(
+        &self,
+        measured: &Measured,
+        f: &Transformation,
+        seed: u64,
+        each: usize,
+        watch: &dyn Watch,
+        take: &mut dyn FnMut(Dataset, Vec<usize>) -> Result<()>,
+    ) -> Result<Drawn> {
         let sampler = match &self.sampler {
             SamplerName::Uniform => Sampler::Uniform,
             SamplerName::Sobol => Sampler::Sobol,
@@ -277,14 +300,18 @@ impl Sampling {
         let n = measured.rows.len();
         let too_many =
             || failed!("{} candidates of {n} objects do not fit into memory; draw fewer", self.draws);
-        let sets = measured.rows.iter().fold(0_usize, |sum, row| sum.saturating_add(measured.times(*row)));
-        let (room, q) = (sets.saturating_mul(self.draws), f.features.len() + measured.with);
-        let priced = self.penalty != PenaltyName::None;
-        let mut builder = CandidatesBuilder::try_with_capacity(q, n, room, priced).map_err(|_| too_many())?;
-        let mut extras = vec![Vec::new(); if self.extras { f.extras.len() } else { 0 }];
-        for column in &mut extras {
-            column.try_reserve_exact(room).map_err(|_| too_many())?;
-        }
+        let (q, priced) = (f.features.len() + measured.with, self.penalty != PenaltyName::None);
+        // Room for the candidates of these rows.
+        let room = |rows: &[usize]| -> Result<(CandidatesBuilder, Vec<Vec<f64>>)> {
+            let sets = rows.iter().fold(0_usize, |sum, row| sum.saturating_add(measured.times(*row)));
+            let room = sets.saturating_mul(self.draws);
+            let builder = CandidatesBuilder::try_with_capacity(q, rows.len(), room, priced);
+            let mut extras = vec![Vec::new(); if self.extras { f.extras.len() } else { 0 }];
+            for column in &mut extras {
+                column.try_reserve_exact(room).map_err(|_| too_many())?;
+            }
+            Ok((builder.map_err(|_| too_many())?, extras))
+        };
         if let Some((_, prior)) = f.prior {
             watch.note(&format!("candidates are drawn in proportion to the distance prior {prior}"));
         }
@@ -303,49 +330,58 @@ impl Sampling {
             })
             .seed(seed);
 
-        let (mut rows, mut losses) = (Vec::with_capacity(n), Vec::new());
+        let features = [f.features.clone(), measured.features(own..measured.names.len())].concat();
+        let (mut found, mut losses) = (false, Vec::new());
         watch.begin("objects", Some(n as u64));
-        for part in measured.rows.chunks(CHUNK) {
-            let object = |&row| measured.object(row, self.size, watch);
-            let objects = part.iter().map(object).collect::<Result<Vec<_>>>()?;
-            let report = propagation.propagate_into(&objects, &mut builder, &mut extras);
-            let report = report.map_err(|error| explain(error, measured, part))?;
-            rows.extend(report.objects().iter().map(|&i| part[i]));
-            let mut lost: Vec<_> = report.losses().iter().chain(report.left_out()).collect();
-            lost.sort_by_key(|loss| loss.object);
-            losses.extend(lost.into_iter().map(|loss| Loss {
-                row: part[loss.object],
-                name: measured.name(part[loss.object]),
-                drawn: loss.drawn,
-                kept: loss.drawn - loss.reasons.total(),
-                reasons: loss.reasons.clone(),
-            }));
-            part.iter().for_each(|_| watch.tick());
+        for piece in measured.rows.chunks(each.max(1)) {
+            let ((mut builder, mut extras), mut rows) = (room(piece)?, Vec::with_capacity(piece.len()));
+            for part in piece.chunks(CHUNK) {
+                let object = |&row| measured.object(row, self.size, watch);
+                let objects = part.iter().map(object).collect::<Result<Vec<_>>>()?;
+                let report = propagation.propagate_into(&objects, &mut builder, &mut extras);
+                let report = report.map_err(|error| explain(error, measured, part))?;
+                rows.extend(report.objects().iter().map(|&i| part[i]));
+                let mut lost: Vec<_> = report.losses().iter().chain(report.left_out()).collect();
+                lost.sort_by_key(|loss| loss.object);
+                losses.extend(lost.into_iter().map(|loss| Loss {
+                    row: part[loss.object],
+                    name: measured.name(part[loss.object]),
+                    drawn: loss.drawn,
+                    kept: loss.drawn - loss.reasons.total(),
+                    reasons: loss.reasons.clone(),
+                }));
+                part.iter().for_each(|_| watch.tick());
+            }
+            if rows.is_empty() {
+                continue;
+            }
+            found = true;
+            let extras = f.extras.iter().cloned().zip(extras);
+            let dataset = Dataset {
+                extras: extras.map(|(feature, values)| Extra { feature, values }).collect(),
+                penalties: match self.penalty {
+                    PenaltyName::Density if heavy => PenaltyKind::Tails { values: measured.uncertain() },
+                    PenaltyName::Density | PenaltyName::DensityOf(_) => PenaltyKind::LogDensity,
+                    PenaltyName::None | PenaltyName::Distance => PenaltyKind::Unknown,
+                },
+                features: features.clone(),
+                from_prior: measured.with_a_value_from_prior(&rows),
+                source: measured.source().map(str::to_string),
+                ..Dataset::new(builder.build_with(ids_of(measured, &rows))?)
+            };
+            take(dataset, rows)?;
         }
         watch.end();
         let dropped = say(&losses, measured, watch);
-        if rows.is_empty() {
+        if !found {
             return Err(failed!("no object has candidates"));
         }
-        let candidates = builder.build_with(ids_of(measured, &rows));
         let settings = self.settings(measured, f, seed);
-        let features = [f.features.clone(), measured.features(own..measured.names.len())].concat();
-        let extras = f.extras.iter().cloned().zip(extras);
-        let dataset = Dataset {
-            extras: extras.map(|(feature, values)| Extra { feature, values }).collect(),
-            penalties: match self.penalty {
-                PenaltyName::Density if heavy => PenaltyKind::Tails { values: measured.uncertain() },
-                PenaltyName::Density | PenaltyName::DensityOf(_) => PenaltyKind::LogDensity,
-                PenaltyName::None | PenaltyName::Distance => PenaltyKind::Unknown,
-            },
-            provenance: provenance(&settings, &features, &dropped),
-            features,
-            dropped,
-            source: measured.source().map(str::to_string),
-            ..Dataset::new(candidates?)
-        };
         let (table_rows, gone) = (measured.table_rows(), measured.dropped.clone());
-        Ok((dataset, Origin { table_rows, rows, dropped: gone, losses, filled: measured.filled(), settings }))
+        let provenance = provenance(&settings, &features, &dropped);
+        let (rows, filled) = (Vec::new(), measured.filled());
+        let origin = Origin { table_rows, rows, dropped: gone, losses, filled, settings };
+        Ok(Drawn { provenance, dropped, origin })
     }
 
     /// f for values that are not stars.
@@ -412,6 +448,16 @@ impl Sampling {
         settings.extend(f.settings.iter().cloned());
         settings
     }
+}
+
+/// What is known once all candidates are drawn.
+pub struct Drawn {
+    /// How the candidates were made, as metadata: keys and texts.
+    pub provenance: Vec<(String, String)>,
+    /// What was dropped, in sentences.
+    pub dropped: Vec<String>,
+    /// What became of the rows; [`Origin::rows`] are those that the pieces came with.
+    pub origin: Origin,
 }
 
 /// A value in the form in which metadata store it.

@@ -6,8 +6,7 @@
 //! command's flags (feature `clap`), Python's keywords and their documentation, and the test that
 //! both agree all follow from these rows.
 
-use std::fmt;
-use std::str::FromStr;
+mod value;
 
 use goc::baselines::boxes::BoxDistance;
 use goc::choice::Choice;
@@ -25,141 +24,7 @@ use serde_json::{Value as Json, json};
 use crate::dataset::Dataset;
 use crate::error::{PipelineError, Result};
 use crate::names::{BackgroundName, FeatureMapName, MethodName, OracleName, PenaltyScale, SetDistanceName};
-
-/// A number, or `auto` to determine it from the data.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Auto<T> {
-    /// This.
-    Number(T),
-    /// Determined from the data.
-    Auto,
-}
-
-impl<T> Auto<T> {
-    /// The number, if it is one.
-    pub fn number(self) -> Option<T> {
-        match self {
-            Auto::Number(number) => Some(number),
-            Auto::Auto => None,
-        }
-    }
-}
-
-/// The kind of values that a setting takes.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Kind {
-    /// One of these words, each with its description for help texts.
-    Words(Vec<(&'static str, &'static str)>),
-    /// A whole number of at least the row's `least`.
-    Count,
-    /// A real number.
-    Real,
-    /// Yes or no.
-    Flag,
-    /// A whole number, or `auto`.
-    CountOrAuto,
-    /// A real number, or `auto`.
-    RealOrAuto,
-}
-
-/// A type that a setting can have, converted to and from text.
-pub trait Value: Sized {
-    /// What its values are.
-    fn kind() -> Kind;
-    /// From text.
-    fn read(text: &str) -> Result<Self, String>;
-    /// To text; `None` if nothing is set.
-    fn write(&self) -> Option<String>;
-}
-
-macro_rules! word_value {
-    ($($type:ty),+ $(,)?) => {
-        $(impl Value for $type {
-            fn kind() -> Kind {
-                Kind::Words(<$type>::ALL.iter().map(|(_, word, about)| (*word, *about)).collect())
-            }
-
-            fn read(text: &str) -> Result<Self, String> {
-                <$type>::from_word(text).map_err(|error| error.to_string())
-            }
-
-            fn write(&self) -> Option<String> {
-                Some(self.word().to_string())
-            }
-        })+
-    };
-}
-
-word_value! {
-    Algorithm, BackgroundName, Beginning, BoxDistance, Criterion, Distance, FeatureMapName, KRule, LinkageMethod,
-    MethodName, OracleEvery, OracleName, PenaltyScale, Preset, Reading, Scaling, Search, Seeding, SetDistanceName,
-    k_medoids::Distance
-}
-
-macro_rules! plain_value {
-    ($type:ty, $kind:expr) => {
-        impl Value for $type {
-            fn kind() -> Kind {
-                $kind
-            }
-
-            fn read(text: &str) -> Result<Self, String> {
-                text.parse().map_err(|error: <$type as FromStr>::Err| error.to_string())
-            }
-
-            fn write(&self) -> Option<String> {
-                Some(self.to_string())
-            }
-        }
-    };
-}
-
-plain_value!(usize, Kind::Count);
-plain_value!(f64, Kind::Real);
-plain_value!(bool, Kind::Flag);
-plain_value!(Auto<usize>, Kind::CountOrAuto);
-plain_value!(Auto<f64>, Kind::RealOrAuto);
-
-/// An optional setting, which falls back to the method or the preset.
-impl<T: Value> Value for Option<T> {
-    fn kind() -> Kind {
-        T::kind()
-    }
-
-    fn read(text: &str) -> Result<Self, String> {
-        T::read(text).map(Some)
-    }
-
-    fn write(&self) -> Option<String> {
-        self.as_ref().and_then(Value::write)
-    }
-}
-
-impl<T: FromStr> FromStr for Auto<T>
-where
-    T::Err: fmt::Display,
-{
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "auto" => Ok(Auto::Auto),
-            number => {
-                number.parse().map(Auto::Number).map_err(|error| format!("{error}; give a number or auto"))
-            }
-        }
-    }
-}
-
-impl<T: fmt::Display> fmt::Display for Auto<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Auto::Number(number) => number.fmt(f),
-            Auto::Auto => f.write_str("auto"),
-        }
-    }
-}
+pub use value::{Auto, Kind, Value};
 
 /// A row of the list.
 pub struct Setting {
@@ -368,8 +233,9 @@ settings! {
         |s| s.method.uses_strength();
     chains: usize = 4, "chains", "chains", "N", 1, "",
         "Chains of the marginal mixture", MIXTURE;
-    burn: usize = 40, "burn", "burn", "N", 0, "",
-        "Sweeps of each chain before draws are kept", MIXTURE;
+    burn: Option<usize> = None, "burn", "burn", "N", 0, "",
+        "Sweeps of each chain before draws are kept [default: 40; 240 if values are drawn from a prior]",
+        MIXTURE;
     keep: usize = 140, "keep", "keep", "N", 1, "",
         "Draws kept of each chain", MIXTURE;
     field_prior: f64 = FIELD_PRIOR, "field-prior", "field_prior", "P", 0, PRIOR,
@@ -410,6 +276,9 @@ settings! {
 /// The default weight of the penalties. It is the paper's value, and the start of the search for
 /// lambda.
 pub const LAMBDA: f64 = 0.01;
+
+/// Sweeps of each chain of the mixture before draws are kept, unless told otherwise.
+const BURN: usize = 40;
 
 /// Number of runs on backgrounds if noise needs them and no number was requested.
 const NOISE_RUNS: usize = 20;
@@ -484,7 +353,7 @@ impl Settings {
         if !(self.fdr > 0.0 && self.fdr < 1.0) {
             return usage(&format!("{{fdr}} {} must be above 0 and below 1", self.fdr));
         }
-        if self.burn.checked_add(self.keep).and_then(|sweeps| sweeps.checked_mul(self.chains)).is_none() {
+        if self.burn().checked_add(self.keep).and_then(|sweeps| sweeps.checked_mul(self.chains)).is_none() {
             return usage("{burn} and {keep} ask for more sweeps than can be counted");
         }
         self.check_initial_labels(self.initial_labels.is_some())?;
@@ -500,12 +369,17 @@ impl Settings {
         if given && self.looks_for_k() {
             return usage("--init-labels fixes K, so it cannot go with {k} auto");
         }
-        if given && self.repeats() {
+        if given && self.is_repeated() {
             return usage(
                 "{stability}, {significance} and {noise} repeat the method on other objects; leave out --init-labels",
             );
         }
         Ok(())
+    }
+
+    /// Sweeps of each chain before draws are kept.
+    pub fn burn(&self) -> usize {
+        self.burn.unwrap_or(BURN)
     }
 
     /// Number of runs on backgrounds: as requested, or what noise needs for a method without a
@@ -523,10 +397,6 @@ impl Settings {
     /// Whether objects are removed from the clusters that the method found.
     pub fn changes_clusters(&self) -> bool {
         self.noise && self.background_runs().is_some()
-    }
-
-    fn repeats(&self) -> bool {
-        self.stability.is_some() || self.background_runs().is_some()
     }
 
     /// The scaling requested, or the method's default.
@@ -610,8 +480,8 @@ impl Settings {
             (goc && self.search.is_some(), "search", json!(word("search"))),
             (goc && self.trims(), "trim", json!(word("trim"))),
             (mixture, "chains", json!(self.chains)),
-            (mixture, "sweeps", json!(self.burn + self.keep)),
-            (mixture, "burn", json!(self.burn)),
+            (mixture, "sweeps", json!(self.burn() + self.keep)),
+            (mixture, "burn", json!(self.burn())),
             (method.uses_strength(), "strength", json!(self.penalty_strength)),
             (true, "penalty_scale", json!(self.penalty_scale.word())),
             (true, "max_iterations", json!(self.max_iterations)),

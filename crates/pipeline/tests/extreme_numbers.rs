@@ -26,8 +26,14 @@ const K: usize = 3;
 
 /// The settings to try: all that `goc compare` knows, and every oracle by itself.
 fn all() -> Vec<(String, Settings)> {
-    let base =
-        Settings { oracle_starts: Some(3), chains: 2, burn: 10, keep: 20, worlds: 8, ..Settings::default() };
+    let base = Settings {
+        oracle_starts: Some(3),
+        chains: 2,
+        burn: Some(10),
+        keep: 20,
+        worlds: 8,
+        ..Settings::default()
+    };
     let base = base.clusters(K);
     let mut all: Vec<(String, Settings)> =
         rows().into_iter().map(|row| (row.name.clone(), row.settings(&base).unwrap())).collect();
@@ -179,6 +185,7 @@ fn odd_shapes_give_an_answer_or_an_error() {
         ("one farther value", far(1e300)),
         ("the largest number", far(f64::MAX)),
         ("50 features of 48 objects", three_groups(48, 50)),
+        ("50 features of 12 objects", three_groups(12, 50)),
         ("50 features of 4 objects", three_groups(4, 50)),
         ("one feature", three_groups(12, 1)),
     ];

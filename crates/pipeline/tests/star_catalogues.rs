@@ -1,4 +1,5 @@
-//! Star catalogues through the pipeline: whatever the table is made of, and whatever units its columns are in.
+//! Star catalogues through the pipeline: whatever the table is made of, and whatever units its
+//! columns are in.
 
 use goc::Ids;
 use goc_galaxy::catalogue::schema::Columns;
@@ -93,11 +94,9 @@ where
     made_with(columns, &QuotedErrors::default())
 }
 
-fn made_with<C: Columns>(columns: &C, quoted: &QuotedErrors) -> Result<(Dataset, Origin), PipelineError>
-where
-    C::Error: Into<PipelineError>,
-{
-    let reading = MeasuredColumns {
+/// Columns by their usual names; -9999 is missing.
+fn columns_with(quoted: &QuotedErrors) -> MeasuredColumns<'_> {
+    MeasuredColumns {
         values: None,
         errors: None,
         object: None,
@@ -106,7 +105,14 @@ where
         quoted,
         missing_rv: None,
         with: &[],
-    };
+    }
+}
+
+fn made_with<C: Columns>(columns: &C, quoted: &QuotedErrors) -> Result<(Dataset, Origin), PipelineError>
+where
+    C::Error: Into<PipelineError>,
+{
+    let reading = columns_with(quoted);
     let sampling = Sampling { draws: 15, ..Sampling::default() };
     star_candidates(columns, Ids::Position, &reading, &StarModel::default(), &sampling, 7, &Unwatched)
 }
@@ -193,16 +199,8 @@ fn extras_are_kept_only_where_they_are_asked_for() {
     let columns = catalogue();
     let model = StarModel::default();
     let stars = model.require_observed(&columns, &Unwatched).unwrap();
-    let reading = MeasuredColumns {
-        values: None,
-        errors: None,
-        object: None,
-        missing: &|_| false,
-        bad_rows: BadRows::Refuse,
-        quoted: &QuotedErrors::default(),
-        missing_rv: None,
-        with: &[],
-    };
+    let quoted = QuotedErrors::default();
+    let reading = columns_with(&quoted);
     let star = Some((&stars, model.angles));
     let measured = reading.measure(&columns, Ids::Position, star, None, &Unwatched).unwrap();
     let f = model.actions(&stars, std::sync::Arc::new(model.finder().unwrap()), None).unwrap();
@@ -227,16 +225,8 @@ fn weakened_correlations_are_a_warning() {
     }
     columns.0[10].2[2] = 0.9;
     let ears = Ears::default();
-    let reading = MeasuredColumns {
-        values: None,
-        errors: None,
-        object: None,
-        missing: &|_| false,
-        bad_rows: BadRows::Refuse,
-        quoted: &QuotedErrors::default(),
-        missing_rv: None,
-        with: &[],
-    };
+    let quoted = QuotedErrors::default();
+    let reading = columns_with(&quoted);
     let (model, sampling) = (StarModel::default(), Sampling { draws: 3, ..Sampling::default() });
     let ids = Ids::Text(["a", "b", "c", "d", "e", "f"].map(String::from).into());
     star_candidates(&columns, ids, &reading, &model, &sampling, 7, &ears).unwrap();

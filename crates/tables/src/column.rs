@@ -188,6 +188,52 @@ impl Column {
         self
     }
 
+    /// Adds the rows of another column of the same type.
+    pub(crate) fn append(&mut self, other: &Self) -> Result<()> {
+        let (before, more) = (self.len(), other.len());
+        match (&mut self.data, &other.data) {
+            (Data::Bool(own), Data::Bool(more)) => own.extend_from_slice(more),
+            (Data::U8(own), Data::U8(more)) => own.extend_from_slice(more),
+            (Data::I16(own), Data::I16(more)) => own.extend_from_slice(more),
+            (Data::I32(own), Data::I32(more)) => own.extend_from_slice(more),
+            (Data::I64(own), Data::I64(more)) => own.extend_from_slice(more),
+            (Data::F32(own), Data::F32(more)) => own.extend_from_slice(more),
+            (Data::F64(own), Data::F64(more)) => own.extend_from_slice(more),
+            (Data::Text(own), Data::Text(more)) => own.extend_from_slice(more),
+            (own, more) => {
+                let (kind, known) = (more.kind(), own.kind());
+                let problem =
+                    format!("is {kind}, but {known} in the partitions before; write all with the same types");
+                return Err(other.origin.place().column(&other.name).malformed(problem));
+            }
+        }
+        if self.valid.is_some() || other.valid.is_some() {
+            let valid = self.valid.get_or_insert_with(|| vec![true; before]);
+            match &other.valid {
+                Some(own) => valid.extend_from_slice(own),
+                None => valid.resize(before + more, true),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes away the rows from `at` on.
+    pub(crate) fn split_off(&mut self, at: usize) -> Self {
+        let data = match &mut self.data {
+            Data::Bool(v) => Data::Bool(v.split_off(at)),
+            Data::U8(v) => Data::U8(v.split_off(at)),
+            Data::I16(v) => Data::I16(v.split_off(at)),
+            Data::I32(v) => Data::I32(v.split_off(at)),
+            Data::I64(v) => Data::I64(v.split_off(at)),
+            Data::F32(v) => Data::F32(v.split_off(at)),
+            Data::F64(v) => Data::F64(v.split_off(at)),
+            Data::Text(v) => Data::Text(v.split_off(at)),
+        };
+        let valid = self.valid.as_mut().map(|valid| valid.split_off(at));
+        let (name, unit, description) = (self.name.clone(), self.unit.clone(), self.description.clone());
+        Self { name, data, unit, description, valid, origin: Arc::clone(&self.origin) }
+    }
+
     pub(crate) fn with_origin(mut self, origin: &Arc<Origin>) -> Self {
         self.origin = Arc::clone(origin);
         self

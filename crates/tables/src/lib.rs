@@ -10,7 +10,7 @@
 //! the reason ([`Table::skipped`]).
 //!
 //! Suggested reading order of the modules: `table` and `column` (what a table is), `missing` (when
-//! a value counts as missing), `file` (files and gzip), `destination` (atomic writing), `files`
+//! a value counts as missing), `file` (files and gzip), `folder` (partitions as one table), `destination` (atomic writing), `files`
 //! (what must not be overwritten), then one module per format.
 //!
 //! ```
@@ -34,6 +34,7 @@ mod error;
 mod file;
 mod files;
 mod fits;
+mod folder;
 mod format;
 mod gather;
 mod missing;
@@ -52,7 +53,9 @@ pub use file::{
     write, write_as, write_bytes, write_text,
 };
 pub use files::{Existing, Files};
+pub use folder::partitions;
 pub use format::Format;
 pub use missing::Missing;
+pub use parquet::{Pieces, write_pieces};
 pub use table::{Skipped, Table};
 pub use which::{Pick, Which};

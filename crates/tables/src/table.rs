@@ -215,6 +215,25 @@ impl Table {
         Ok(())
     }
 
+    /// Adds the rows of a table with the same columns, in whatever order it has them; names, units
+    /// and metadata stay.
+    pub(crate) fn append(&mut self, other: Self) -> Result<()> {
+        if let Some(more) = other.columns.iter().find(|column| self.column(column.name()).is_none()) {
+            let problem = "the partitions before have no such column; write all with the same columns";
+            return Err(more.origin.place().column(more.name()).malformed(problem));
+        }
+        for column in &mut self.columns {
+            column.append(other.require(column.name())?)?;
+        }
+        Ok(())
+    }
+
+    /// Takes away the rows from `at` on; the metadata stay with those before.
+    pub(crate) fn split_off(&mut self, at: usize) -> Self {
+        let columns = self.columns.iter_mut().map(|column| column.split_off(at)).collect();
+        Self { columns, ..Self::default() }
+    }
+
     /// Records the file in the table and in each of its columns.
     pub(crate) fn with_origin(mut self, origin: &Arc<Origin>) -> Self {
         self.source.clone_from(&origin.file);

@@ -149,7 +149,8 @@ fn files_of_another_kind_are_refused_by_name_of_the_kind() {
     }
 }
 
-/// Exhaustive where the proptest below is random. Some of these make the Parquet decoder panic inside its fence.
+/// Exhaustive where the proptest below is random. Some of these make the Parquet decoder panic
+/// inside its fence.
 #[test]
 fn any_single_byte_may_be_wrong() {
     let files: [(&[u8], Format); 4] = [

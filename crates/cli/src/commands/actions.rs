@@ -34,7 +34,7 @@ const MOTION: [&str; 6] = ["Omega_r", "Omega_z", "Omega_phi", "theta_r", "theta_
 /// Compute orbital actions of stars: adds Jr, Jz, Jphi and energy to the table
 #[derive(Args)]
 #[command(after_help = "Example: goc actions gaia.fits --sun astropy-v4.0 -o actions.fits\n\
-    The authors' tables: goc actions stars.csv --variant authors --angles radians --columns l=we_ell,b=we_bee")]
+    The authors' tables:\n  goc actions stars.csv --variant authors --angles radians --columns l=we_ell,b=we_bee")]
 pub struct Actions {
     /// Table with one row per star (.parquet, .fits, .csv, .csv.gz, .ecsv, .vot; `-` is standard
     /// input)

@@ -23,8 +23,7 @@ use crate::output::OutputArgs;
 #[derive(Args)]
 #[command(mut_arg("features", |arg| arg.help("Feature columns, in the model's order [default: those with the model's names]")))]
 #[command(after_help = "Example: goc predict model.json new.parquet -o new-labels.parquet\n\
-         First make the model: goc cluster candidates.parquet --method marginal --save-model model.json \
-         -o labels.parquet")]
+    First make the model:\n  goc cluster candidates.parquet --method marginal --save-model model.json -o labels.parquet")]
 pub struct Predict {
     /// Model that goc cluster --save-model wrote
     #[arg(value_name = "MODEL")]

@@ -20,8 +20,7 @@ use crate::failure::{Failure, Result};
 /// Run the paper's experiments and print each number beside the published one
 #[derive(Args)]
 #[command(after_help = "Example: goc reproduce --data shared/data --preset authors --seeds 5\n\
-         To reproduce every printed digit: --init-labels init_labels_all.csv.gz (the authors' own first \
-         labels).")]
+    To reproduce every printed digit, begin with the authors' own first labels:\n  goc reproduce --data shared/data --preset authors --init-labels init_labels_all.csv.gz")]
 pub struct Reproduce {
     /// Folder with the authors' sets seed01.fits … seed10.fits, or a folder whose subfolder `paper`
     /// has them [default: ten simulated sets]

@@ -39,9 +39,10 @@ const SURE: [&str; 6] = ["stability", "cluster_stability", "recurrence", "log_od
 
 /// Group the stars of a catalogue with errors: adds labels and actions to its rows
 #[derive(Args)]
-#[command(after_help = "Example: goc stars gaia.fits --k 50 -o groups.fits\n\
-    The same in two steps, with the candidates kept: goc candidates gaia.fits -o c.parquet; goc cluster c.parquet --k 50\n\
-    As in the paper: --shape box --sampler grid:parallax --penalty density:parallax --preset authors --variant authors")]
+#[command(after_help = "Example: goc stars gaia.fits --method marginal -o groups.fits\n\
+    The paper's method, with K given:\n  goc stars gaia.fits --k 50 -o groups.fits\n\
+    As in the paper: --shape box --sampler grid:parallax --penalty density:parallax --variant authors\n\
+    --preset authors")]
 pub struct Stars {
     /// Table with one row per star: ra, dec, parallax, pmra, pmdec, radial_velocity, their _error
     /// and _corr columns

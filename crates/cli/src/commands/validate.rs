@@ -26,7 +26,8 @@ use crate::which_table::WhichArgs;
 /// chance?
 #[derive(Args)]
 #[command(after_help = "Example: goc validate groups.fits --by fe_h:fe_h_error -o chemistry.csv\n\
-    Each group is compared with random groups of the same size and of similar orbits. goc plot validation draws the table.")]
+    Each group is compared with random groups of the same size and of similar orbits.\n\
+    goc plot validation draws the table.")]
 pub struct Validate {
     /// Table with labels, features and the column, such as `goc stars -o` writes
     labels: PathBuf,

@@ -1,4 +1,5 @@
-//! Bad input: a line that says what, where and what to do; exit 1 (failed) or 2 (wrong usage); no output file, no panic.
+//! Bad input: a line that says what, where and what to do; exit 1 (failed) or 2 (wrong usage); no
+//! output file, no panic.
 
 use goc_tables::{Column, Data, Table};
 
@@ -419,10 +420,14 @@ fn output_of_unknown_kind_is_refused_before_the_work() {
 }
 
 #[test]
-fn directory_as_input() {
+fn folder_without_partitions_as_input() {
     let desk = Desk::new();
     std::fs::create_dir(desk.path("c.csv")).unwrap();
-    desk.refused("cluster c.csv --k 2 -o l.csv", 1, "error: c.csv: cannot read: is a directory");
+    desk.refused(
+        "cluster c.csv --k 2 -o l.csv",
+        1,
+        "error: c.csv: there are no Parquet files in the folder; give a file",
+    );
 }
 
 #[test]

@@ -66,7 +66,8 @@ fn correlations_make_an_ellipsoid_that_follows_them() {
     };
     for (object, xy, xz) in [(0, 0.9, -0.3), (1, -0.9, 0.3), (2, 0.0, 0.0)] {
         let part = object * 500..(object + 1) * 500;
-        // Uniform over an ellipsoid has the correlations of its matrix; 500 points know them to about 1/sqrt(500).
+        // Uniform over an ellipsoid has the correlations of its matrix; 500 points know them to
+        // about 1/sqrt(500).
         assert!((correlation(&x[part.clone()], &y[part.clone()]) - xy).abs() < 0.13);
         assert!((correlation(&x[part.clone()], &z[part]) - xz).abs() < 0.13);
     }
@@ -445,4 +446,38 @@ fn draws_from_the_density_reach_beyond_two_errors_whatever_the_size_of_the_set()
     for sampler in ["uniform", "sobol", "grid:x"] {
         assert!(drawn(&format!("--sampler {sampler}")).iter().all(|x| x.abs() <= 2.0), "{sampler}");
     }
+}
+
+#[test]
+fn candidates_that_go_to_parquet_as_they_are_drawn_are_those_of_the_whole_table() {
+    // More objects than are drawn at a time; the last piece lacks one of its objects.
+    let n = 3000;
+    let column =
+        |name: &str, value: &dyn Fn(usize) -> f64| Column::new(name, Data::F64((0..n).map(value).collect()));
+    let names = (0..n).map(|i| format!("star {}", i * i % 9973 + i)).collect();
+    let desk = Desk::new();
+    desk.write(
+        "values.parquet",
+        &Table::new(vec![
+            Column::new("object", Data::Text(names)),
+            column("x", &|i| (i as f64).sin()),
+            column("x_error", &|_| 0.1),
+            column("y", &|i| (i as f64).cos()),
+            column("y_error", &|i| if i == 2990 { f64::NAN } else { 0.2 }),
+            column("extra", &|i| i as f64),
+        ])
+        .unwrap(),
+    );
+    let drawn = "candidates values.parquet --values x,y -m 101 --keep extra --missing nan --object object";
+    let whole = desk.done(&format!("{drawn} -o whole.ecsv --losses whole-losses.csv"));
+    let pieces = desk.done(&format!("{drawn} -o pieces.parquet --losses losses.csv"));
+    assert_eq!(pieces.err.replace("pieces.parquet", "whole.ecsv"), whole.err);
+    assert_eq!(desk.table("pieces.parquet"), desk.table("whole.ecsv"));
+    assert_eq!(desk.text("losses.csv"), desk.text("whole-losses.csv"));
+    desk.write("again.parquet", &desk.table("pieces.parquet"));
+    assert!(desk.bytes("again.parquet") == desk.bytes("pieces.parquet"));
+    let told = |file: &str| desk.json(&format!("{drawn} -o {file} --json"));
+    let (mut a, mut b) = (told("whole.ecsv"), told("pieces.parquet"));
+    (a["output"], b["output"]) = (serde_json::Value::Null, serde_json::Value::Null);
+    assert_eq!(a, b);
 }

@@ -142,7 +142,8 @@ fn the_order_of_the_methods_on_the_authors_sets_is_the_measured_one() {
     let Some(folder) = data(test) else { return };
     let sets: Vec<String> =
         (1..=10).map(|s| folder.join(format!("paper/seed{s:02}.fits")).display().to_string()).collect();
-    // The paper's scaling. The order: UK-means < boxes, worlds < GOC < linkage by the nearest pair (clustering.md, section 4).
+    // The paper's scaling. The order: UK-means < boxes, worlds < GOC < linkage by the nearest pair
+    // (clustering.md, section 4).
     let table = Desk::new().json(&format!(
         "compare {} --k 50 --preset authors --only uk-means/k-means,boxes/min,worlds,goc/k-means,goc-best-of-10,linkage/s2 --json",
         sets.join(" ")
@@ -162,8 +163,9 @@ fn the_order_of_the_methods_on_the_authors_sets_is_the_measured_one() {
         println!("{name}: NMI {:.4}, measured elsewhere {want}", nmi(name));
         assert!((nmi(name) - want).abs() < 0.01, "{name}: {} for {want}", nmi(name));
     }
-    // The 0.841 of boxes was measured from the centres of UK-means; starts of its own are a little better.
-    // Neighbours in this list differ by more than the noise of a mean over ten sets, but for the first two and the next two.
+    // The 0.841 of boxes was measured from the centres of UK-means; starts of its own are a little
+    // better. Neighbours in this list differ by more than the noise of a mean over ten sets, but
+    // for the first two and the next two.
     for (lower, higher) in [
         ("uk-means/k-means", "worlds"),
         ("boxes/min", "worlds"),

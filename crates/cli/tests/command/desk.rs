@@ -1,4 +1,5 @@
-//! A folder to work in, and the command run there: messages name files relative to it, so that nothing of the machine is in them.
+//! A folder to work in, and the command run there: messages name files relative to it, so that
+//! nothing of the machine is in them.
 
 use std::path::PathBuf;
 

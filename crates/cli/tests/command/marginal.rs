@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use crate::desk::{Desk, catalogue, columns, three_groups};
 
-/// Twenty-one stars in three groups, five candidates each, actions under names of mixed case; groups are round in the roots.
+/// Twenty-one stars in three groups, five candidates each, actions under names of mixed case;
+/// groups are round in the roots.
 pub fn actions() -> String {
     let mut text = String::from("source_id,JR,Jz,jphi,penalty,truth\n");
     for i in 0..21 {
@@ -195,7 +196,8 @@ fn weights_take_the_place_of_penalties_and_a_weight_of_nothing_is_dropped() {
 fn penalties_of_goc_are_taken_as_log_densities_whatever_the_size_of_the_sets() {
     let desk = Desk::new();
     desk.write("catalogue.csv", &catalogue(4, 3));
-    // The weights beforehand, and what they should be by the penalties: by what a penalty of 1 costs, in the unit of the largest.
+    // The weights beforehand, and what they should be by the penalties: by what a penalty of 1
+    // costs, in the unit of the largest.
     let worst = |file: &str, flags: &str, strength: &dyn Fn(f64) -> f64| {
         desk.done(&format!("cluster {file} {SHORT} {flags} -o l.ecsv --candidate-weights w.csv"));
         let numbers = |file: &str, name: &str| desk.table(file).require(name).unwrap().numbers().unwrap();

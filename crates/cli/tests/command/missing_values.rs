@@ -1,4 +1,5 @@
-//! Stars without a radial velocity or a metallicity, columns to cluster by beside the orbits, and `goc validate`.
+//! Stars without a radial velocity or a metallicity, columns to cluster by beside the orbits, and
+//! `goc validate`.
 
 use crate::desk::{Desk, columns};
 
@@ -84,6 +85,47 @@ fn a_star_without_a_velocity_is_labelled_and_says_so() {
         two.require("U").unwrap().numbers().unwrap(),
         candidates.require("U").unwrap().numbers().unwrap()
     );
+}
+
+#[test]
+fn a_star_without_a_velocity_is_labelled_only_where_its_probability_is_high() {
+    let gone: Vec<Change<'_>> = (0..40).step_by(2).map(|i| (i, "radial_velocity", "")).collect();
+    let desk = Desk::with(&[("s.csv", &stars(&gone))]);
+    let short = "--method marginal --chains 2 --burn 10 --keep 40";
+    let run =
+        desk.done(&format!("stars s.csv --space uvw --missing-rv prior {short} -m 20 -o l.csv --seed 3"));
+    assert!(run.err.contains(" of 20 objects with a value from a prior have no label"), "{}", run.err);
+    let table = desk.table("l.csv");
+    let labels = table.require("goc_label").unwrap().integers().unwrap();
+    let sure = table.require("goc_probability").unwrap().numbers().unwrap();
+    let in_group =
+        |i: usize| labels[i] >= 0 && labels.iter().filter(|label| **label == labels[i]).count() > 1;
+    let others: Vec<usize> = (0..40).filter(|i| i % 2 == 1 && in_group(*i)).collect();
+    assert!(others.iter().any(|i| sure[*i] < 0.7), "the rule would leave out some of the others");
+    // Who is withheld has its group as the next best.
+    let next = table.require("goc_runner_up").unwrap();
+    let withheld: Vec<usize> = (0..40).step_by(2).filter(|i| labels[*i] == -1 && !next.is_null(*i)).collect();
+    assert!(!withheld.is_empty());
+    // In two steps the same labels, whatever the format of the candidates.
+    for file in ["c.csv", "c.parquet"] {
+        let sampled = "candidates s.csv --space uvw --missing-rv prior --sampler tails -m 20 --seed 3";
+        desk.done(&format!("{sampled} -o {file}"));
+        let truths = desk.table(file);
+        let from_prior = truths.require("from_prior").unwrap();
+        let first = truths.require("candidate").unwrap().integers().unwrap();
+        let drawn = (0..truths.rows()).filter(|row| first[*row] == 0 && from_prior.text(*row) == "true");
+        assert_eq!(drawn.count(), 20);
+        let features = if file == "c.csv" { "--features U,V,W" } else { "" };
+        desk.done(&format!("cluster {file} {features} {short} -o two.csv --seed 3"));
+        if file == "c.parquet" {
+            assert_eq!(desk.table("two.csv").require("label").unwrap().integers().unwrap(), labels);
+        }
+    }
+    // A column of that name that says something else is named.
+    let wrong = desk.text("c.csv").replace(",true", ",perhaps");
+    let desk = Desk::with(&[("w.csv", &wrong)]);
+    let run = desk.goc(&format!("cluster w.csv --features U,V,W {short}"));
+    assert!(run.code != 0 && run.err.contains("column `from_prior`: "), "{}", run.err);
 }
 
 #[test]

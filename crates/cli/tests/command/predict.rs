@@ -65,7 +65,8 @@ fn plain_points_and_other_names_and_orders_of_columns_fit_the_model() {
 #[test]
 fn penalties_of_new_objects_are_divided_as_those_of_the_old_were() {
     let desk = desk();
-    // Three candidates of the first star, whose penalties reach 1 only, alone and beside stars whose penalties reach 4.
+    // Three candidates of the first star, whose penalties reach 1 only, alone and beside stars
+    // whose penalties reach 4.
     let text = actions();
     let lines: Vec<&str> = text.lines().collect();
     let file = |rows: std::ops::Range<usize>| {

@@ -2,7 +2,8 @@
 
 use crate::desk::{Desk, data};
 
-/// How many rows these oracles have in a table; every mean must be the one of the paper, which stands beside it.
+/// How many rows these oracles have in a table; every mean must be the one of the paper, which
+/// stands beside it.
 fn rows_as_printed(table: &str, oracles: &[&str]) -> usize {
     let of_them = |l: &&str| oracles.iter().any(|o| l.starts_with(&format!("| {o}")));
     let check = |line: &str| {

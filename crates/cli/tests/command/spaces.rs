@@ -1,4 +1,5 @@
-//! `--space` of `goc stars` and `goc candidates`: every space from a catalogue to labels, figures and the page.
+//! `--space` of `goc stars` and `goc candidates`: every space from a catalogue to labels, figures
+//! and the page.
 
 use crate::desk::{Desk, columns};
 
@@ -11,8 +12,8 @@ const SPACES: [(&str, &str); 6] = [
     ("galactocentric", "x,y,z,vx,vy,vz"),
 ];
 
-/// Gaia's columns of two open clusters that are far apart in the sky and in velocity: eight stars each, and one without a
-/// radial velocity.
+/// Gaia's columns of two open clusters that are far apart in the sky and in velocity: eight stars
+/// each, and one without a radial velocity.
 fn two_clusters() -> String {
     let mut text =
         "source_id,ra,dec,parallax,parallax_error,pmra,pmra_error,pmdec,pmdec_error,radial_velocity,\

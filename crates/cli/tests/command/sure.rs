@@ -39,7 +39,8 @@ fn stability_adds_a_column_for_the_object_and_one_for_its_cluster() {
         columns(&table),
         "object label stability cluster_stability candidate row penalty distance x y truth"
     );
-    // Three groups far apart: always found with all objects, and valid clusters by Hennig's measure with some of them.
+    // Three groups far apart: always found with all objects, and valid clusters by Hennig's measure
+    // with some of them.
     for name in ["stability", "cluster_stability"] {
         assert!(table.require(name).unwrap().numbers().unwrap().iter().all(|v| *v > 0.75), "{name}");
     }
@@ -49,7 +50,8 @@ fn stability_adds_a_column_for_the_object_and_one_for_its_cluster() {
 
 #[test]
 fn the_cluster_table_is_in_the_units_of_the_input_when_roots_were_taken() {
-    // One cluster of 1, 9 and 25: the mean of the roots is 3, and 9 is what a reader of Jr expects, with the spread of Jr itself.
+    // One cluster of 1, 9 and 25: the mean of the roots is 3, and 9 is what a reader of Jr expects,
+    // with the spread of Jr itself.
     let rows = "object,Jr,Jz,Jphi\na,1,4,0\nb,9,4,0\nc,25,4,0\n";
     let desk = Desk::with(&[("a.csv", rows)]);
     desk.done(

@@ -15,7 +15,8 @@ use goc_galaxy::stars::StarActions;
 
 pub type Failure = Box<dyn std::error::Error>;
 
-/// Jr, Jz and Jphi of 101 candidates a star, the parallax in even steps with a penalty for it alone; and the true groups.
+/// Jr, Jz and Jphi of 101 candidates a star, the parallax in even steps with a penalty for it
+/// alone; and the true groups.
 pub fn candidates(
     mock: &Mock,
     finder: &Arc<ActionFinder>,

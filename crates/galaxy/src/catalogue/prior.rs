@@ -148,7 +148,8 @@ mod tests {
         }
     }
 
-    /// The distances of 40 000 points, uniform in what the catalogue has between `from` and `to`, taken by the prior.
+    /// The distances of 40 000 points, uniform in what the catalogue has between `from` and `to`,
+    /// taken by the prior.
     fn distances(measure: DistanceMeasure, prior: DistancePrior, from: f64, to: f64) -> Vec<f64> {
         let own = catalogue(measure);
         let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));

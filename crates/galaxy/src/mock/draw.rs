@@ -19,12 +19,19 @@ const MOST_FOLLOWED: usize = 600_000;
 /// A dwarf is still drawn this often if more of its stars are followed than the paper's 30 000.
 const FEWEST_DRAWS: usize = 20;
 
+/// A batch of a dwarf's stars has at least this many, unless fewer are left.
+const SMALLEST_BATCH: usize = 8;
+
 /// Orbits followed before the total number is estimated, and the most that the requested stars may
 /// need: that many take most of an hour.
 const JUDGED_FROM: usize = 100_000;
 const MOST_ORBITS: usize = 5_000_000;
 /// Orbits within which at least one star must have come near, however few are requested.
 const FIRST_WITHIN: usize = 300_000;
+/// The highest density that stars may be expected to have, as a fraction of all that are followed,
+/// per kpc^3. The paper's dwarfs bring a ten-thousandth of it to the Sun. A volume in which even this
+/// density leaves too few stars is refused before any work.
+const DENSEST: f64 = 1.0;
 
 /// A star near the Sun.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -134,14 +141,24 @@ impl ValidMock {
         let mut counts = Counts::default();
         let mut near = 0;
         let all: usize = wanted.iter().map(|wanted| wanted.stars).sum();
+        let volume = self.volume();
+        if MOST_ORBITS as f64 * DENSEST * volume < all as f64 {
+            return Err(MockError::TooSmall { volume });
+        }
         let mut dwarfs: Vec<Dwarf> = wanted.into_iter().map(|wanted| self.dwarf(seed, wanted, 0)).collect();
         loop {
             // All incomplete dwarfs advance together, so the last ones do not leave threads idle.
-            let batches: Vec<(usize, usize)> =
+            let mut batches: Vec<(usize, usize)> =
                 (0..dwarfs.len()).filter_map(|k| Some((k, self.batch(&dwarfs[k])?))).collect();
             progress(dwarfs.len() - batches.len());
             if batches.is_empty() {
                 return Ok((dwarfs, counts));
+            }
+            // Batches double; without a limit the last one before the judgement would cost as much
+            // as all before it.
+            if let Some(left) = JUDGED_FROM.checked_sub(counts.orbits).filter(|left| *left > 0) {
+                let most = left.div_ceil(batches.len()).max(SMALLEST_BATCH);
+                batches.iter_mut().for_each(|(_, size)| *size = most.min(*size));
             }
             let mut starts = Vec::new();
             for &(k, size) in &batches {
@@ -206,9 +223,9 @@ impl ValidMock {
         let missing = dwarf.wanted.stars.checked_sub(dwarf.near.len()).filter(|missing| *missing > 0)?;
         // As many as should suffice at the rate so far, but at most as many as were already
         // followed, so that little is wasted.
-        let rate = (dwarf.near.len() as f64 + 0.5) / (dwarf.tried as f64 + 8.0);
+        let rate = (dwarf.near.len() as f64 + 0.5) / (dwarf.tried as f64 + SMALLEST_BATCH as f64);
         let enough = (missing as f64 / rate).ceil() as usize;
-        Some(enough.clamp(8, dwarf.tried.max(64)).min(left))
+        Some(enough.clamp(SMALLEST_BATCH, dwarf.tried.max(64)).min(left))
     }
 
     fn dwarf(&self, seed: u64, wanted: Wanted, draw: usize) -> Dwarf {
@@ -235,6 +252,12 @@ impl ValidMock {
             *v += dwarf.wanted.dispersion * normal;
         }
         star
+    }
+
+    /// The volume that [`Self::is_near`] accepts, kpc^3: a ball without the layer around the plane.
+    fn volume(&self) -> f64 {
+        let beyond = 1.0 - libm::sin(self.0.latitude.to_radians());
+        4.0 / 3.0 * std::f64::consts::PI * self.0.reach.powi(3) * beyond
     }
 
     /// Whether a star is within reach of the Sun and, as seen from there, far enough from the
@@ -347,10 +370,16 @@ mod tests {
     fn a_volume_that_hardly_a_star_comes_into_is_an_error_soon() {
         let galaxy = McMillan17::new(Build::Agama);
         let volume = |reach, latitude| MockParams { reach, latitude, age: 0.0, most: 30_000, ..small() };
-        for params in [volume(1e-9, 20.0), volume(5.0, 89.9999)] {
+        for params in [volume(1e-9, 20.0), volume(5.0, 89.999), volume(5.0, 89.9999)] {
             let error = params.check().unwrap().draw(&galaxy, 1, &|_| {}).unwrap_err();
-            assert!(matches!(error, MockError::TooRare { near: 0, tries: ..400_000, .. }), "{error}");
+            assert!(matches!(error, MockError::TooSmall { volume: 0.0..1e-7 }), "{error}");
         }
+        // Four dwarfs are redrawn from time to time; 400 have enough stars to be judged at once.
+        let few = volume(5.0, 89.9).check().unwrap().draw(&galaxy, 1, &|_| {}).unwrap_err();
+        assert!(matches!(few, MockError::TooRare { near: 0, tries: ..400_000, .. }), "{few}");
+        let more = MockParams { dwarfs: 400, ..volume(5.0, 89.9) };
+        let more = more.check().unwrap().draw(&galaxy, 1, &|_| {}).unwrap_err();
+        assert!(matches!(more, MockError::TooRare { near: 0, tries: ..110_000, .. }), "{more}");
         // A few come into this one, of some seeds: one dwarf of forty thousand begins within the cone.
         let many = MockParams { dwarfs: 400, dispersion: 0.0, most: 3, ..volume(20.0, 89.2) };
         let valid = many.check().unwrap();
@@ -363,7 +392,7 @@ mod tests {
 
     #[test]
     fn a_dwarf_that_never_comes_near_is_an_error_that_names_it() {
-        let params = MockParams { reach: 1e-6, most: 3, dwarfs: 1, age: 0.0, ..small() };
+        let params = MockParams { reach: 0.01, most: 3, dwarfs: 1, age: 0.0, ..small() };
         let error = params.check().unwrap().draw(&McMillan17::new(Build::Agama), 1, &|_| {}).unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -132,6 +132,14 @@ pub enum MockError {
         /// Stars requested of it.
         wanted: usize,
     },
+    /// A volume too small for stars to come into it by chance.
+    #[error(
+        "the volume that is observed has only {volume:.0e} kpc^3, too few stars would come into it; take a larger reach or a lower latitude"
+    )]
+    TooSmall {
+        /// In kpc^3.
+        volume: f64,
+    },
     /// Stars are too rare in the volume to be found by chance.
     #[error(
         "{near} of {tries} stars of the {population} were in the volume, too few to wait for more; take a larger reach or a lower latitude"

@@ -178,7 +178,8 @@ impl Disc {
         self.along(radius).f * self.across(z.abs()).potential
     }
 
-    /// The ansatz continued below the plane as the same function, without the kink an exponential layer has there.
+    /// The ansatz continued below the plane as the same function, without the kink an exponential
+    /// layer has there.
     #[inline(always)]
     pub(super) fn ansatz_continued<T: Real>(&self, radius: T, z: T) -> T {
         match self.layer {

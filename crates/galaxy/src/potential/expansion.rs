@@ -89,8 +89,8 @@ impl Expansion {
         }
     }
 
-    /// The largest relative error of the table at a few hundred places where a disc would show: midway between columns,
-    /// mostly near the plane, out to where discs end.
+    /// The largest relative error of the table at a few hundred places where a disc would show:
+    /// midway between columns, mostly near the plane, out to where discs end.
     fn worst_error(&self) -> f64 {
         let radii = |disc: &Disc| (disc.scale_height(), 15.0 * disc.scale_radius());
         let (low, high) = self
@@ -281,7 +281,8 @@ mod tests {
 
     #[test]
     fn table_is_the_direct_sum() {
-        // AGAMA's 50 radii are so far apart that its own quintics bend at each of them; the spline rounds that off.
+        // AGAMA's 50 radii are so far apart that its own quintics bend at each of them; the spline
+        // rounds that off.
         for (build, most_phi, most_force) in
             [(Build::Converged, 2e-9, 3e-7), (Build::Agama, 2e-8, 4e-6), (Build::Authors, 2e-8, 4e-6)]
         {

@@ -1,8 +1,9 @@
 //! The field in which stars move: composable axisymmetric potentials.
 //!
-//! A [`Potential`] is a function of the cylindrical radius R and the height z, even in z. There are three kinds:
-//! - formulas, one file each: [`Kepler`], [`Plummer`], [`Isochrone`], [`NFW`], [`MiyamotoNagai`], [`Logarithmic`],
-//!   [`CutPower`];
+//! A [`Potential`] is a function of the cylindrical radius R and the height z, even in z. There are
+//! three kinds:
+//! - formulas, one file each: [`Kepler`], [`Plummer`], [`Isochrone`], [`NFW`], [`MiyamotoNagai`],
+//!   [`Logarithmic`], [`CutPower`];
 //! - the [`Expansion`] of any [`Disc`]s and [`Spheroid`]s: the discs' sharp part as a formula, the
 //!   rest by multipoles, all evaluated from one smooth table;
 //! - a [`Sum`] of others.

@@ -256,7 +256,8 @@ impl Table {
     fn cell<T: Block>(&self, square: T, t: T) -> (T, T, T) {
         let x = (square.ln() * 0.5 - self.first) * self.per_x;
         let y = t * ANGLES as f64;
-        // The cell on the axis ends at the axis itself; rounding may leave the first radius just below the table.
+        // The cell on the axis ends at the axis itself; rounding may leave the first radius just
+        // below the table.
         let (i, j) = (x.floor().max(T::splat(0.0)), y.floor().min(T::splat(ANGLES as f64 - 1.0)));
         (i * STRIDE as f64 + j, x - i - 0.5, y - j - 0.5)
     }

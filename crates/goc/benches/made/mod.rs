@@ -1,4 +1,5 @@
-//! Data for benches: short bent curves around group centres, like the paper's stars in action space, and plain points.
+//! Data for benches: short bent curves around group centres, like the paper's stars in action
+//! space, and plain points.
 
 #![allow(dead_code)] // each bench uses its own part
 

@@ -250,7 +250,7 @@ fn unit_rows(vectors: &[f64], n: usize) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::Partition;
-    use crate::baselines::testing::{blobs, identical, one_object};
+    use crate::baselines::testing::{blobs, identical, one_object, same_on_any_threads};
     use crate::candidates::CandidatesBuilder;
     use crate::oracle::Oracle;
     use crate::oracle::spectral::Spectral;
@@ -355,11 +355,7 @@ mod tests {
     fn the_number_of_threads_does_not_change_a_byte() {
         let candidates = blobs(50, 4, 2, 1.0, 3);
         let method = ConsistentWorlds::new(4).worlds(20).representatives(4);
-        let run = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| method.group(&candidates, 7).unwrap())
-        };
-        assert_eq!(run(1), run(4));
+        same_on_any_threads(|| method.group(&candidates, 7).unwrap());
     }
 
     #[test]

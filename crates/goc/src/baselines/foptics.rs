@@ -224,7 +224,7 @@ fn walk(core: Vec<f64>, reach: &[f64]) -> Walk {
 mod tests {
     use super::*;
     use crate::baselines::fdbscan::Fdbscan;
-    use crate::baselines::testing::{blobs, identical, one_object};
+    use crate::baselines::testing::{blobs, identical, one_object, same_on_any_threads};
     use crate::candidates::CandidatesBuilder;
 
     /// Pseudo-random, between -0.5 and 0.5; Python's `math.fmod(s * s * 0.618033988749895, 1) -
@@ -248,7 +248,8 @@ mod tests {
 
     #[test]
     fn one_candidate_each_is_the_walk_of_scikit_learn() {
-        // scikit-learn 1.9.1, OPTICS(min_samples=4): ordering_, core_distances_, reachability_, and cluster_optics_dbscan.
+        // scikit-learn 1.9.1, OPTICS(min_samples=4): ordering_, core_distances_, reachability_, and
+        // cluster_optics_dbscan.
         let candidates = Candidates::from_points(&plain()).unwrap();
         let walk = Foptics::new(4).walk(&candidates, 1).unwrap();
         assert_eq!(
@@ -329,8 +330,8 @@ mod tests {
         }
     }
 
-    /// scikit-learn's `cluster_optics_dbscan`: along the walk who was reached beyond `eps` begins a cluster if it
-    /// is dense, and is noise if not.
+    /// scikit-learn's `cluster_optics_dbscan`: along the walk who was reached beyond `eps` begins a
+    /// cluster if it is dense, and is noise if not.
     fn cut(walk: &Walk, eps: f64) -> Vec<Option<u32>> {
         let (mut labels, mut clusters) = (vec![None; walk.order.len()], 0);
         for &i in &walk.order {
@@ -384,7 +385,8 @@ mod tests {
             .collect();
         let (core, reach) = by_brute_force(&candidates, &worlds, 4);
         let found = Foptics::new(4).worlds(1024).walk(&candidates, 1).unwrap();
-        // The walk by the brute force's distances: the least of all that are left, by a search over all pairs.
+        // The walk by the brute force's distances: the least of all that are left, by a search over
+        // all pairs.
         let (mut order, mut reached) = (vec![0], vec![f64::INFINITY; 30]);
         while order.len() < 30 {
             let left = (0..30).filter(|j| !order.contains(j));
@@ -486,11 +488,7 @@ mod tests {
     #[test]
     fn the_number_of_threads_does_not_change_a_byte() {
         let candidates = blobs(40, 6, 2, 1.5, 3);
-        let run = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| Foptics::new(3).worlds(30).walk(&candidates, 7).unwrap())
-        };
-        assert_eq!(run(1), run(4));
+        same_on_any_threads(|| Foptics::new(3).worlds(30).walk(&candidates, 7).unwrap());
     }
 
     #[test]

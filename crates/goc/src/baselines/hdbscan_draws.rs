@@ -17,7 +17,7 @@
 //! The confidence of a member is the mean of `p` with the others of its group; that of noise is one
 //! minus its largest `p`.
 //!
-//! Cost: `W` runs of HDBSCAN at `n^2 q`, and `W n^2` to combine them; memory `n^2 / 2` numbers.
+//! Cost: `W` runs of HDBSCAN, and `W n^2` to combine them; memory `n^2 / 2` numbers.
 
 use super::ensemble::Ensemble;
 use super::possible_worlds::{cluster_worlds, draw, enumerate};
@@ -90,7 +90,7 @@ impl Method for HdbscanDraws {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baselines::testing::{blobs, identical, one_object};
+    use crate::baselines::testing::{blobs, identical, one_object, same_on_any_threads};
     use crate::candidates::CandidatesBuilder;
 
     /// Two groups of eight, two objects between them that may be with either, and two far away.
@@ -110,8 +110,9 @@ mod tests {
 
     #[test]
     fn all_six_worlds_and_their_consensus_are_those_of_scikit_learn_and_scipy() {
-        // scikit-learn 1.9.1, HDBSCAN(min_cluster_size=4, min_samples=3) on the six worlds; the share of worlds in which
-        // two are in one cluster; scipy 1.17.1, linkage(1 - share, "average"), fcluster at 0.5.
+        // scikit-learn 1.9.1, HDBSCAN(min_cluster_size=4, min_samples=3) on the six worlds; the
+        // share of worlds in which two are in one cluster; scipy 1.17.1, linkage(1 - share,
+        // "average"), fcluster at 0.5.
         let method = HdbscanDraws::new(Hdbscan::new(4).min_samples(3));
         let ensemble = method.ensemble(&between(), 1).unwrap();
         assert_eq!(ensemble.partitions().len(), 6);
@@ -159,11 +160,7 @@ mod tests {
     fn the_number_of_threads_does_not_change_a_byte() {
         let candidates = blobs(40, 6, 2, 1.5, 3);
         let method = HdbscanDraws::new(Hdbscan::new(3)).worlds(20);
-        let run = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| method.group(&candidates, 7).unwrap())
-        };
-        assert_eq!(run(1), run(4));
+        same_on_any_threads(|| method.group(&candidates, 7).unwrap());
     }
 
     #[test]

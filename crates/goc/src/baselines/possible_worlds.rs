@@ -143,7 +143,7 @@ pub(super) fn cluster_worlds(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baselines::testing::{blobs, identical, one_object};
+    use crate::baselines::testing::{blobs, identical, one_object, same_on_any_threads};
     use crate::candidates::CandidatesBuilder;
     use crate::method::MethodError;
     use crate::oracle::OracleError;
@@ -248,11 +248,7 @@ mod tests {
         let candidates = blobs(40, 6, 2, 1.5, 3);
         let oracle = KMeans::default().starts(3);
         let method = PossibleWorlds::new(&oracle, 5).worlds(20);
-        let run = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| method.group(&candidates, 7).unwrap())
-        };
-        assert_eq!(run(1), run(4));
+        same_on_any_threads(|| method.group(&candidates, 7).unwrap());
     }
 
     #[test]

@@ -184,7 +184,8 @@ mod tests {
         let same = sets(&[&[1.0, 2.0][..]; 5]);
         for method in all(2) {
             let k = method.group(&same, 1).unwrap().partition.k();
-            // Affinity propagation at its median: one. Linkage never cuts at zero. k-medoids may use what it is given.
+            // Affinity propagation at its median: one. Linkage never cuts at zero. k-medoids may
+            // use what it is given.
             let most = if matches!(method.clusterer, Clusterer::Affinity(_)) { 1 } else { 2 };
             assert!((1..=most).contains(&k), "{}: {k}", method.name());
         }

@@ -288,7 +288,7 @@ impl Sorted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baselines::testing::{blobs, identical, one_object};
+    use crate::baselines::testing::{blobs, identical, one_object, same_on_any_threads};
 
     /// Pseudo-random, between -0.5 and 0.5; Python's `math.fmod(s * s * 0.618033988749895, 1) -
     /// 0.5`.
@@ -317,8 +317,9 @@ mod tests {
 
     #[test]
     fn significances_are_those_of_scipy_and_numpy() {
-        // scipy 1.17.1 linkage(x, "single"), numpy 2.4.6 cov and eigh, scipy.stats.chi2.ppf(0.954, 2): size, objects inside,
-        // mean and deviation in the backgrounds, significance of every merger of ten members at least.
+        // scipy 1.17.1 linkage(x, "single"), numpy 2.4.6 cov and eigh, scipy.stats.chi2.ppf(0.954,
+        // 2): size, objects inside, mean and deviation in the backgrounds, significance of every
+        // merger of ten members at least.
         let golden = [
             (10, 10, 0.0, 0.0, 3.162277660168379),
             (11, 10, 0.0, 0.0, 3.162277660168379),
@@ -421,11 +422,9 @@ mod tests {
     #[test]
     fn the_number_of_threads_does_not_change_a_byte() {
         let candidates = blobs(60, 3, 2, 0.5, 3);
-        let run = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| SignificantLinkage::default().significance(0.5).group(&candidates, 7).unwrap())
-        };
-        assert_eq!(run(1), run(4));
+        same_on_any_threads(|| {
+            SignificantLinkage::default().significance(0.5).group(&candidates, 7).unwrap()
+        });
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Data for the tests of the methods.
 
+use std::fmt::Debug;
+
 use crate::Candidates;
 use crate::candidates::CandidatesBuilder;
 use crate::random;
@@ -52,11 +54,7 @@ pub(crate) fn all_partitions(n: usize, k: u32) -> Vec<Vec<u32>> {
 /// The 34 objects of five candidates that ELKI was given: three blobs and four strays, drawn by Knuth's
 /// congruential numbers.
 pub(super) fn elki_objects() -> Candidates {
-    let mut state = 20050512u64;
-    let mut uniform = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 11) as f64 / (1u64 << 53) as f64
-    };
+    let mut uniform = crate::congruential::uniform_53(20050512);
     let blobs = [[0.0, 0.0], [6.0, 0.0], [3.0, 5.0]];
     let mut builder = CandidatesBuilder::new(2);
     for i in 0..34 {
@@ -69,4 +67,13 @@ pub(super) fn elki_objects() -> Candidates {
         builder.push(&rows, &[]).unwrap();
     }
     builder.build().unwrap()
+}
+
+/// One thread and four give the same result, to the byte.
+pub(super) fn same_on_any_threads<T: PartialEq + Debug + Send>(run: impl Fn() -> T + Sync) {
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(&run)
+    };
+    assert_eq!(on(1), on(4));
 }

@@ -292,7 +292,7 @@ fn total_distance(points: &Weighted, y: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baselines::testing::{all_partitions, blobs, identical, one_object};
+    use crate::baselines::testing::{all_partitions, blobs, identical, one_object, same_on_any_threads};
     use crate::method::MethodError;
     use proptest::prelude::*;
 
@@ -382,11 +382,7 @@ mod tests {
     #[test]
     fn the_number_of_threads_does_not_change_a_byte() {
         let candidates = blobs(60, 6, 2, 1.5, 3);
-        let run = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| UkMedians::new(5).group(&candidates, 7).unwrap())
-        };
-        assert_eq!(run(1), run(4));
+        same_on_any_threads(|| UkMedians::new(5).group(&candidates, 7).unwrap());
     }
 
     #[test]

@@ -394,9 +394,10 @@ mod tests {
 
     #[test]
     fn the_odds_of_plain_points_are_those_written_out() {
-        // One feature, clusters {0, 1} and {10, 12}: squared distances S = 1/4 and 1 from their middles. With m = (7/9)^3,
-        // d = S / W and f = (1 + d / m) / 2, the shape solves W = sum over both of 2 / (1 + d / f) S / f: W = 1.9221996781 by
-        // scipy's brentq. Of a cluster of two one is left: t with 1 degree of freedom, variance 2 W.
+        // One feature, clusters {0, 1} and {10, 12}: squared distances S = 1/4 and 1 from their
+        // middles. With m = (7/9)^3, d = S / W and f = (1 + d / m) / 2, the shape solves W = sum
+        // over both of 2 / (1 + d / f) S / f: W = 1.9221996781 by scipy's brentq. Of a cluster of
+        // two one is left: t with 1 degree of freedom, variance 2 W.
         let rows = [[0.0], [1.0], [10.0], [12.0]];
         let c = Candidates::from_points(&Points::from_rows(&rows).unwrap()).unwrap();
         let found = evidence(&c, &Partition::from_labels(&[0, 0, 1, 1]), PENALTY_STRENGTH);

@@ -262,7 +262,8 @@ mod tests {
         let found = compare(&a, &all, &b);
         // {0,1,2} best matches {0,1}: 2 of 3; {3,4} best {2,3,4}: 2 of 3; {5} is {5}.
         assert_eq!(found.clusters, [2.0 / 3.0, 2.0 / 3.0, 1.0]);
-        // Object 0: others {1,2} and {1}; object 2: {0,1} and {3,4}; object 3: {4} and {2,4}; 5: none and none.
+        // Object 0: others {1,2} and {1}; object 2: {0,1} and {3,4}; object 3: {4} and {2,4}; 5:
+        // none and none.
         assert_eq!(found.objects, [0.5, 0.5, 0.0, 0.5, 0.5, 1.0]);
         // Without objects 1 and 5: {0,2} against {0}, {2,3,4}: 1 of 2; {3,4}: 2 of 3; object 0: {2} and none.
         let found = compare(&a, &[0, 2, 3, 4], &Partition::from_labels(&[0, 1, 1, 1]));

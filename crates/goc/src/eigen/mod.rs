@@ -134,10 +134,10 @@ fn below_diagonal(q: usize) -> impl Iterator<Item = (usize, usize)> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::oracle::graph::tests::congruential;
+    use crate::congruential;
 
     pub(crate) fn random_symmetric(seed: u64, m: usize) -> Vec<f64> {
-        let mut uniform = congruential(seed);
+        let mut uniform = congruential::uniform(seed);
         let mut a = vec![0.0; m * m];
         for i in 0..m {
             for j in 0..=i {
@@ -213,8 +213,9 @@ pub(crate) mod tests {
 
     #[test]
     fn units_of_the_features_do_not_cost_precision() {
-        // A positive definite matrix whose features are then measured in units from 1e-12 to 1e12: D A D. Each of its small
-        // leading blocks knows its smallest eigenvalue by determinants, det(block) / det(block without the last).
+        // A positive definite matrix whose features are then measured in units from 1e-12 to 1e12:
+        // D A D. Each of its small leading blocks knows its smallest eigenvalue by determinants,
+        // det(block) / det(block without the last).
         let (q, units) = (4, [1e12, 1e4, 1e-4, 1e-12]);
         let plain = [4.0, 1.0, 0.5, 0.2, 1.0, 3.0, 0.7, 0.3, 0.5, 0.7, 2.0, 0.4, 0.2, 0.3, 0.4, 1.0];
         let a: Vec<f64> = (0..16).map(|at| plain[at] * units[at / q] * units[at % q]).collect();
@@ -229,7 +230,8 @@ pub(crate) mod tests {
         }
         let order = pairs.largest_first();
         for k in 0..4 {
-            // So far apart are the units that each eigenvalue is a pivot of the elimination, to a part in 1e16.
+            // So far apart are the units that each eigenvalue is a pivot of the elimination, to a
+            // part in 1e16.
             let want = left[k * 5] * units[k] * units[k];
             let got = pairs.values[order[k]];
             assert!((got / want - 1.0).abs() < 1e-14, "{got} {want}");

@@ -16,7 +16,7 @@ use rand::seq::SliceRandom;
 use rand_distr::{Distribution, Gamma};
 
 use super::matrix::pick;
-use super::sums::{Row, Sums};
+use super::sums::{FieldSums, Row};
 use crate::Stream;
 
 /// The prior on which objects are in the field, for `n` objects, and the field's densities at each.
@@ -35,7 +35,7 @@ pub(super) struct Field {
 #[derive(Clone, Debug)]
 pub(super) struct Level {
     /// For every error model, the sums over each object's candidates of weight times density.
-    pub(super) sums: Vec<Sums>,
+    pub(super) sums: Vec<FieldSums>,
     /// The limit on the width of groups in the presence of this field.
     pub(super) narrow: Narrowness,
     /// The log prior probability relative to the other levels.
@@ -91,7 +91,7 @@ impl Field {
 
     /// No field, for `n` objects.
     pub(super) fn none(n: usize) -> Self {
-        let mut sums = Sums::new();
+        let mut sums = FieldSums::new();
         (0..n).for_each(|_| sums.push(&[], 0.0));
         let level = Level { sums: vec![sums], narrow: Narrowness::any(), ln_prior: 0.0 };
         Self::new(n, 0.0, f64::NEG_INFINITY, vec![level], vec![1.0])
@@ -204,8 +204,11 @@ mod tests {
 
     fn field(prior: &[f64], sums: &[f64]) -> Field {
         let n = sums.len() / prior.len();
-        let level =
-            Level { sums: vec![Sums::of_all(sums, prior.len())], narrow: Narrowness::any(), ln_prior: 0.0 };
+        let level = Level {
+            sums: vec![FieldSums::of_all(sums, prior.len())],
+            narrow: Narrowness::any(),
+            ln_prior: 0.0,
+        };
         Field::new(n, libm::log(0.5), libm::log(0.5), vec![level], prior.to_vec())
     }
 
@@ -218,8 +221,8 @@ mod tests {
         let total: f64 = counts.iter().sum();
         let mut sum = 0.0;
         for k in 0..counts.len() {
-            let sum = field.sums(0, 0, i).entries().find(|(at, _)| *at == k).map_or(0.0, |(_, sum)| sum);
-            let p = counts[k] / total * sum;
+            let own = field.sums(0, 0, i).entries().find(|(at, _)| *at == k).map_or(0.0, |(_, own)| own);
+            let p = counts[k] / total * own;
             counts[k] += 1.0;
             sum += p * exact(field, counts, i + 1, n);
             counts[k] -= 1.0;

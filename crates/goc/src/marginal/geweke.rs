@@ -20,7 +20,7 @@ use super::field::{Field, Level, Narrowness};
 use super::matrix::{cholesky, inverse, ln_det, pick, wishart};
 use super::prior::{Cohesion, PartitionPrior};
 use super::shape::{Base, Likeness, Shape};
-use super::sums::Sums;
+use super::sums::FieldSums;
 use crate::baselines::testing::all_partitions;
 use crate::candidates::CandidatesBuilder;
 use crate::random::stream;
@@ -295,7 +295,7 @@ impl State {
 /// densities are.
 fn field(none: f64, sums: impl Fn(usize, f64) -> Vec<f64>) -> Field {
     let level = |(wider, widest, prior): (f64, f64, f64)| Level {
-        sums: [0, 1].map(|law| Sums::of_all(&sums(law, wider), FIELDS.len())).to_vec(),
+        sums: [0, 1].map(|law| FieldSums::of_all(&sums(law, wider), FIELDS.len())).to_vec(),
         narrow: Narrowness::new(vec![1.0, 0.2, 0.2, 1.5], widest, Q),
         ln_prior: libm::log(prior),
     };

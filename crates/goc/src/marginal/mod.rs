@@ -38,6 +38,7 @@ mod split_merge;
 mod summary;
 mod sums;
 mod trace;
+mod withheld;
 
 use rayon::prelude::*;
 
@@ -57,13 +58,13 @@ pub use errors::Errors;
 use extent::Extent;
 use field::{Field, Level};
 use first::{First, first_clusters, near};
-pub use model::{ClusterParts, Model, ModelError, ModelParts, Prediction};
+pub use model::{ClusterParts, Model, ModelError, ModelParts, Prediction, Sums};
 pub use posterior::Posterior;
 use prior::PartitionPrior;
 use shape::{Likeness, Shape};
 use smooth::Smooth;
 use summary::{Counts, Tally, summarise};
-use sums::Sums;
+use sums::FieldSums;
 use trace::Trace;
 
 /// The values that the degrees of freedom of the clusters' covariances may take beyond the number
@@ -382,7 +383,7 @@ impl Marginal {
                     let found = of.sums(ending.get(at), objects, laws, weigh);
                     sums.iter_mut().zip(found).for_each(|(all, sums)| all.push(sums));
                 }
-                let level = |(of, sums): (&Smooth, Vec<Sums>)| Level {
+                let level = |(of, sums): (&Smooth, Vec<FieldSums>)| Level {
                     sums,
                     narrow: of.narrowness(),
                     ln_prior: of.ln_prior(),

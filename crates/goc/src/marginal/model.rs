@@ -6,8 +6,6 @@
 //! the power and the base density `H`. The members' positions are uncertain, so `m` is the mean of
 //! their expected positions and
 //!
-//! their expected places and
-//!
 //! ```text
 //! S = sum_i (E x_i - m)(E x_i - m)' + (1 - 1/n) sum_i Cov(x_i),
 //! ```
@@ -114,6 +112,16 @@ pub enum ModelError {
         /// Which part.
         what: String,
     },
+    /// Sums that were taken with a model of other clusters or features.
+    #[error(
+        "the sums have {found} numbers, but the model's clusters need {wanted}: they are of another model"
+    )]
+    Sums {
+        /// The number of values found.
+        found: usize,
+        /// The number of values wanted.
+        wanted: usize,
+    },
     /// Candidates with a different number of features.
     #[error("the model has {model} features, the candidates {candidates}")]
     Features {
@@ -214,8 +222,10 @@ impl Model {
         posterior: &Posterior,
     ) -> Result<Self, ModelError> {
         let q = objects.features();
-        // Objects in no group come last, as one cluster.
+        // Objects in no group come last, as one cluster. One whose label is withheld is not known to
+        // be in the field, nor in a group: it tells of neither.
         let groups = posterior.groups();
+        let known = |i: &usize| !posterior.withheld.get(*i).is_some_and(|is| *is);
         let label = |i: usize| match posterior.in_no_group.get(i) {
             Some(true) => groups,
             _ => posterior.partition.labels()[i] as usize,
@@ -223,7 +233,7 @@ impl Model {
         let n = posterior.partition.len();
         let empty = ClusterParts { size: 0, mean: vec![0.0; q], scatter: vec![0.0; q * q] };
         let mut clusters = vec![empty; groups + 1];
-        for i in 0..n {
+        for i in (0..n).filter(known) {
             let cluster = &mut clusters[label(i)];
             cluster.size += 1;
             for (sum, x) in cluster.mean.iter_mut().zip(posterior.places.row(i)) {
@@ -236,7 +246,7 @@ impl Model {
             }
         }
         let mut values = Vec::new();
-        for i in 0..n {
+        for i in (0..n).filter(known) {
             let cluster = &mut clusters[label(i)];
             let share = 1.0 - 1.0 / cluster.size as f64;
             let place = posterior.places.row(i);
@@ -355,11 +365,9 @@ impl Model {
 
     /// Assigns each of these objects independently. Features must be scaled like those of the
     /// model.
+    /// The group of each object.
     pub fn predict(&self, objects: &dyn Objects) -> Result<Vec<Prediction>, ModelError> {
-        if objects.features() != self.features() {
-            let (model, candidates) = (self.features(), objects.features());
-            return Err(ModelError::Features { model, candidates });
-        }
+        self.check_features(objects)?;
         let of = |(values, penalties): &mut (Vec<f64>, Vec<f64>), i| {
             objects.load(i, values);
             objects.load_penalties(i, penalties);
@@ -368,10 +376,15 @@ impl Model {
         Ok((0..objects.objects()).into_par_iter().map_init(Default::default, of).collect())
     }
 
-    /// For one object, given its candidates, feature after feature, and their penalties.
-    fn predict_one(&self, values: &[f64], penalties: &[f64]) -> Prediction {
+    fn check_features(&self, objects: &dyn Objects) -> Result<(), ModelError> {
+        let (model, candidates) = (self.features(), objects.features());
+        if candidates == model { Ok(()) } else { Err(ModelError::Features { model, candidates }) }
+    }
+
+    /// The probability of each candidate in each cluster, in a group of its own and in the field:
+    /// one row of candidates for each, up to a factor.
+    fn shares(&self, values: &[f64], penalties: &[f64]) -> Vec<f64> {
         let (m, k, q) = (penalties.len(), self.next.len(), self.features());
-        // One row of candidates for each cluster, one for a group of its own, one for the field.
         let mut ln = vec![f64::NEG_INFINITY; (k + 2) * m];
         let (mut x, mut moved) = (vec![0.0; q], vec![0.0; q]);
         let ln_alpha = libm::log(self.parts.alpha * self.parts.singleton_weight);
@@ -402,9 +415,16 @@ impl Model {
         for value in &mut ln {
             *value = libm::exp(*value - most);
         }
-        let total: f64 = ln.iter().sum();
-        let of: Vec<f64> = ln.chunks_exact(m).map(|row| row.iter().sum::<f64>() / total).collect();
-        let shares = (0..m).map(|j| ln.iter().skip(j).step_by(m).sum::<f64>() / total).collect();
+        ln
+    }
+
+    /// For one object, given its candidates, feature after feature, and their penalties.
+    fn predict_one(&self, values: &[f64], penalties: &[f64]) -> Prediction {
+        let (m, k) = (penalties.len(), self.next.len());
+        let each = self.shares(values, penalties);
+        let total: f64 = each.iter().sum();
+        let of: Vec<f64> = each.chunks_exact(m).map(|row| row.iter().sum::<f64>() / total).collect();
+        let shares = (0..m).map(|j| each.iter().skip(j).step_by(m).sum::<f64>() / total).collect();
         // The lower label on a tie, and a cluster in preference to none.
         let none = of[k] + of[k + 1];
         let likeliest = (0..k).reduce(|a, b| if of[b] > of[a] { b } else { a });
@@ -437,6 +457,10 @@ fn symmetric(matrix: &[f64], q: usize) -> Option<&[f64]> {
     let even = (0..q).all(|r| (0..r).all(|c| alike(matrix[r * q + c], matrix[c * q + r])));
     (even && cholesky(matrix, q).is_some()).then_some(matrix)
 }
+
+mod sweep;
+
+pub use sweep::Sums;
 
 #[cfg(test)]
 mod tests;

@@ -14,6 +14,9 @@ pub struct Posterior {
     /// Which objects are in no group: if there is a field, those that are in it or alone. Empty if
     /// there is no field.
     pub in_no_group: Vec<bool>,
+    /// Which objects are in no group because their label was withheld ([`Self::withhold`]); empty
+    /// unless it was.
+    pub withheld: Vec<bool>,
     /// How well each cluster is recovered: the mean over the draws of its Jaccard similarity to the
     /// most similar cluster.
     pub recurrence: Vec<f64>,
@@ -56,8 +59,8 @@ pub struct Posterior {
 }
 
 impl Posterior {
-    /// The number of clusters of the partition, not counting objects in no group.
+    /// The number of clusters of the partition, not counting objects without a label.
     pub fn groups(&self) -> usize {
-        self.partition.k() - self.in_no_group.iter().filter(|is| **is).count()
+        self.partition.k() - self.unlabelled().into_iter().filter(|is| *is).count()
     }
 }

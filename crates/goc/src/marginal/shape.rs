@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-#[cfg(test)]
 use super::cluster::half_power;
 use super::matrix::{cholesky, ln_det, lower_inverse};
 
@@ -51,7 +50,6 @@ impl Base {
     }
 
     /// Uses the same operations as [`weigh_alone`].
-    #[cfg(test)]
     pub(super) fn density(&self, x: &[f64]) -> f64 {
         libm::exp(self.ln_scale) / half_power(self.shape(x), BASE_DF + self.q)
     }

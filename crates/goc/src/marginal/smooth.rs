@@ -33,7 +33,7 @@ use rayon::prelude::*;
 use super::field::Narrowness;
 use super::matrix::{cholesky, inverse, ln_det, lower_inverse};
 use super::shape::Base;
-use super::sums::Sums;
+use super::sums::FieldSums;
 use crate::Points;
 use crate::objects::Objects;
 
@@ -376,7 +376,7 @@ impl Smooth {
         objects: &dyn Objects,
         laws: usize,
         weigh: impl Fn(usize, &mut Vec<f64>, &mut Vec<f64>) + Sync,
-    ) -> Vec<Vec<Sums>> {
+    ) -> Vec<Vec<FieldSums>> {
         if objects.objects() >= MANY {
             return many::sums(self, ending, objects, laws, weigh);
         }
@@ -408,7 +408,7 @@ impl Smooth {
         };
         let rows: Vec<Vec<f64>> =
             (0..objects.objects()).into_par_iter().map_init(Default::default, of).collect();
-        let mut all = vec![vec![Sums::new(); laws]; kinds];
+        let mut all = vec![vec![FieldSums::new(); laws]; kinds];
         for row in rows {
             let parts = row.chunks_exact(self.len());
             all.iter_mut().flatten().zip(parts).for_each(|(sums, part)| sums.push(part, 0.0));

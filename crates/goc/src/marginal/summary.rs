@@ -193,6 +193,7 @@ pub(super) fn summarise(
     Posterior {
         recurrence: recurrence(&partition, draws),
         in_no_group,
+        withheld: Vec::new(),
         membership,
         runner_up,
         partition,
@@ -230,7 +231,7 @@ fn co_clustering(traces: &mut [Trace], n: usize) -> (Diagnostics, CoClustering) 
 
 /// How well each cluster is recovered: the mean over the draws of its Jaccard similarity
 /// (intersection over union) to the most similar cluster of the draw.
-fn recurrence(partition: &Partition, draws: &[Draw]) -> Vec<f64> {
+pub(super) fn recurrence(partition: &Partition, draws: &[Draw]) -> Vec<f64> {
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); partition.k()];
     for (i, &label) in partition.labels().iter().enumerate() {
         members[label as usize].push(i);
@@ -261,7 +262,7 @@ fn fleeting(partition: &Partition, draws: &[Draw]) -> Vec<bool> {
 }
 
 /// The certainty of each label, and the second-best cluster.
-fn memberships(
+pub(super) fn memberships(
     partition: &Partition,
     together: &CoClustering,
     without_company: &[f64],

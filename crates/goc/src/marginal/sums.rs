@@ -5,7 +5,7 @@
 
 /// Sums of all objects, one row each.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sums {
+pub(super) struct FieldSums {
     starts: Vec<usize>,
     /// The density of each entry, and the object's sum in it.
     which: Vec<u16>,
@@ -19,7 +19,7 @@ pub(super) struct Row<'a> {
     values: &'a [f64],
 }
 
-impl Sums {
+impl FieldSums {
     /// No objects yet.
     pub(super) fn new() -> Self {
         Self { starts: vec![0], ..Self::default() }
@@ -85,13 +85,13 @@ mod tests {
     #[test]
     fn zeros_and_what_is_negligible_are_left_out() {
         let rows = [[1.0, 0.0, 0.5], [0.0, 0.0, 0.0], [1e-7, 2.0, 3.0]];
-        let all = Sums::of_all(&rows.concat(), 3);
-        let entries = |sums: &Sums, i: usize| sums.of(i).entries().collect::<Vec<_>>();
+        let all = FieldSums::of_all(&rows.concat(), 3);
+        let entries = |sums: &FieldSums, i: usize| sums.of(i).entries().collect::<Vec<_>>();
         assert_eq!(entries(&all, 0), [(0, 1.0), (2, 0.5)]);
         assert_eq!(entries(&all, 1), []);
         assert_eq!(entries(&all, 2), [(0, 1e-7), (1, 2.0), (2, 3.0)]);
         assert_eq!(all.of(2).with(&[1.0, 0.5, 0.0]), 1.0 + 1e-7);
-        let mut some = Sums::new();
+        let mut some = FieldSums::new();
         rows.iter().for_each(|row| some.push(row, 1e-6));
         assert_eq!(entries(&some, 2), [(1, 2.0), (2, 3.0)]);
         assert_eq!(some.of(2).density(0), Some(1));

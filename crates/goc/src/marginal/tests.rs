@@ -8,7 +8,7 @@ use super::cluster::Cluster;
 use super::field::{Field, Level, Narrowness};
 use super::prior::{Cohesion, PartitionPrior};
 use super::shape::{Base, Likeness, Shape};
-use super::sums::Sums;
+use super::sums::FieldSums;
 use super::*;
 use crate::baselines::testing::all_partitions;
 use crate::candidates::CandidatesBuilder;
@@ -267,7 +267,8 @@ fn with_a_field_the_draws_follow_the_law_by_enumeration() {
     let sums = [[0.05, 0.2], [0.15, 0.01], [0.08, 0.08], [0.02, 0.12], [0.1, 0.03]];
     let shares = [0.7, 1.6];
     let narrow = Narrowness::new(vec![1.0, 0.0, 0.0, 1.0], 0.8, 2);
-    let level = Level { sums: vec![Sums::of_all(&sums.concat(), 2)], narrow: narrow.clone(), ln_prior: 0.0 };
+    let level =
+        Level { sums: vec![FieldSums::of_all(&sums.concat(), 2)], narrow: narrow.clone(), ln_prior: 0.0 };
     let field = Field::new(n, libm::log(0.4), libm::log(0.6), vec![level], shares.to_vec());
     // The mean of the product of the field's densities over the shares: a sum over which density
     // each object has.

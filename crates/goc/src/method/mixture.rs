@@ -22,7 +22,7 @@ impl Grouped {
             iterations: sweeps,
             converged: found.diagnostics.converged(),
             places: Some(found.places.clone()),
-            noise: found.in_no_group.clone(),
+            noise: found.unlabelled(),
             ..Self::new(found.partition.clone())
         };
         Self { posterior: Some(Box::new(found)), ..grouped }

@@ -166,10 +166,11 @@ impl Contingency {
     /// The mean mutual information of two random groupings with these cluster sizes, in nats.
     ///
     /// A cell of a row of `a` and a column of `b` holds `x` objects with the hypergeometric chance
-    /// `p(x)`, and adds `x/n ln(n x / (a b))`. Log-gamma would give `p`, but loses digits as `n` grows (its value
-    /// is about `n ln n`, its error that times 1e-16). Instead the ratios `p(x+1)/p(x)` are multiplied up and down
-    /// from the likeliest `x` and everything is divided by the sum of the chances, which keeps all digits and lets the walk stop
-    /// where nothing can be added. Equal sizes are counted once.
+    /// `p(x)`, and adds `x/n ln(n x / (a b))`. Log-gamma would give `p`, but loses digits as `n`
+    /// grows (its value is about `n ln n`, its error that times 1e-16). Instead the ratios
+    /// `p(x+1)/p(x)` are multiplied up and down from the likeliest `x` and everything is divided by
+    /// the sum of the chances, which keeps all digits and lets the walk stop where nothing can be
+    /// added. Equal sizes are counted once.
     pub fn expected_mutual_information(&self) -> f64 {
         let (rows, columns) = (with_multiplicity(&self.rows), with_multiplicity(&self.columns));
         let mut sum = 0.0;
@@ -205,7 +206,8 @@ fn entropy(sizes: &[u64], n: u64) -> f64 {
     -sizes.iter().map(|&s| s as f64 / n * (s as f64 / n).ln()).sum::<f64>()
 }
 
-/// The mean of `x/n ln(n x / (a b))`, `x` hypergeometric: the overlap of random sets of `a` and `b` out of `n`.
+/// The mean of `x/n ln(n x / (a b))`, `x` hypergeometric: the overlap of random sets of `a` and `b`
+/// out of `n`.
 fn expected_cell(a: u64, b: u64, n: u64) -> f64 {
     // Below this share of the likeliest chance, all remaining terms together are lost in rounding.
     const NEGLIGIBLE: f64 = 1e-25;

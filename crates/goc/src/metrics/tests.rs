@@ -16,19 +16,15 @@ fn assert_close(got: [f64; 8], want: [f64; 8], case: &str) {
 
 /// Knuth's 64-bit congruential numbers, the same here and in the script that made the reference values.
 fn congruential(seed: u64, n: usize, below: u64) -> Vec<u32> {
-    let mut state = seed;
-    (0..n)
-        .map(|_| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            ((state >> 33) % below) as u32
-        })
-        .collect()
+    let mut next = crate::congruential::states(seed);
+    (0..n).map(|_| ((next() >> 33) % below) as u32).collect()
 }
 
 #[test]
 fn small_groupings_score_as_in_scikit_learn() {
     // scikit-learn 1.9.1: normalized_mutual_info_score, (F by its formula from contingency_matrix),
-    // adjusted_rand_score, adjusted_mutual_info_score, homogeneity_completeness_v_measure, (purity by formula).
+    // adjusted_rand_score, adjusted_mutual_info_score, homogeneity_completeness_v_measure, (purity
+    // by formula).
     type Case = (&'static [u32], &'static [u32], [f64; 8]);
     let cases: [Case; 7] = [
         (
@@ -89,7 +85,8 @@ fn small_groupings_score_as_in_scikit_learn() {
 
 #[test]
 fn larger_groupings_score_as_in_scikit_learn() {
-    // scikit-learn 1.9.1, as above. Objects, predicted clusters, true clusters, quarters copied from the truth.
+    // scikit-learn 1.9.1, as above. Objects, predicted clusters, true clusters, quarters copied
+    // from the truth.
     let cases: [(usize, u64, u64, u32, [f64; 8]); 6] = [
         (
             50,

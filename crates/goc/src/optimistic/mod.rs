@@ -8,7 +8,8 @@
 //! 3. **(III)** assign every object the candidate and the centre with the lowest
 //!    `distance + lambda * penalty` (eq. 8): [`select`].
 //!
-//! Stop when no object changes its candidate. With k-means, the squared distance and constant `K`, every step lowers
+//! Stop when no object changes its candidate. With k-means, the squared distance and constant `K`,
+//! every step lowers
 //!
 //! ```text
 //! J = sum_i |chi_i - mu_{c_i}|^2 + lambda * Pen_i(chi_i)          (section 3.3, "Optimistic")

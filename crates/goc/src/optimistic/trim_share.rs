@@ -28,7 +28,7 @@
 //! features and on six mock sets with a third of field stars (`goc simulate --field 137`, seeds
 //! 501-506), in preference to the share of objects farther from the centres than the median of a
 //! smoothed background (Storey's estimate), which diverged on the clouds;
-//! docs/explanation/methods.md has the figures.
+//! docs/explanation/greedy.md has the figures.
 
 use super::run::Clustering;
 use super::select::Selector;

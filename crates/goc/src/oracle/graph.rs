@@ -181,24 +181,16 @@ pub(crate) mod tests {
     use super::*;
     use crate::Partition;
     use crate::candidates::CandidatesBuilder;
+    use crate::congruential;
     use crate::optimistic::Optimistic;
     use crate::oracle::{Oracle, OracleError, Start};
     use crate::random::stream;
     use proptest::prelude::*;
 
-    /// Knuth's congruential numbers in [0, 1): the scripts that made reference values use the same.
-    pub(crate) fn congruential(seed: u64) -> impl FnMut() -> f64 {
-        let mut state = seed;
-        move || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as f64 / (1_u64 << 31) as f64
-        }
-    }
-
     /// `n` points of `q` features around `blobs` centres in a box of side 20, with every tenth one anywhere
     /// in it.
     pub(in crate::oracle) fn blobs(seed: u64, n: usize, q: usize, blobs: usize) -> Points {
-        let mut uniform = congruential(seed);
+        let mut uniform = congruential::uniform(seed);
         let centres: Vec<f64> = (0..blobs * q).map(|_| 20.0 * uniform()).collect();
         let mut values = Vec::new();
         for i in 0..n {
@@ -244,7 +236,7 @@ pub(crate) mod tests {
     /// That GOC with this oracle puts three far groups of uncertain objects together.
     pub(in crate::oracle) fn works_inside_goc(oracle: &dyn Oracle) {
         let mut builder = CandidatesBuilder::new(2);
-        let mut uniform = congruential(9);
+        let mut uniform = congruential::uniform(9);
         for i in 0..36 {
             let place = [10.0 * f64::from(i % 3) + uniform(), uniform()];
             let candidates: Vec<f64> = (0..4).flat_map(|_| place.map(|x| x + 0.2 * uniform())).collect();

@@ -171,6 +171,7 @@ impl Oracle for Linkage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congruential;
     use crate::points::squared_distance;
     use crate::random::stream;
 
@@ -184,19 +185,10 @@ mod tests {
         Method::Median,
     ];
 
-    /// Knuth's congruential numbers, as in the script that made the reference values.
-    fn congruential(seed: u64, n: usize, q: usize) -> Points {
-        let mut state = seed;
-        let values = (0..n * q).map(|_| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as f64 / (1_u64 << 31) as f64
-        });
-        Points::new(values.collect(), q).unwrap()
-    }
-
     #[test]
     fn trees_and_cuts_are_those_of_scipy() {
-        // scipy 1.17.1: linkage(pdist(X), method)[:, 2] and fcluster(Z, 3, 'maxclust') on 12 points of the plane.
+        // scipy 1.17.1: linkage(pdist(X), method)[:, 2] and fcluster(Z, 3, 'maxclust') on 12 points
+        // of the plane.
         let want: [(&[f64], [u32; 12]); 7] = [
             (
                 &[
@@ -311,7 +303,7 @@ mod tests {
                 [2, 3, 1, 2, 3, 2, 2, 1, 3, 2, 3, 3],
             ),
         ];
-        let points = congruential(7, 12, 2);
+        let points = congruential::points(7, 12, 2);
         for (method, (heights, labels)) in METHODS.into_iter().zip(want) {
             let tree = Linkage::new(method).fit(&points).unwrap();
             for (merge, height) in tree.merges().iter().zip(heights) {
@@ -325,8 +317,8 @@ mod tests {
 
     #[test]
     fn a_larger_tree_is_that_of_scipy() {
-        // scipy 1.17.1 on 300 points of space: sum of the heights, height 150, last height, sizes at four clusters
-        // (centroid left out: its inversions make maxclust mean something else).
+        // scipy 1.17.1 on 300 points of space: sum of the heights, height 150, last height, sizes
+        // at four clusters (centroid left out: its inversions make maxclust mean something else).
         let want: [(f64, f64, f64, &[usize]); 7] = [
             (30.523214594776633, 0.10569011224212971, 0.19510197989607828, &[1, 2, 2, 295]),
             (64.48672112927719, 0.14143296104787556, 1.5191968047657685, &[43, 67, 72, 118]),
@@ -336,7 +328,7 @@ mod tests {
             (43.42503692599472, 0.12530293509901533, 0.643748086306079, &[]),
             (43.861018132809455, 0.12709764502681234, 0.5601951637740942, &[21, 36, 49, 194]),
         ];
-        let points = congruential(8, 300, 3);
+        let points = congruential::points(8, 300, 3);
         for (method, (sum, middle, last, sizes)) in METHODS.into_iter().zip(want) {
             let tree = Linkage::new(method).fit(&points).unwrap();
             let heights: Vec<f64> = tree.merges().iter().map(|m| m.dissimilarity).collect();
@@ -422,7 +414,7 @@ mod tests {
     #[test]
     fn heights_follow_the_definitions() {
         for seed in 0..5 {
-            let points = congruential(seed, 25, 3);
+            let points = congruential::points(seed, 25, 3);
             for method in METHODS {
                 let tree = Linkage::new(method).fit(&points).unwrap();
                 for (merge, want) in tree.merges().iter().zip(heights_by_definition(&points, method)) {
@@ -434,7 +426,7 @@ mod tests {
 
     #[test]
     fn cuts_are_nested_and_have_k_clusters() {
-        let points = congruential(3, 60, 2);
+        let points = congruential::points(3, 60, 2);
         for method in METHODS {
             let tree = Linkage::new(method).fit(&points).unwrap();
             for k in 1..=60 {
@@ -466,7 +458,7 @@ mod tests {
     #[test]
     fn bad_requests_are_errors() {
         let rng = &mut stream(1, 1);
-        let points = congruential(1, 3, 2);
+        let points = congruential::points(1, 3, 2);
         let oracle = Linkage::default();
         assert_eq!(oracle.cluster(&points, Start::K(0), rng), Err(OracleError::NoClusters));
         let too_many = OracleError::MoreClustersThanPoints { k: 4, n: 3 };
@@ -480,7 +472,7 @@ mod tests {
         }
         let one = Points::new(vec![5.0], 1).unwrap();
         assert_eq!(oracle.cluster(&one, Start::K(1), rng).unwrap().labels(), [0]);
-        let centres = congruential(2, 2, 2);
+        let centres = congruential::points(2, 2, 2);
         assert_eq!(oracle.cluster(&points, Start::Centres(&centres), rng).unwrap().k(), 2);
     }
 }

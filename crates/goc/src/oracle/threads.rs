@@ -4,11 +4,12 @@
 use super::Start;
 use super::affinity::Affinity;
 use super::convex::Convex;
-use super::graph::tests::{blobs, congruential};
+use super::graph::tests::blobs;
 use super::hdbscan::Hdbscan;
 use super::mean_shift::MeanShift;
 use super::spectral::Spectral;
 use crate::candidates::CandidatesBuilder;
+use crate::congruential;
 use crate::random::stream;
 use crate::set_distance::{SetDistance, all_four};
 use std::fmt::Debug;
@@ -65,7 +66,7 @@ fn affinity_propagation_is_the_same_on_any_number_of_threads() {
 
 #[test]
 fn set_distances_are_the_same_on_any_number_of_threads() {
-    let mut uniform = congruential(6);
+    let mut uniform = congruential::uniform(6);
     let mut builder = CandidatesBuilder::new(3);
     for i in 0..70 {
         let rows: Vec<f64> = (0..3 * (1 + i % 23)).map(|_| uniform()).collect();

@@ -8,6 +8,7 @@
 
 pub mod r;
 
+use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -28,6 +29,15 @@ pub fn stream(seed: u64, key: u64) -> Stream {
     rng.set_stream(key);
     rng
 }
+
+/// One number per key. The objects with the smallest numbers are a random sample that depends on
+/// their names alone, not on their order or on where they are.
+pub fn lots(seed: u64, keys: &[u64]) -> Vec<u64> {
+    keys.iter().map(|&key| stream(seed ^ LOTS, key).next_u64()).collect()
+}
+
+/// Separates the lots from all other draws with the same seed.
+const LOTS: u64 = 0x6c6f_7473_5f6f_665f;
 
 /// A stream number for an object identified by text: FNV-1a, the same on every machine.
 pub fn key_of_text(text: &str) -> u64 {

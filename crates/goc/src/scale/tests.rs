@@ -70,7 +70,8 @@ fn none_leaves_every_bit() {
 
 #[test]
 fn a_large_offset_does_not_eat_the_deviation() {
-    // NIST's NumAcc3: 1000000.2, then 1000000.1 and 1000000.3 in turn; certified mean 1000000.2, deviation 0.1.
+    // NIST's NumAcc3: 1000000.2, then 1000000.1 and 1000000.3 in turn; certified mean 1000000.2,
+    // deviation 0.1.
     let values: Vec<f64> =
         (0..1001).map(|i| 1_000_000.0 + [0.2, 0.1, 0.3][if i == 0 { 0 } else { 1 + i % 2 }]).collect();
     let s = fit(Scaling::Standard, &values);

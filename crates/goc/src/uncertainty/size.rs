@@ -59,7 +59,8 @@ impl Size {
         if (1e-12..1.0).contains(&eta) { Ok(Self(Kind::Eta(eta))) } else { Err(SetError::Eta { value: eta }) }
     }
 
-    /// rho for a set of this body with `k` directions, whose widest coordinate has the half-width `widest` at rho = 1.
+    /// rho for a set of this body with `k` directions, whose widest coordinate has the half-width
+    /// `widest` at rho = 1.
     pub(super) fn rho(self, body: Body, k: usize, widest: f64) -> f64 {
         if k == 0 {
             return 0.0;

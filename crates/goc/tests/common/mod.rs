@@ -1,7 +1,8 @@
 //! The data of the paper's authors, for the tests that need it.
 //!
-//! It belongs to others and is not in the repository: `GOC_DATA` says where it is, else `../shared/data` beside the
-//! checkout. Without it these tests say so and pass; where `CI=true`, absence is a failure.
+//! It belongs to others and is not in the repository: `GOC_DATA` says where it is, else
+//! `../shared/data` beside the checkout. Without it these tests say so and pass; where `CI=true`,
+//! absence is a failure.
 
 #![allow(dead_code)] // each test file uses its own part
 

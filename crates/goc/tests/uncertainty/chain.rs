@@ -108,8 +108,8 @@ fn candidates_are_f_of_the_samplers_points() {
 
 #[test]
 fn the_authors_grid_and_penalty_come_out() {
-    // Their candidates: parallax obs + s sigma, s = linspace(-2, 2, 101), motions redrawn in +-2 sigma, l and b exact; penalty
-    // ((j - 50) / 50)^2 after scaling.
+    // Their candidates: parallax obs + s sigma, s = linspace(-2, 2, 101), motions redrawn in +-2
+    // sigma, l and b exact; penalty ((j - 50) / 50)^2 after scaling.
     let (value, error) = ([1.2, 0.4, 0.37, -2.0, 3.0, 150.0], [0.0, 0.0, 0.031, 0.02, 0.03, 1.5]);
     let set = UncertaintySet::cuboid(&value, &error, Size::sigmas(2.0).unwrap()).unwrap();
     let (candidates, _) = Propagation::new(Identity::new(6))

@@ -69,7 +69,8 @@ fn one_coordinate_is_the_same_interval_in_every_normal_shape() {
 }
 
 proptest::proptest! {
-    /// `B B^T` of any matrix B of d rows and r columns is a covariance of rank at most r, and all that is drawn lies in its ellipsoid.
+    /// `B B^T` of any matrix B of d rows and r columns is a covariance of rank at most r, and all
+    /// that is drawn lies in its ellipsoid.
     #[test]
     fn every_product_with_its_transpose_is_a_covariance(
         d in 1_usize..6,

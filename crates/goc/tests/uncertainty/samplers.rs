@@ -1,8 +1,9 @@
 //! Uniform means uniform, evenly spread means evenly spread: distribution tests with fixed seeds.
 //!
-//! A set is `centre + rho A B`. Known of a uniform point of the body B in k directions: in a ball `|u|^k` is uniform, in the
-//! cross-polytope `|u|_1^k`, in the cube `max |u|^k`; the second moment of a coordinate is 1/(k+2), 2/((k+1)(k+2)) and 1/3; all are
-//! symmetric. The directions are found again with the set itself: for normal shapes `surprise` is half the squared norm.
+//! A set is `centre + rho A B`. Known of a uniform point of the body B in k directions: in a ball
+//! `|u|^k` is uniform, in the cross-polytope `|u|_1^k`, in the cube `max |u|^k`; the second moment
+//! of a coordinate is 1/(k+2), 2/((k+1)(k+2)) and 1/3; all are symmetric. The directions are found
+//! again with the set itself: for normal shapes `surprise` is half the squared norm.
 
 use super::coverage::{covariance, shapes};
 use goc::Points;
@@ -62,7 +63,8 @@ fn moments_are_those_of_the_uniform_distribution() {
             for (name, set) in shapes(d, Size::sigmas(2.0).unwrap()) {
                 let points = sampler.points(&set, n, &mut stream(8, d as u64)).unwrap();
                 let k = d as f64;
-                // Second and fourth moment of one direction: for the spread, and for the error of its estimate.
+                // Second and fourth moment of one direction: for the spread, and for the error of
+                // its estimate.
                 let (second, fourth) = match name {
                     "box" => (1.0 / 3.0, 1.0 / 5.0),
                     "l1 ball" => (
@@ -170,7 +172,8 @@ fn draws_from_the_density_have_its_distribution() {
     assert!(kolmogorov(points.rows().map(|z| z[0] - 0.5).collect()) < 1.95 / (n as f64).sqrt());
 }
 
-/// The complementary error function, by its continued fraction and series: independent of what the sampler uses.
+/// The complementary error function, by its continued fraction and series: independent of what the
+/// sampler uses.
 fn erfc(x: f64) -> f64 {
     if x < 0.0 {
         return 2.0 - erfc(-x);
@@ -246,8 +249,8 @@ fn sobol_points_stay_even_in_a_ball_an_l1_ball_and_an_ellipsoid() {
 
 #[test]
 fn grid_slices_are_uniform_over_what_is_left_of_the_set() {
-    // At step t of a ball in 3 directions the other two fill a disc of radius sqrt(1 - t^2); of a cross-polytope, a diamond
-    // of size 1 - |t|; of a box, a square. The depth squared is uniform.
+    // At step t of a ball in 3 directions the other two fill a disc of radius sqrt(1 - t^2); of a
+    // cross-polytope, a diamond of size 1 - |t|; of a box, a square. The depth squared is uniform.
     let n = 20_001;
     for (name, set) in shapes(3, Size::sigmas(2.0).unwrap()) {
         for coordinate in 0..3 {

@@ -1,5 +1,6 @@
-//! The transformations against scikit-learn 1.9.1: `PCA(2)` and `KernelPCA(3, eigen_solver="dense", ...)`, fitted to `FIT`, applied
-//! to `NEW`. Its signs are fixed by the same rule, so they are compared too.
+//! The transformations against scikit-learn 1.9.1: `PCA(2)` and `KernelPCA(3, eigen_solver="dense",
+//! ...)`, fitted to `FIT`, applied to `NEW`. Its signs are fixed by the same rule, so they are
+//! compared too.
 
 use goc::Points;
 use goc::uncertainty::transform::{Kernel, KernelPca, Pca, Transform, TransformError};

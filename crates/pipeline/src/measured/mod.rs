@@ -319,6 +319,12 @@ impl Measured {
         self.rows.iter().filter_map(said).collect()
     }
 
+    /// Which of these rows have a value drawn from a prior; empty if none has.
+    pub(crate) fn with_a_value_from_prior(&self, rows: &[usize]) -> Vec<bool> {
+        let all: Vec<bool> = rows.iter().map(|row| self.unmeasured_in(*row).next().is_some()).collect();
+        if all.contains(&true) { all } else { Vec::new() }
+    }
+
     /// The key of a row's random stream. It depends on the object's name, not on its position.
     pub fn key(&self, row: usize) -> u64 {
         match &self.ids {

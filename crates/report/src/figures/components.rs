@@ -96,17 +96,15 @@ impl Components {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::congruential;
     use super::*;
     use goc::Points;
     use goc::uncertainty::transform::Pca;
 
     #[test]
     fn directions_are_those_of_the_singular_vectors() {
-        let mut state = 1_u64;
-        let mut draw = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
-        };
+        let mut uniform = congruential(1);
+        let mut draw = || uniform() - 0.5;
         for q in [2, 3, 7] {
             let rows: Vec<Vec<f64>> = (0..200)
                 .map(|_| {

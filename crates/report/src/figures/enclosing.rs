@@ -76,15 +76,12 @@ pub fn enclosing_circle(points: &[[f64; 2]]) -> Option<Circle> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::congruential;
     use super::*;
 
     #[test]
     fn it_holds_all_and_none_smaller_does() {
-        let mut state = 7_u64;
-        let mut draw = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 11) as f64 / (1_u64 << 53) as f64
-        };
+        let mut draw = congruential(7);
         for n in [1, 2, 3, 4, 7, 12] {
             for _ in 0..50 {
                 let points: Vec<[f64; 2]> = (0..n).map(|_| [draw(), draw()]).collect();

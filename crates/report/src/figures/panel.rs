@@ -1,7 +1,8 @@
 //! Panels: frames with axes in a grid, a legend above them, and the way from data to the page.
 //!
-//! The room for tick labels is measured before the frames are placed, so nothing is cut off. Panels that show geometry have the same scale in
-//! both directions (`equal`): the range of one axis is widened until circles are circles.
+//! The room for tick labels is measured before the frames are placed, so nothing is cut off. Panels
+//! that show geometry have the same scale in both directions (`equal`): the range of one axis is
+//! widened until circles are circles.
 
 use super::Figure;
 use super::axis::{Axis, Ticks};
@@ -96,7 +97,8 @@ pub struct Page {
 }
 
 impl Page {
-    /// Places the panels, `columns` in a row; frames are `tall` times as high as wide. Words on the right name the rows.
+    /// Places the panels, `columns` in a row; frames are `tall` times as high as wide. Words on the
+    /// right name the rows.
     pub fn new(panels: Vec<Panel>, columns: usize, tall: f64, legend: &[Entry], rows: &[String]) -> Self {
         let mut canvas = Canvas::new();
         let mut top = AIR;
@@ -105,7 +107,8 @@ impl Page {
         }
         let columns = columns.clamp(1, panels.len().max(1));
         let right = if rows.is_empty() { AIR + 4.0 } else { AIR + FONT + 6.0 };
-        // Tick labels depend on the size and the size on their width: twice round is enough, the last one is drawn.
+        // Tick labels depend on the size and the size on their width: twice round is enough, the
+        // last one is drawn.
         let mut width = (WIDTH - right) / columns as f64 * 0.75;
         let mut gutters = vec![0.0; columns];
         for _ in 0..3 {

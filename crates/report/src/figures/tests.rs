@@ -1,4 +1,5 @@
-//! What every figure promises: the numbers that were given, text as text, the same bytes twice, and no panic on poor input.
+//! What every figure promises: the numbers that were given, text as text, the same bytes twice, and
+//! no panic on poor input.
 
 use resvg::usvg::{Node, Tree};
 
@@ -79,6 +80,15 @@ fn boxes(tree: &Tree) -> Vec<(String, [f32; 4])> {
         (words, [b.left(), b.top(), b.right(), b.bottom()])
     };
     found.into_iter().map(of).collect()
+}
+
+/// Knuth's congruential numbers in [0, 1).
+pub(super) fn congruential(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed;
+    move || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    }
 }
 
 #[test]
@@ -309,11 +319,7 @@ fn poor_input_is_drawn_or_refused_but_never_panics() {
 
 #[test]
 fn large_figures_stay_below_two_megabytes() {
-    let mut state = 3_u64;
-    let mut draw = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 11) as f64 / (1_u64 << 53) as f64
-    };
+    let mut draw = congruential(3);
     let cloud: Vec<[f64; 2]> = (0..505_000).map(|_| [draw(), draw()]).collect();
     let panel = ClusterPanel {
         title: String::new(),

@@ -19,10 +19,12 @@ mod carried;
 mod fence;
 mod pages;
 mod read;
+mod stream;
 mod write;
 
 pub(crate) use carried::Carried;
 pub(crate) use read::read;
+pub use stream::{Pieces, write_pieces};
 pub(crate) use write::{check, write};
 
 #[cfg(test)]

@@ -25,12 +25,12 @@ use crate::table::Stored;
 use crate::{Column, Data, Table};
 
 /// Rows copied at a time.
-const BATCH: usize = 1 << 16;
+pub(super) const BATCH: usize = 1 << 16;
 
 /// Number of columns beyond which a table with few rows is written without compression or
 /// dictionaries: the writer keeps both for every column at once. 100 000 columns of two rows take
 /// 3.6 GB and 15 s with them, 0.5 GB and 2 s without.
-const WIDE: usize = 5000;
+pub(super) const WIDE: usize = 5000;
 
 /// Bytes that the writer holds for one column of a wide table besides its values: the measured
 /// number plus a margin.
@@ -70,10 +70,11 @@ fn write_fenced<W: Write + Send>(table: &Table, out: &mut W, path: &Path) -> Res
     let own = table.columns().iter().map(|column| Arc::new(field(column))).collect();
     let others = carried.fields.iter().map(|(after, field)| (*after, Arc::clone(field)));
     let fields = merged(own, others);
-    let mut pairs: Vec<KeyValue> =
-        table.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
-    pairs.push(KeyValue::new(ASTROPY.to_string(), header::lines(table, None).join("\n")));
-    pairs.extend(table.columns().iter().filter_map(text_length));
+    let mut pairs = pairs(table);
+    pairs.extend(table.columns().iter().filter_map(|column| match column.data() {
+        Data::Text(texts) => text_length(column, longest(texts)),
+        _ => None,
+    }));
     // pyarrow reads the pairs from Arrow's schema, where they lose their order; other programs read
     // them from the file itself.
     let notes: HashMap<String, String> =
@@ -85,13 +86,7 @@ fn write_fenced<W: Write + Send>(table: &Table, out: &mut W, path: &Path) -> Res
         Place::file(path)
             .check_memory(&format!("{columns} columns to be written"), WIDE_COLUMN * columns as u64)?;
     }
-    let compression = if wide { Compression::UNCOMPRESSED } else { Compression::ZSTD(ZstdLevel::default()) };
-    let properties = WriterProperties::builder()
-        .set_created_by(concat!("goc-tables version ", env!("CARGO_PKG_VERSION")).to_string())
-        .set_compression(compression)
-        .set_dictionary_enabled(!wide)
-        .set_key_value_metadata(Some(pairs))
-        .build();
+    let properties = properties(wide, Some(pairs));
     let mut writer =
         ArrowWriter::try_new(&mut *out, Arc::clone(&schema), Some(properties)).map_err(failed)?;
     let (mut from, mut runs) = (0, carried.runs.iter());
@@ -125,14 +120,36 @@ fn merged<T>(own: Vec<T>, others: impl Iterator<Item = (usize, T)>) -> Vec<T> {
     all
 }
 
-/// astropy makes fixed-length strings, and fails on a null if the length is not recorded.
-fn text_length(column: &Column) -> Option<KeyValue> {
-    let Data::Text(texts) = column.data() else { return None };
-    let longest = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
-    Some(KeyValue::new(format!("{ASTROPY_LENGTH}{}", column.name()), longest.to_string()))
+/// How the file is stored.
+pub(super) fn properties(wide: bool, pairs: Option<Vec<KeyValue>>) -> WriterProperties {
+    let compression = if wide { Compression::UNCOMPRESSED } else { Compression::ZSTD(ZstdLevel::default()) };
+    WriterProperties::builder()
+        .set_created_by(concat!("goc-tables version ", env!("CARGO_PKG_VERSION")).to_string())
+        .set_compression(compression)
+        .set_dictionary_enabled(!wide)
+        .set_key_value_metadata(pairs)
+        .build()
 }
 
-fn field(column: &Column) -> Field {
+/// The table's metadata, and astropy's description of it.
+pub(super) fn pairs(table: &Table) -> Vec<KeyValue> {
+    let own = table.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
+    let described = KeyValue::new(ASTROPY.to_string(), header::lines(table, None).join("\n"));
+    own.chain([described]).collect()
+}
+
+/// The length of the longest text.
+pub(super) fn longest(texts: &[String]) -> usize {
+    texts.iter().map(|text| text.chars().count()).max().unwrap_or(0)
+}
+
+/// astropy makes fixed-length strings, and fails on a null if the length is not recorded.
+pub(super) fn text_length(column: &Column, longest: usize) -> Option<KeyValue> {
+    let Data::Text(_) = column.data() else { return None };
+    Some(KeyValue::new(format!("{ASTROPY_LENGTH}{}", column.name()), longest.max(1).to_string()))
+}
+
+pub(super) fn field(column: &Column) -> Field {
     let kind = match column.data() {
         Data::Bool(_) => DataType::Boolean,
         Data::U8(_) => DataType::UInt8,
@@ -152,7 +169,7 @@ fn field(column: &Column) -> Field {
     Field::new(column.name(), kind, true).with_metadata(notes)
 }
 
-fn array(column: &Column, from: usize, to: usize) -> ArrayRef {
+pub(super) fn array(column: &Column, from: usize, to: usize) -> ArrayRef {
     let valid = |at: usize| !column.is_null(from + at);
     macro_rules! numbers {
         ($array:ty, $values:expr) => {

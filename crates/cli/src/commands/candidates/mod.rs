@@ -7,20 +7,23 @@ use std::path::PathBuf;
 use clap::Args;
 use goc_galaxy::catalogue::schema::{Form, StarColumns};
 use goc_galaxy::spaces::Space;
-use goc_pipeline::candidate_table::{into_candidate_table, loss_table};
+use goc_pipeline::candidate_table::{into_candidate_table, loss_table, piece_table};
 use goc_pipeline::long_table::TRUTH_NAMES;
 use goc_pipeline::table_columns::TableColumns;
 use goc_pipeline::{Dataset, Origin, StarModel};
-use goc_tables::{Column, Files, Table};
+use goc_tables::{Column, Files, Format, Table};
 use serde_json::{Value, json};
 
 use super::Work;
 use crate::console::{self, Console};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::measured_table::MeasuredArgs;
 use crate::output::OutputArgs;
 use crate::star_table::StarArgs;
 pub use sampling::SamplingArgs;
+
+/// Candidates that are in memory together where the output takes them piece by piece.
+const AT_A_TIME: usize = 1 << 18;
 
 /// Turn measured values with errors into candidates: sample each object's uncertainty set
 #[derive(Args)]
@@ -82,13 +85,44 @@ impl Work for Candidates {
             None => sampling.transformation(&measured)?,
         };
         let kept = self.kept(&table)?;
-        let (dataset, origin) = sampling.sample(&measured, &f, self.seed, &Console::default())?;
-        console::write_asked(&self.losses, || loss_table(&origin).map(Some))?;
-        let mut summary = summary(&dataset, &origin);
-        let (candidates, objects) = (dataset.candidates.total(), dataset.candidates.objects());
-        let features = dataset.features.len();
-        let made = into_candidate_table(dataset, &origin, &kept)?;
-        self.output.write(&made, self.json)?;
+        // Parquet takes the candidates as they are drawn: the bytes are the same, and they are
+        // never in memory together.
+        let streamed = self.output.file().filter(|_| self.output.format(self.json) == Some(Format::Parquet));
+        let (mut counts, mut features) = ((0, 0), Vec::new());
+        let mut count = |piece: &Dataset| {
+            counts = (counts.0 + piece.candidates.objects(), counts.1 + piece.candidates.total());
+            features = piece.feature_names().into_iter().map(str::to_string).collect();
+        };
+        let origin = match streamed {
+            Some(path) => {
+                let mut origin = None;
+                goc_tables::write_pieces(path, |pieces| {
+                    let mut put = |piece: Dataset, rows: Vec<usize>| {
+                        count(&piece);
+                        Ok(pieces.put(piece_table(piece, &rows, &kept)?)?)
+                    };
+                    let (watch, each) = (Console::default(), AT_A_TIME / sampling.draws.max(1));
+                    let drawn =
+                        sampling.sample_in_pieces(&measured, &f, self.seed, each, &watch, &mut put)?;
+                    // Written first, so that the candidates of a failed command are not left behind.
+                    console::write_asked(&self.losses, || loss_table(&drawn.origin).map(Some))?;
+                    origin = Some(drawn.origin);
+                    Ok::<_, Failure>(drawn.provenance)
+                })?;
+                origin
+            }
+            None => {
+                let (dataset, origin) = sampling.sample(&measured, &f, self.seed, &Console::default())?;
+                count(&dataset);
+                console::write_asked(&self.losses, || loss_table(&origin).map(Some))?;
+                let made = into_candidate_table(dataset, &origin, &kept)?;
+                self.output.write(&made, self.json)?;
+                Some(origin)
+            }
+        };
+        let (objects, candidates) = counts;
+        let mut summary = origin.map(|origin| summary(&features, counts, &origin)).unwrap_or_default();
+        let features = features.len();
         if self.json {
             summary.extend(self.output.file().map(|path| ("output", json!(path.display().to_string()))));
             return console::print_pairs(summary);
@@ -145,13 +179,17 @@ impl Candidates {
 }
 
 /// The summary for programs.
-fn summary(dataset: &Dataset, origin: &Origin) -> Vec<(&'static str, Value)> {
+fn summary(
+    features: &[String],
+    (objects, candidates): (usize, usize),
+    origin: &Origin,
+) -> Vec<(&'static str, Value)> {
     let (mut told, empty) = (origin.settings.clone(), origin.empty());
     let mut put = |key, value: Value| told.push((key, value));
-    put("features", json!(dataset.feature_names()));
-    put("n_objects", json!(dataset.candidates.objects()));
-    put("n_candidates", json!(dataset.candidates.total()));
-    put("n_features", json!(dataset.features.len()));
+    put("features", json!(features));
+    put("n_objects", json!(objects));
+    put("n_candidates", json!(candidates));
+    put("n_features", json!(features.len()));
     put("n_objects_missing", json!(origin.dropped.len()));
     put("n_objects_empty", json!(empty.len()));
     put("objects_empty", json!(empty));

@@ -25,11 +25,11 @@ pub use print::{sentence, summary};
 /// Cluster objects with uncertain values: every object gets a label
 #[derive(Args)]
 #[command(after_help = "Example: goc cluster candidates.parquet --k 50 -o labels.parquet\n\
-         As in the authors' published code: --preset authors. Better minima: --k-rule constant --search \
-         thorough.\n\
-         If K is unknown, or to get a probability for each label: --method marginal, with no other flag.\n\
-         To find K and lambda for another method: --k auto --lambda auto.\n\
-         All methods on the same candidates, in one table: goc compare candidates.parquet --k 50")]
+    If K is unknown, or to get a probability for each label:\n  goc cluster candidates.parquet --method marginal -o labels.parquet\n\
+    K and lambda from the data, for another method:\n  goc cluster candidates.parquet --k auto --lambda auto -o labels.parquet\n\
+    As in the authors' published code: --preset authors\n\
+    Better minima: --k-rule constant --search thorough\n\
+    All methods on the same candidates, in one table: goc compare candidates.parquet --k 50")]
 pub struct Cluster {
     #[command(flatten)]
     table: LongTableArgs,

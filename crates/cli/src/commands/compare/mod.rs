@@ -30,8 +30,7 @@ use print::Summary;
 #[derive(Args)]
 #[command(
     after_help = "Example: goc compare candidates.parquet --k 50 --seeds 5 --only goc,uk-means,linkage\n\
-         Flags after -- go to every method that has them: goc compare candidates.parquet --k 50 -- \
-         --worlds 200"
+    Flags after -- go to every method that has them:\n  goc compare candidates.parquet --k 50 -- --worlds 200"
 )]
 pub struct Compare {
     /// Tables with one row per candidate; several give a mean over all

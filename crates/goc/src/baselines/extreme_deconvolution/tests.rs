@@ -1,7 +1,7 @@
 //! Extreme deconvolution against astroML, scikit-learn and closed forms.
 
 use super::*;
-use crate::baselines::testing::{blobs, one_object};
+use crate::baselines::testing::{blobs, one_object, same_on_any_threads};
 use crate::candidates::CandidatesBuilder;
 
 /// Even steps of an irrational number, between -0.5 and 0.5; Python's
@@ -182,11 +182,7 @@ fn an_object_is_drawn_towards_its_group_the_more_the_worse_it_was_measured() {
 #[test]
 fn the_number_of_threads_does_not_change_a_byte() {
     let candidates = blobs(90, 6, 2, 1.5, 3);
-    let run = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| ExtremeDeconvolution::new(Some(6)).group(&candidates, 7).unwrap())
-    };
-    assert_eq!(run(1), run(4));
+    same_on_any_threads(|| ExtremeDeconvolution::new(Some(6)).group(&candidates, 7).unwrap());
 }
 
 #[test]

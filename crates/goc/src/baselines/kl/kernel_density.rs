@@ -1,7 +1,8 @@
 //! The divergence of kernel densities, estimated over the candidates.
 //!
-//! `p_j(x) = 1/m sum over candidates c of j, product over features f, of N(x_f; c_f, h_jf^2)`, with the bandwidths of Silverman's rule,
-//! `h_jf = sigma_jf (4 / ((q + 2) m_j))^(1 / (q + 4))`, which in one dimension is the `1.06 sigma m^(-1/5)` of Jiang et al. Then
+//! `p_j(x) = 1/m sum over candidates c of j, product over features f, of N(x_f; c_f, h_jf^2)`, with
+//! the bandwidths of Silverman's rule, `h_jf = sigma_jf (4 / ((q + 2) m_j))^(1 / (q + 4))`, which
+//! in one dimension is the `1.06 sigma m^(-1/5)` of Jiang et al. Then
 //!
 //! `KL(p_i || p_j) ~ 1/m_i sum over candidates c of i of [ln p_i(c) - ln p_j(c)]`,
 //!

@@ -7,13 +7,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Knuth's congruential numbers, as in the script that made the reference values.
 fn congruential(seed: u64, n: usize) -> Vec<f64> {
-    let mut state = seed;
-    (0..n)
-        .map(|_| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as f64 / (1_u64 << 31) as f64
-        })
-        .collect()
+    std::iter::repeat_with(crate::congruential::uniform(seed)).take(n).collect()
 }
 
 fn sets(q: usize, rows: &[Vec<f64>]) -> Candidates {
@@ -44,7 +38,8 @@ const BOTH: [Density; 2] = [Density::Gaussian, Density::Kernel];
 
 #[test]
 fn gaussian_divergences_are_those_of_numpy() {
-    // numpy: both directions of 1/2 [tr(P1 S0) + d' P1 d - 3 + ln(det S1 / det S0)] with np.cov, three ragged sets of space.
+    // numpy: both directions of 1/2 [tr(P1 S0) + d' P1 d - 3 + ln(det S1 / det S0)] with np.cov,
+    // three ragged sets of space.
     let second = congruential(32, 21).iter().map(|v| 1.5 * v + 0.2).collect();
     let stretch = [1.0, 2.0, 0.5];
     let third = congruential(33, 42).iter().enumerate().map(|(at, v)| v * stretch[at % 3]).collect();
@@ -55,7 +50,8 @@ fn gaussian_divergences_are_those_of_numpy() {
 
 #[test]
 fn kernel_divergences_are_those_of_scipy_on_a_line() {
-    // scipy 1.17.1: mean differences of gaussian_kde(set, 'silverman').logpdf, both directions, three ragged sets of a line.
+    // scipy 1.17.1: mean differences of gaussian_kde(set, 'silverman').logpdf, both directions,
+    // three ragged sets of a line.
     let second = congruential(22, 9).iter().map(|v| 1.5 * v + 0.4).collect();
     let third = congruential(23, 15).iter().map(|v| v - 2.0).collect();
     let candidates = sets(1, &[congruential(21, 12), second, third]);

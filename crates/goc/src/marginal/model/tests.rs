@@ -2,7 +2,7 @@ use super::*;
 use crate::candidates::CandidatesBuilder;
 use crate::{Candidates, Partition, Points};
 
-fn parts() -> ModelParts {
+pub(super) fn parts() -> ModelParts {
     let cluster = |size, mean: [f64; 2], scatter: [f64; 4]| ClusterParts {
         size,
         mean: mean.to_vec(),
@@ -59,7 +59,7 @@ fn probabilities_of_a_tiny_model_are_those_of_scipys_student_t() {
 }
 
 /// Groups in a row, far apart, each object a few candidates around its group.
-fn groups(k: usize, each: usize) -> Candidates {
+pub(super) fn groups(k: usize, each: usize) -> Candidates {
     let mut builder = CandidatesBuilder::new(2);
     for i in 0..k * each {
         let (g, t) = ((i % k) as f64, i as f64);

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::{Cell, Normal, Smooth};
 use crate::elementary;
 use crate::marginal::blocks::{LANES, squares};
-use crate::marginal::sums::Sums;
+use crate::marginal::sums::FieldSums;
 use crate::objects::Objects;
 
 /// A density this far below the middle of its kernel, in its logarithm, is left out.
@@ -32,10 +32,10 @@ pub(super) fn sums(
     objects: &dyn Objects,
     laws: usize,
     weigh: impl Fn(usize, &mut Vec<f64>, &mut Vec<f64>) + Sync,
-) -> Vec<Vec<Sums>> {
+) -> Vec<Vec<FieldSums>> {
     let (n, kinds) = (objects.objects(), 1 + usize::from(ending.is_some()));
     let of_chunk = |at: usize| {
-        let mut all = vec![vec![Sums::new(); laws]; kinds];
+        let mut all = vec![vec![FieldSums::new(); laws]; kinds];
         let (mut own, mut spare, mut rows) = (Eights::default(), Vec::new(), Vec::new());
         for i in at * CHUNK..((at + 1) * CHUNK).min(n) {
             objects.load(i, &mut own.values);
@@ -51,7 +51,7 @@ pub(super) fn sums(
         all
     };
     let chunks: Vec<_> = (0..n.div_ceil(CHUNK)).into_par_iter().map(of_chunk).collect();
-    let mut all = vec![vec![Sums::new(); laws]; kinds];
+    let mut all = vec![vec![FieldSums::new(); laws]; kinds];
     for chunk in chunks {
         all.iter_mut().flatten().zip(chunk.iter().flatten()).for_each(|(sums, more)| sums.extend(more));
     }

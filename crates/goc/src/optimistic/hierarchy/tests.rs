@@ -2,18 +2,14 @@ use super::*;
 use crate::candidates::{CandidatesBuilder, Ids};
 use crate::optimistic::{KRule, Optimistic};
 use crate::oracle::k_means::KMeans;
-use crate::random;
+use crate::{congruential, random};
 use rand::RngExt;
 
 /// Eighteen objects around six places, one to three candidates each: Knuth's congruential numbers, as in the
 /// script that made the reference values.
 fn eighteen() -> CandidatesBuilder {
     let middles = [(0.0, 0.0), (2.5, 0.5), (6.0, 1.0), (1.0, 5.0), (5.0, 5.5), (8.0, 3.0)];
-    let mut state = 7u64;
-    let mut next = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 11) as f64 / (1u64 << 53) as f64
-    };
+    let mut next = congruential::uniform_53(7);
     let mut builder = CandidatesBuilder::new(2);
     for i in 0..18 {
         let (mut rows, mut penalties) = (Vec::new(), Vec::new());

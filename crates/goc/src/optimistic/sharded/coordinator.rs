@@ -43,7 +43,8 @@ pub struct Round {
     pub objective: f64,
     /// Objects that changed their candidate; all of them in the first iteration.
     pub changed: usize,
-    /// Lloyd rounds and repairs of empty clusters over all shards before step (III); 0 when the oracle had all objects.
+    /// Lloyd rounds and repairs of empty clusters over all shards before step (III); 0 when the
+    /// oracle had all objects.
     pub passes: usize,
 }
 

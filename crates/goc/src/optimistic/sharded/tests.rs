@@ -14,7 +14,8 @@ use rand::{Rng, RngExt};
 
 type Rows = Vec<(Vec<f64>, Vec<f64>)>;
 
-/// Objects of `q` features around a few places; coarse ones are rounded, so that many are equal and ties abound.
+/// Objects of `q` features around a few places; coarse ones are rounded, so that many are equal and
+/// ties abound.
 fn objects(n: usize, q: usize, groups: usize, coarse: bool, seed: u64) -> Rows {
     let mut rng = random::stream(seed, 0);
     let places: Vec<f64> = (0..groups * q).map(|_| rng.random_range(-4.0..4.0)).collect();
@@ -328,7 +329,8 @@ fn cut_or_foreign_bytes_are_an_error_and_never_a_panic() {
             assert!(read(&bytes).is_ok());
             (0..bytes.len()).for_each(|end| assert!(read(&bytes[..end]).is_err()));
             assert!(read(&[&bytes[..], &[0]].concat()).is_err());
-            // Any byte may be damaged; what is read then need not be an error, but must not bring the program down.
+            // Any byte may be damaged; what is read then need not be an error, but must not bring
+            // the program down.
             for at in 0..bytes.len() {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 0xff;

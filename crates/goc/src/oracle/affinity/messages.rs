@@ -1,9 +1,10 @@
 //! One round of messages in one pass over the rows.
 //!
-//! The availability of row `i` needs the sums of the columns of the last responsibilities; the next responsibility of
-//! row `i` needs nothing but that row of availabilities. So a pass updates both for one row after the other, and adds the new
-//! responsibilities to the column sums of the next pass: each number is read and written once a round, in the order in which it lies.
-//! The sums of a column run over the rows in order, so the bytes do not depend on the width of the vector unit.
+//! The availability of row `i` needs the sums of the columns of the last responsibilities; the next
+//! responsibility of row `i` needs nothing but that row of availabilities. So a pass updates both
+//! for one row after the other, and adds the new responsibilities to the column sums of the next
+//! pass: each number is read and written once a round, in the order in which it lies. The sums of a
+//! column run over the rows in order, so the bytes do not depend on the width of the vector unit.
 
 use crate::kernel::LANES;
 

@@ -133,7 +133,8 @@ impl Affinity {
         self.fit_similarities(&similarities, stream)
     }
 
-    /// Clusters objects of which only the dissimilarities are known; the similarity is minus the dissimilarity.
+    /// Clusters objects of which only the dissimilarities are known; the similarity is minus the
+    /// dissimilarity.
     pub fn fit_matrix(&self, dissimilarities: &Dissimilarities, stream: &mut Stream) -> Result<AffinityFit> {
         self.fit_similarities(&Similarities::negated(dissimilarities), stream)
     }
@@ -192,7 +193,8 @@ impl Affinity {
         stream: &mut Stream,
     ) -> (Vec<usize>, usize, bool) {
         let n = similarities.len();
-        // A forbidden pair need only be worse than being alone; infinity itself would make NaN of the messages.
+        // A forbidden pair need only be worse than being alone; infinity itself would make NaN of
+        // the messages.
         let forbidden = -10.0 * if largest > 0.0 { largest } else { 1.0 };
         let noise = 1e-6 * usual.max(preference.abs());
         let mut messages = Messages::new(n, self.damping);
@@ -302,7 +304,8 @@ fn refined(similarities: &Similarities, mut exemplars: Vec<usize>) -> Vec<usize>
             best.1
         })
         .collect();
-    // A new exemplar may be forbidden to an object of another cluster, never to one of its own: all still have one.
+    // A new exemplar may be forbidden to an object of another cluster, never to one of its own: all
+    // still have one.
     better.sort_unstable();
     better
 }

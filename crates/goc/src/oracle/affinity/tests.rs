@@ -1,15 +1,6 @@
 use super::*;
+use crate::congruential;
 use crate::random::stream;
-
-/// Knuth's congruential numbers, as in the script that made the reference values.
-fn congruential(seed: u64, n: usize, q: usize) -> Points {
-    let mut state = seed;
-    let values = (0..n * q).map(|_| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as f64 / (1_u64 << 31) as f64
-    });
-    Points::new(values.collect(), q).unwrap()
-}
 
 fn with(preference: Preference) -> Affinity {
     Affinity::default().preference(preference)
@@ -21,9 +12,10 @@ fn line(values: &[f64]) -> Points {
 
 #[test]
 fn points_are_clustered_as_by_scikit_learn() {
-    // scikit-learn 1.9.1, affinity_propagation(S, preference=p, damping=0.9, max_iter=1000, convergence_iter=100) on 30 points of
-    // the plane, p = np.quantile of the similarities off the diagonal (numpy's rule is R's type 7).
-    let points = congruential(7, 30, 2);
+    // scikit-learn 1.9.1, affinity_propagation(S, preference=p, damping=0.9, max_iter=1000,
+    // convergence_iter=100) on 30 points of the plane, p = np.quantile of the similarities off the
+    // diagonal (numpy's rule is R's type 7).
+    let points = congruential::points(7, 30, 2);
     let four = [2, 3, 0, 0, 2, 1, 1, 0, 3, 1, 3, 3, 2, 1, 1, 0, 1, 3, 0, 1, 0, 2, 2, 2, 3, 0, 3, 0, 1, 2];
     let eleven =
         [8, 0, 5, 1, 2, 4, 4, 5, 0, 3, 0, 9, 7, 3, 4, 5, 4, 9, 10, 6, 5, 7, 2, 8, 9, 10, 9, 10, 3, 7];
@@ -52,7 +44,7 @@ fn points_are_clustered_as_by_scikit_learn() {
 #[test]
 fn similarities_that_are_not_symmetric_are_clustered_as_by_scikit_learn() {
     // scikit-learn 1.9.1, as above, S = -(U * V) of two tables of congruential numbers.
-    let (u, v) = (congruential(11, 20, 20), congruential(12, 20, 20));
+    let (u, v) = (congruential::points(11, 20, 20), congruential::points(12, 20, 20));
     let square = u.values().iter().zip(v.values()).map(|(u, v)| -(u * v)).collect();
     let similarities = Similarities::from_square(square).unwrap();
     let want: [(f64, &[usize], [u32; 20], f64); 2] = [
@@ -74,7 +66,7 @@ fn similarities_that_are_not_symmetric_are_clustered_as_by_scikit_learn() {
 #[test]
 fn messages_follow_their_definitions() {
     let n = 11;
-    let s = congruential(3, n, n);
+    let s = congruential::points(3, n, n);
     let mut messages = Messages::new(n, 0.6);
     (0..n).for_each(|i| (0..n).for_each(|k| messages.set_similarity(i, k, -s.row(i)[k])));
     let s = |i: usize, k: usize| -s.row(i)[k];
@@ -129,7 +121,7 @@ fn optimum(similarities: &Similarities, preference: f64) -> f64 {
 fn the_net_similarity_is_that_of_the_labels_and_as_often_the_optimum_as_with_scikit_learn() {
     let (mut tried, mut optimal) = (0, 0);
     for seed in 0..60 {
-        let similarities = Similarities::of_points(&congruential(seed, 9, 2)).unwrap();
+        let similarities = Similarities::of_points(&congruential::points(seed, 9, 2)).unwrap();
         for q in [0.2, 0.5, 0.8] {
             let oracle = with(Preference::Quantile(q));
             let fit = oracle.fit_similarities(&similarities, &mut stream(1, 0)).unwrap();
@@ -187,7 +179,7 @@ fn two_objects_are_one_cluster_at_any_quantile() {
 
 #[test]
 fn a_large_preference_makes_each_object_its_own_cluster() {
-    let points = congruential(5, 20, 2);
+    let points = congruential::points(5, 20, 2);
     let fit = with(Preference::Value(0.5)).fit(&points, &mut stream(1, 0)).unwrap();
     assert_eq!(fit.exemplars, (0..20).collect::<Vec<_>>());
     assert_eq!(fit.net_similarity, 10.0);
@@ -212,8 +204,8 @@ fn ties_settle_for_any_seed() {
 
 #[test]
 fn a_longer_window_settles_ties_of_three() {
-    // Objects 0 to 2 are equally good exemplars. With the usual window scikit-learn 1.9.1 ends before one of them wins, with a single
-    // cluster of net similarity -362.
+    // Objects 0 to 2 are equally good exemplars. With the usual window scikit-learn 1.9.1 ends
+    // before one of them wins, with a single cluster of net similarity -362.
     let far = vec![1.0, 1.0, 90.0, 90.5, 91.0, 1.0, 89.5, 90.0, 90.0, 90.0, 89.5, 91.0, 0.5, 1.0, 1.5];
     let table = Dissimilarities::from_condensed(far).unwrap();
     for seed in 0..20 {
@@ -226,7 +218,7 @@ fn a_longer_window_settles_ties_of_three() {
 
 #[test]
 fn the_same_stream_gives_the_same_bytes() {
-    let points = congruential(9, 60, 3);
+    let points = congruential::points(9, 60, 3);
     let of = || Affinity::default().fit(&points, &mut stream(4, 2)).unwrap();
     assert_eq!(of(), of());
 }
@@ -252,7 +244,7 @@ fn forbidden_pairs_split_what_is_not_connected() {
 
 #[test]
 fn too_few_rounds_are_said_with_the_exemplars_so_far_or_an_error_when_there_are_none() {
-    let points = congruential(7, 30, 2);
+    let points = congruential::points(7, 30, 2);
     let oracle = with(Preference::Quantile(0.9));
     let fit = oracle.clone().max_iterations(30).fit(&points, &mut stream(1, 0)).unwrap();
     assert_eq!((fit.converged, fit.iterations), (false, 30));

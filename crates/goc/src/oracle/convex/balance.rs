@@ -140,7 +140,8 @@ fn potential<const Q: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::oracle::graph::tests::{blobs, congruential};
+    use crate::congruential;
+    use crate::oracle::graph::tests::blobs;
     use crate::points::squared_distance;
 
     #[test]
@@ -157,7 +158,7 @@ mod tests {
 
     /// Twenty-four points in four groups, with edges within and between them and some flow already.
     fn grouped() -> (Problem, Vec<u32>, Vec<f64>) {
-        let mut uniform = congruential(5);
+        let mut uniform = congruential::uniform(5);
         let nodes = blobs(2, 24, 2, 4);
         let mass: Vec<f64> = (0..24).map(|i| f64::from(1 + i % 3)).collect();
         let edges: Vec<(u32, u32, f64)> = (0..24_u32)

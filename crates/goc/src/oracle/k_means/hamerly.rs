@@ -1,12 +1,13 @@
 //! Lloyd's k-means with most distances skipped (Hamerly 2010): the same labels, less work.
 //!
-//! Each point carries an upper bound on the distance to its own centre and a lower bound on the distance to every
-//! other. When the centres move, the bounds move with them by the triangle inequality; while the
-//! upper one stays below the lower one, no distance is needed. Half the distance to the nearest other centre serves as a
-//! second lower bound.
+//! Each point carries an upper bound on the distance to its own centre and a lower bound on the
+//! distance to every other. When the centres move, the bounds move with them by the triangle
+//! inequality; while the upper one stays below the lower one, no distance is needed. Half the
+//! distance to the nearest other centre serves as a second lower bound.
 //!
-//! The bounds are widened by a few units of rounding at every step, so a skipped point is one whose own centre
-//! is the nearest in floating point too: labels equal [`super::lloyd`]'s, round by round.
+//! The bounds are widened by a few units of rounding at every step, so a skipped point is one whose
+//! own centre is the nearest in floating point too: labels equal [`super::lloyd`]'s, round by
+//! round.
 
 use rayon::prelude::*;
 

@@ -61,8 +61,9 @@ pub(super) fn random(points: &Points, k: usize, stream: &mut Stream) -> Points {
     points.subset(&rows)
 }
 
-/// k-means++: the first centre at random, each next with probability proportional to its squared distance from
-/// the nearest so far. There are at least `k` distinct points, so the weights never all vanish.
+/// k-means++: the first centre at random, each next with probability proportional to its squared
+/// distance from the nearest so far. There are at least `k` distinct points, so the weights never
+/// all vanish.
 pub(super) fn plus_plus(points: &Points, k: usize, stream: &mut Stream) -> Points {
     let n = points.len();
     let mut rows = vec![stream.random_range(0..n)];

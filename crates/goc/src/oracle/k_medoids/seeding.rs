@@ -23,7 +23,8 @@ pub(super) fn plus_plus<S: Space>(space: &S, allowed: &[usize], k: usize, rng: &
                 break;
             }
         }
-        // All costs 0: only distances that underflow, or a matrix with zeros, come here. Any unused place will do.
+        // All costs 0: only distances that underflow, or a matrix with zeros, come here. Any unused
+        // place will do.
         let chosen = chosen.or_else(|| allowed.iter().position(|o| !medoids.contains(o)));
         let Some(medoid) = chosen.map(|at| allowed[at]) else { break };
         medoids.push(medoid);

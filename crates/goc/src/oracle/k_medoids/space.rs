@@ -1,15 +1,18 @@
 //! Where distances come from: points, or a matrix of them.
 //!
-//! FasterPAM asks one question over and over: *which objects are nearer to this candidate than to their
-//! second medoid, and how near?* With K clusters that is about `2 / K` of the objects, so a space that can leave
-//! the others out without looking at each is much faster than a row of a distance matrix.
+//! FasterPAM asks one question over and over: *which objects are nearer to this candidate than to
+//! their second medoid, and how near?* With K clusters that is about `2 / K` of the objects, so a
+//! space that can leave the others out without looking at each is much faster than a row of a
+//! distance matrix.
 //!
-//! [`PointSpace`] puts points that lie together into blocks of 16 (by halving along the widest feature) with
-//! a box around each. A block is skipped when the box is farther from the candidate than the farthest second medoid
-//! of its members. Box and point distances are summed in the same order of features with rounded operations that never
-//! decrease as their arguments grow, so the bound holds for the rounded numbers too and skipping never changes
-//! the answer. Memory is O(n). At n = 5000, q = 3, K = 50 it takes 0.08 s where streaming the ready-made matrix takes
-//! 0.55 s; only from about 40 features on would the matrix win, by a factor of two (`benches/k_medoids.rs`).
+//! [`PointSpace`] puts points that lie together into blocks of 16 (by halving along the widest
+//! feature) with a box around each. A block is skipped when the box is farther from the candidate
+//! than the farthest second medoid of its members. Box and point distances are summed in the same
+//! order of features with rounded operations that never decrease as their arguments grow, so the
+//! bound holds for the rounded numbers too and skipping never changes the answer. Memory is O(n).
+//! At n = 5000, q = 3, K = 50 it takes 0.08 s where streaming the ready-made matrix takes 0.55 s;
+//! only from about 40 features on would the matrix win, by a factor of two
+//! (`benches/k_medoids.rs`).
 
 use crate::Points;
 use crate::points::squared_distance;

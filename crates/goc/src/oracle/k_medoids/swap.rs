@@ -1,19 +1,21 @@
 //! The swap phase of FasterPAM (Schubert & Rousseeuw 2021, algorithm 3).
 //!
-//! A swap puts object `c` in the place of medoid `i`. For one `c` the change of the loss of *all* K swaps is found
-//! in a single pass over the objects, because it splits into three parts:
+//! A swap puts object `c` in the place of medoid `i`. For one `c` the change of the loss of *all* K
+//! swaps is found in a single pass over the objects, because it splits into three parts:
 //! - taking medoid `i` away costs `sum of (second - nearest)` over its members, whatever `c` is;
 //! - an object nearer to `c` than to its nearest medoid gains `nearest - d`, whatever `i` is, and
 //!   no longer needs its second medoid should its nearest be the one removed;
-//! - an object between its nearest and its second medoid goes to `c` rather than the second, if its nearest is removed.
+//! - an object between its nearest and its second medoid goes to `c` rather than the second, if its
+//!   nearest is removed.
 //!
-//! Objects beyond their second medoid do not matter: that is the question [`Space::within`] answers. The best swap
-//! of a candidate is made at once (eagerly) if it lowers the loss, and the search ends when no candidate of a whole
-//! round helps: then no single swap lowers the loss.
+//! Objects beyond their second medoid do not matter: that is the question [`Space::within`]
+//! answers. The best swap of a candidate is made at once (eagerly) if it lowers the loss, and the
+//! search ends when no candidate of a whole round helps: then no single swap lowers the loss.
 
 use super::space::{Hits, Reach, Space};
 
-/// A gain below this share of the loss is rounding, not progress; without it two equal states could alternate.
+/// A gain below this share of the loss is rounding, not progress; without it two equal states could
+/// alternate.
 const LEAST_GAIN: f64 = 1e-12;
 
 /// Medoids (as places of the space) with what is known of every object.

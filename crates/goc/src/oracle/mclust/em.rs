@@ -147,8 +147,8 @@ impl Em {
         loglik.is_finite().then_some(loglik)
     }
 
-    /// `sum_i largest_i + ln total_i`. The totals lie between 1 and the number of components, so eight of them can be
-    /// multiplied before the logarithm is taken.
+    /// `sum_i largest_i + ln total_i`. The totals lie between 1 and the number of components, so
+    /// eight of them can be multiplied before the logarithm is taken.
     fn loglik(&self) -> f64 {
         let mut sum = 0.0;
         for (largest, total) in

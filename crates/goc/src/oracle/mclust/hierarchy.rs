@@ -20,8 +20,8 @@ use crate::elementary::ln;
 
 /// The merges from single distinct points to one group.
 pub(super) struct Tree {
-    /// Pairs `(a, b)`, `a < b`: the group that contains `b` joins the one that contains `a`; both are named by
-    /// their lowest member.
+    /// Pairs `(a, b)`, `a < b`: the group that contains `b` joins the one that contains `a`; both
+    /// are named by their lowest member.
     merges: Vec<(u32, u32)>,
 }
 

@@ -1,7 +1,8 @@
 //! The inner loops of EM: one component, all points.
 //!
-//! Features are stored one after the other, padded to whole vectors, so that the loops become vector code. Sums are kept
-//! in eight strands added in a fixed order: the same bits with any vector width.
+//! Features are stored one after the other, padded to whole vectors, so that the loops become
+//! vector code. Sums are kept in eight strands added in a fixed order: the same bits with any
+//! vector width.
 
 use std::ops::Range;
 

@@ -1,7 +1,8 @@
 //! The partitions from which EM begins.
 //!
-//! Two or more features: the tree of [`super::hierarchy`] cut at every number of groups. One feature: the values cut
-//! at their quantiles, as mclust does, since with sorted values a tree has nothing to add.
+//! Two or more features: the tree of [`super::hierarchy`] cut at every number of groups. One
+//! feature: the values cut at their quantiles, as mclust does, since with sorted values a tree has
+//! nothing to add.
 
 use super::hierarchy::Tree;
 use super::transform::scaled_svd;
@@ -82,8 +83,9 @@ impl Starts {
 
 /// The class of a value is the number of the `groups - 1` inner quantiles at or below it.
 ///
-/// The quantile `j / groups` (linear between order statistics) lies at place `(n - 1) j / groups`. A value
-/// whose last equal has rank `r` is not below it exactly when `r >= (n - 1) j / groups`: whole numbers decide.
+/// The quantile `j / groups` (linear between order statistics) lies at place `(n - 1) j / groups`.
+/// A value whose last equal has rank `r` is not below it exactly when `r >= (n - 1) j / groups`:
+/// whole numbers decide.
 fn quantile_labels(last_rank: &[usize], groups: usize, labels: &mut Vec<u32>) {
     let highest = last_rank.iter().copied().max().unwrap_or(0).max(1);
     labels.extend(last_rank.iter().map(|r| (r * groups / highest).min(groups - 1) as u32));

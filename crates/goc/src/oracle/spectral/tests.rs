@@ -1,7 +1,7 @@
 use super::*;
+use crate::congruential;
 use crate::oracle::graph::tests::{
-    blobs, congruential, does_not_mind_order_place_and_direction, letters, refuses_bad_requests,
-    works_inside_goc,
+    blobs, does_not_mind_order_place_and_direction, letters, refuses_bad_requests, works_inside_goc,
 };
 use crate::random::stream;
 
@@ -11,8 +11,8 @@ fn neighbours(k: usize) -> Spectral {
 
 #[test]
 fn neighbours_group_as_scikit_learn_does() {
-    // scikit-learn 1.9.1: SpectralClustering(k, affinity="nearest_neighbors", n_neighbors, n_init=100), labels by first
-    // appearance.
+    // scikit-learn 1.9.1: SpectralClustering(k, affinity="nearest_neighbors", n_neighbors,
+    // n_init=100), labels by first appearance.
     let want = [
         (neighbours(6), 4, "ABCDABCDAACDABCDABCCABCDABCDABCDABCDABCAABCDABCDACCDABCDABCA"),
         (neighbours(10), 4, "ABCDABCDAACDABCDABCCABCDABCDABCDABCDABCAABCDABCDACCDABCDABCA"),
@@ -56,7 +56,7 @@ fn eigenvalues_of_a_ring_are_the_cosines() {
 
 #[test]
 fn rings_within_each_other_are_told_apart() {
-    let mut uniform = congruential(3);
+    let mut uniform = congruential::uniform(3);
     let mut ring = |i: usize| {
         let (r, angle) = (1.0 + 3.0 * (i % 3) as f64 + 0.2 * uniform(), std::f64::consts::TAU * uniform());
         [r * angle.cos(), r * angle.sin()]

@@ -271,11 +271,11 @@ impl Transform for KernelPca {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::oracle::graph::tests::congruential;
+    use crate::congruential;
 
     #[test]
     fn many_points_have_the_components_of_the_whole_decomposition() {
-        let mut uniform = congruential(3);
+        let mut uniform = congruential::uniform(3);
         let n = 300;
         let points = Points::new((0..3 * n).map(|_| 4.0 * uniform() - 2.0).collect(), 3).unwrap();
         // From a smooth kernel with few large eigenvalues to one whose matrix is nearly the identity.

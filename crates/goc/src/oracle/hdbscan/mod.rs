@@ -11,8 +11,10 @@
 //! `lambda = 1 / length`.
 //!
 //! The selected clusters are those with the largest total score, none nested within another, and
-//! never the whole set. Points in none of them are noise. The crate `petal-clustering` does this;
-//! this module adds input checks and the conventions of this project.
+//! never the whole set. Points in none of them are noise.
+//!
+//! A k-d tree (`tree`) finds core distances and leads Boruvka's rounds to the spanning tree
+//! (`spanning`); the clusters follow from the spanning tree alone (`hierarchy`).
 //!
 //! # Decisions
 //! - The number of clusters follows from the density: **K is not used** (it must still be from 1 to n, as for
@@ -28,14 +30,16 @@
 //! - With fewer points than `min_samples` or `min_cluster_size`, all are noise.
 //! - Clusters are numbered by their first member. Nothing is random.
 //!
-//! Cost: O(n^2 q) time, O(n) memory.
+//! Cost: O(n log n) time in few features, approaching O(n^2 q) in many; O(n q) memory. 1e5 points in
+//! three features take 0.2 s of CPU time, 2e4 in thirty 0.9 s (`benches/hdbscan.rs`).
+
+mod hierarchy;
+mod spanning;
+mod tree;
 
 use super::graph::distances_are_finite;
 use super::{Oracle, OracleError, Result, Start};
 use crate::{Partition, Points, Stream};
-use ndarray::ArrayView2;
-use petal_clustering::{Fit, HDbscan};
-use petal_neighbors::distance::Euclidean;
 
 /// The HDBSCAN oracle. The defaults are scikit-learn's: clusters of at least five points, and as
 /// many samples.
@@ -106,33 +110,11 @@ impl Hdbscan {
             return Err(failed("the distances are too large to be squared; scale the features"));
         }
         let min_samples = self.min_samples.unwrap_or(self.min_cluster_size);
-        // The crate needs at least two points, and uses the farthest if there are too few
-        // neighbours.
         if n < min_samples.max(self.min_cluster_size) {
             return Ok(HdbscanFit { labels: vec![None; n], clusters: 0, outlier_scores: vec![0.0; n] });
         }
-        let array = ArrayView2::from_shape((n, points.features()), points.values())
-            .map_err(|error| failed(&error.to_string()))?;
-        // Prim's tree, not Boruvka's: the same edges for any number of threads.
-        let mut method = HDbscan {
-            alpha: 1.0,
-            min_samples,
-            min_cluster_size: self.min_cluster_size,
-            metric: Euclidean::default(),
-            boruvka: false,
-        };
-        let (clusters, _, outlier_scores) = method.fit(&array, None);
-        // The crate's map of clusters has no fixed order.
-        let mut members: Vec<Vec<usize>> = clusters.into_values().collect();
-        members.iter_mut().for_each(|m| m.sort_unstable());
-        members.sort_unstable();
-        let mut labels = vec![None; n];
-        for (number, member) in members.iter().enumerate() {
-            for &i in member {
-                labels[i] = Some(number as u32);
-            }
-        }
-        Ok(HdbscanFit { labels, clusters: members.len(), outlier_scores })
+        let edges = spanning::mutual_reachability_tree(points, min_samples);
+        Ok(hierarchy::clusters(edges, self.min_cluster_size))
     }
 }
 
@@ -150,6 +132,7 @@ impl Oracle for Hdbscan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congruential;
     use crate::oracle::graph::tests::{
         blobs, does_not_mind_order_place_and_direction, refuses_bad_requests, works_inside_goc,
     };
@@ -222,6 +205,30 @@ mod tests {
         assert_eq!((fit.clusters, fit.partition().k()), (0, 10));
         let two = Points::new((0..14).map(|i| f64::from(i % 2)).collect(), 1).unwrap();
         assert_eq!(shown(&Hdbscan::default().fit(&two).unwrap()), "ABABABABABABAB");
+    }
+
+    #[test]
+    fn the_order_of_points_with_many_equal_distances_does_not_matter() {
+        let mut uniform = congruential::uniform(8);
+        let rows: Vec<[f64; 2]> =
+            (0..400).map(|_| [(12.0 * uniform()).floor(), (12.0 * uniform()).floor()]).collect();
+        let reversed: Vec<[f64; 2]> = rows.iter().rev().copied().collect();
+        for (size, samples) in [(3, 2), (5, 5), (8, 3)] {
+            let oracle = Hdbscan::new(size).min_samples(samples);
+            let fit = |rows: &[[f64; 2]]| oracle.fit(&Points::from_rows(rows).unwrap()).unwrap();
+            let (one, other) = (fit(&rows), fit(&reversed));
+            assert_eq!(one.clusters, other.clusters);
+            let mut back = other.labels.clone();
+            back.reverse();
+            assert_eq!(
+                one.labels.iter().map(Option::is_none).collect::<Vec<_>>(),
+                back.iter().map(Option::is_none).collect::<Vec<_>>()
+            );
+            let mut partner = vec![None; one.clusters];
+            for (a, b) in one.labels.iter().zip(&back).filter_map(|(a, b)| Some(((*a)?, (*b)?))) {
+                assert_eq!(*partner[a as usize].get_or_insert(b), b);
+            }
+        }
     }
 
     #[test]
