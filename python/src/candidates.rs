@@ -93,8 +93,8 @@ impl Candidates {
     }
 
     /// Which objects have a value drawn from a prior; empty if none has.
-    #[getter]
-    fn from_prior(&self) -> Vec<bool> {
+    #[getter(from_prior)]
+    fn drawn_from_prior(&self) -> Vec<bool> {
         self.data.from_prior.clone()
     }
 
