@@ -248,7 +248,7 @@ class Candidates:
             if contrary.size:
                 row = int(contrary[0])
                 raise ValueError(f"row {row}: truth {column[row]} contradicts {truths[place[row]]} for the same object")
-        drawn = np.isin(table.identifiers(FROM_PRIOR)[first].astype(str), ("True", "true")) if FROM_PRIOR in table else None
+        drawn = np.isin(table.identifiers(FROM_PRIOR)[first].astype(str), ("1", "True", "true")) if FROM_PRIOR in table else None
         return cls(
             values[rows],
             np.concatenate([[0], np.cumsum(counts)]),
